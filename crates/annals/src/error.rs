@@ -1,0 +1,187 @@
+//! One error type: what kind, during which operation, with which facts, caused by what.
+
+use std::fmt;
+
+/// The result of every fallible call of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, as a caller can act on it. Every kind is one line of `docs/errors.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Another transaction changed something this one read or wrote; or another writer took the position.
+    Conflict,
+    /// A bounded queue is full and the caller asked not to wait.
+    Busy,
+    /// The log did not answer, or the outcome of the last append is unknown.
+    Unavailable,
+    /// Another process has the repository open for writing.
+    Locked,
+    /// Writes are refused: opened read-only, or refused after a failed sync until reopened.
+    ReadOnly,
+    /// The repository was closed.
+    Closed,
+    /// Stored bytes are damaged before the tail.
+    Corrupted,
+    /// The log misses a position.
+    Gap,
+    /// Stored bytes were written by a newer version of Annals.
+    NewerFormat,
+    /// No such entity, relationship, classification, type, version or position.
+    NotFound,
+    /// The id, classification or type is already there.
+    AlreadyExists,
+    /// The instance is deleted; restore it first.
+    Deleted,
+    /// The instance is not deleted, which this operation needs.
+    NotDeleted,
+    /// An argument is malformed or out of its range.
+    InvalidArgument,
+    /// A change breaks a declared type: unknown property, wrong value type, missing required property, wrong ends.
+    TypeViolation,
+    /// A relationship end does not exist (or not at that valid time).
+    MissingEnd,
+    /// A value of a unique attribute is taken.
+    NotUnique,
+    /// A relationship would exceed the cardinality of its type.
+    Cardinality,
+    /// An instant in the future was given where only the past can be known.
+    FutureInstant,
+    /// A bound was exceeded: record, transaction, value, visited elements.
+    TooLarge,
+    /// The operating system refused: disk full, permission, missing folder.
+    Io,
+}
+
+impl ErrorKind {
+    /// True if the same call may succeed when simply made again, on a fresh snapshot.
+    pub fn is_retryable(self) -> bool {
+        matches!(self, ErrorKind::Conflict | ErrorKind::Busy)
+    }
+
+    /// The stable lower-case name used by every door, e.g. `"missing-end"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Conflict => "conflict",
+            ErrorKind::Busy => "busy",
+            ErrorKind::Unavailable => "unavailable",
+            ErrorKind::Locked => "locked",
+            ErrorKind::ReadOnly => "read-only",
+            ErrorKind::Closed => "closed",
+            ErrorKind::Corrupted => "corrupted",
+            ErrorKind::Gap => "gap",
+            ErrorKind::NewerFormat => "newer-format",
+            ErrorKind::NotFound => "not-found",
+            ErrorKind::AlreadyExists => "already-exists",
+            ErrorKind::Deleted => "deleted",
+            ErrorKind::NotDeleted => "not-deleted",
+            ErrorKind::InvalidArgument => "invalid-argument",
+            ErrorKind::TypeViolation => "type-violation",
+            ErrorKind::MissingEnd => "missing-end",
+            ErrorKind::NotUnique => "not-unique",
+            ErrorKind::Cardinality => "cardinality",
+            ErrorKind::FutureInstant => "future-instant",
+            ErrorKind::TooLarge => "too-large",
+            ErrorKind::Io => "io",
+        }
+    }
+}
+
+/// An error: kind, text (expected, found, what to do), context pairs and source.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    text: String,
+    context: Vec<(&'static str, String)>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of `kind` that says in `text` what was expected, what was found and what to do.
+    pub fn new(kind: ErrorKind, text: impl Into<String>) -> Error {
+        Error(Box::new(Inner { kind, text: text.into(), context: Vec::new(), source: None }))
+    }
+
+    /// Adds a fact known here and not below: a path, a position, an operation.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Error {
+        self.0.context.push((name, value.to_string()));
+        self
+    }
+
+    /// Names the error that caused this one.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Wraps an operating-system error met during `operation`.
+    pub fn io(operation: impl Into<String>, source: std::io::Error) -> Error {
+        Error::new(ErrorKind::Io, operation).caused_by(source)
+    }
+
+    /// The kind: what a program decides by.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The text without context and source.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The context pairs, innermost first.
+    pub fn context(&self) -> &[(&'static str, String)] {
+        &self.0.context
+    }
+
+    /// A copy that can be handed to every waiter of one failed batch; the source becomes text.
+    #[must_use]
+    pub fn duplicate(&self) -> Error {
+        let mut copy = Error::new(self.0.kind, self.0.text.clone());
+        copy.0.context = self.0.context.clone();
+        copy.0.source = self.0.source.as_ref().map(|source| source.to_string().into());
+        copy
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.text)?;
+        for (name, value) in &self.0.context {
+            write!(f, " ({name}: {value})")?;
+        }
+        if let Some(source) = &self.0.source {
+            write!(f, ": {source}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.0.kind.name())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_tells_kind_text_context_and_source() {
+        let cause = std::io::Error::other("no space left");
+        let error = Error::io("write record", cause).with("path", "seg-1").with("position", 7);
+        assert_eq!(error.to_string(), "write record (path: seg-1) (position: 7): no space left");
+        assert_eq!(error.kind(), ErrorKind::Io);
+        assert_eq!(error.duplicate().to_string(), error.to_string());
+    }
+}

@@ -1,0 +1,8 @@
+//! Annals: a graph repository on one append-only log.
+#![forbid(unsafe_code)]
+
+mod error;
+mod position;
+
+pub use error::{Error, ErrorKind, Result};
+pub use position::Position;
