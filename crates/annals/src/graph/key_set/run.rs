@@ -1,0 +1,140 @@
+//! Holds a short sorted run of keys in one buffer.
+
+// Buffers grow in steps instead of doubling: most of the memory of a set is in them.
+const BYTES_STEP: usize = 128;
+
+/// Keys side by side, so that copying them is copying two blocks of memory.
+///
+/// Shape: at most `N` keys in the order of their bytes.
+/// Units: all keys together have at most 65 535 bytes.
+pub(super) struct KeyRun<const N: usize> {
+    len: u16,
+    // Where each key ends in `bytes`; what lies from `len` on has no meaning.
+    ends: [u16; N],
+    bytes: Vec<u8>,
+}
+
+impl<const N: usize> KeyRun<N> {
+    pub(super) fn new() -> KeyRun<N> {
+        KeyRun { len: 0, ends: [0; N], bytes: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    pub(super) fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> &[u8] {
+        &self.bytes[self.start(index)..usize::from(self.ends[index])]
+    }
+
+    pub(super) fn last(&self) -> Option<&[u8]> {
+        self.len().checked_sub(1).map(|index| self.get(index))
+    }
+
+    /// The index of `key`, or the index at which it would stand.
+    #[inline]
+    pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = (from + to) / 2;
+            match self.get(middle).cmp(key) {
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Equal => return Ok(middle),
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        Err(from)
+    }
+
+    /// The index in the middle of the bytes: neither 0 nor the length, if there are two keys.
+    pub(super) fn middle(&self) -> usize {
+        let half = (self.bytes.len() / 2) as u16;
+        let index = self.ends[..self.len()].partition_point(|end| *end <= half);
+        index.clamp(1, self.len() - 1)
+    }
+
+    /// Puts `key` before the key at `index`. There must be room.
+    pub(super) fn insert(&mut self, index: usize, key: &[u8]) {
+        let (start, len) = (self.start(index), self.len());
+        let end = self.bytes.len();
+        self.reserve(key.len());
+        // Room at the end, a move to the right, then the key: cheaper than splicing an iterator in.
+        self.bytes.extend_from_slice(key);
+        if start < end {
+            self.bytes.copy_within(start..end, start + key.len());
+            self.bytes[start..start + key.len()].copy_from_slice(key);
+        }
+        self.ends.copy_within(index..len, index + 1);
+        self.ends[index] = start as u16;
+        self.ends[index..=len].iter_mut().for_each(|end| *end += key.len() as u16);
+        self.len += 1;
+    }
+
+    pub(super) fn remove(&mut self, index: usize) {
+        let (start, end, len) = (self.start(index), usize::from(self.ends[index]), self.len());
+        self.bytes.copy_within(end.., start);
+        self.bytes.truncate(self.bytes.len() - (end - start));
+        self.ends.copy_within(index + 1..len, index);
+        self.ends[index..len - 1].iter_mut().for_each(|following| *following -= (end - start) as u16);
+        self.len -= 1;
+    }
+
+    /// Keeps the keys before `index` and returns the others.
+    pub(super) fn split_off(&mut self, index: usize) -> KeyRun<N> {
+        let mut right = KeyRun::new();
+        let start = self.start(index);
+        right.reserve(self.bytes.len() - start);
+        right.bytes.extend_from_slice(&self.bytes[start..]);
+        for (from, to) in self.ends[index..self.len()].iter().zip(&mut right.ends) {
+            *to = from - start as u16;
+        }
+        right.len = self.len - index as u16;
+        self.len = index as u16;
+        self.bytes.truncate(start);
+        self.shrink();
+        right
+    }
+
+    /// Adds the keys of `right`, all of which are greater. There must be room.
+    pub(super) fn append(&mut self, right: &KeyRun<N>) {
+        let start = self.bytes.len();
+        self.reserve(right.bytes.len());
+        self.bytes.extend_from_slice(&right.bytes);
+        for (from, to) in right.ends[..right.len()].iter().zip(&mut self.ends[usize::from(self.len)..]) {
+            *to = from + start as u16;
+        }
+        self.len += right.len;
+    }
+
+    /// Gives back the memory that the keys do not need now.
+    pub(super) fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+
+    #[inline]
+    fn start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { usize::from(self.ends[index - 1]) }
+    }
+
+    fn reserve(&mut self, more: usize) {
+        let needed = self.bytes.len() + more;
+        if needed > self.bytes.capacity() {
+            self.bytes.reserve_exact(needed.next_multiple_of(BYTES_STEP) - self.bytes.len());
+        }
+    }
+}
+
+impl<const N: usize> Clone for KeyRun<N> {
+    // Leaves room for a key, because a node is copied in order to be changed.
+    fn clone(&self) -> KeyRun<N> {
+        let mut bytes = Vec::with_capacity((self.bytes.len() + BYTES_STEP / 2).next_multiple_of(BYTES_STEP));
+        bytes.extend_from_slice(&self.bytes);
+        KeyRun { len: self.len, ends: self.ends, bytes }
+    }
+}

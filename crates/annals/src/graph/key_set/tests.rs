@@ -1,0 +1,298 @@
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use proptest::prelude::*;
+
+use super::{KEY_BYTES_MAX, KeySet, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Node};
+
+// Checks the order, the separators and the heights of the whole tree and returns its leaves as (keys, bytes).
+fn check(set: &KeySet) -> Vec<(usize, usize)> {
+    let mut leaves = Vec::new();
+    check_node(&set.root, &[], None, &mut leaves);
+    assert_eq!(leaves.iter().map(|(keys, _)| keys).sum::<usize>(), set.len());
+    assert!(set.iter().is_sorted_by(|left, right| left < right));
+    assert!(leaves.len() == 1 || leaves.iter().all(|(keys, _)| *keys > 0), "an empty leaf stayed");
+    leaves
+}
+
+fn check_node(node: &Node, from: &[u8], to: Option<&[u8]>, leaves: &mut Vec<(usize, usize)>) -> usize {
+    match node {
+        Node::Leaf(leaf) => {
+            assert!(
+                (0..leaf.len())
+                    .all(|index| leaf.get(index) >= from && to.is_none_or(|to| leaf.get(index) < to))
+            );
+            assert!(leaf.len() <= LEAF_KEYS_MAX && leaf.bytes_len() <= LEAF_BYTES_MAX + KEY_BYTES_MAX);
+            leaves.push((leaf.len(), leaf.bytes_len()));
+            0
+        }
+        Node::Branch(branch) => {
+            let children_len = branch.children_len();
+            assert!(children_len > 0 && branch.children[children_len..].iter().all(Option::is_none));
+            let mut heights = (0..children_len).map(|index| {
+                let from = if index == 0 { from } else { branch.separators.get(index - 1) };
+                let to = if index + 1 == children_len { to } else { Some(branch.separators.get(index)) };
+                check_node(branch.child(index), from, to, leaves)
+            });
+            let height = heights.next().expect("a branch has a child");
+            assert!(heights.all(|other| other == height));
+            height + 1
+        }
+    }
+}
+
+fn key(number: u32) -> [u8; 4] {
+    number.to_be_bytes()
+}
+
+fn numbers(keys: impl Iterator<Item = u32>) -> KeySet {
+    let mut set = KeySet::new();
+    keys.for_each(|number| assert!(set.insert(&key(number))));
+    check(&set);
+    set
+}
+
+fn contents(set: &KeySet) -> Vec<Vec<u8>> {
+    set.iter().map(<[u8]>::to_vec).collect()
+}
+
+// Visits every number below `count` once in an order that looks random; `count` is a power of two.
+fn shuffled(count: u32) -> impl Iterator<Item = u32> {
+    (0..count).map(move |number| number.wrapping_mul(0x9E37_79B1) % count)
+}
+
+#[test]
+fn empty_set_has_no_key() {
+    let mut set = KeySet::new();
+    assert!(!set.contains(b"") && !set.remove(b"") && set.is_empty());
+    assert_eq!((set.first(), set.last(), set.prefix(b"").next()), (None, None, None));
+}
+
+#[test]
+fn empty_key_is_a_key_like_any_other() {
+    let mut set = numbers(0..1_000);
+    assert!(set.insert(b"") && !set.insert(b""));
+    assert_eq!((set.first(), set.len()), (Some(&b""[..]), 1_001));
+    assert!(set.remove(b"") && !set.contains(b""));
+}
+
+#[test]
+fn keys_inserted_in_any_order_come_back_sorted() {
+    let sorted: Vec<Vec<u8>> = (0..16_384).map(|number| key(number).to_vec()).collect();
+    assert_eq!(contents(&numbers(0..16_384)), sorted);
+    assert_eq!(contents(&numbers((0..16_384).rev())), sorted);
+    assert_eq!(contents(&numbers(shuffled(16_384))), sorted);
+}
+
+#[test]
+fn ascending_inserts_leave_full_leaves() {
+    let leaves = check(&numbers(0..10_000));
+    assert!(leaves[..leaves.len() - 1].iter().all(|(keys, _)| *keys == LEAF_KEYS_MAX));
+}
+
+#[test]
+fn bulk_building_leaves_full_leaves_and_counts_doubles_once() {
+    for count in [0, 1, 128, 129, 5_000, 200_000] {
+        let set = KeySet::from_sorted((0..count).flat_map(|number| [key(number), key(number)]));
+        let leaves = check(&set);
+        assert_eq!(leaves.len(), (count as usize).div_ceil(LEAF_KEYS_MAX).max(1));
+        assert!((0..count).all(|number| set.contains(&key(number))));
+    }
+}
+
+#[test]
+fn bulk_built_set_can_be_changed() {
+    let mut set = KeySet::from_sorted((0..10_000).map(|number| key(number * 2)));
+    assert!((0..10_000).all(|number| set.insert(&key(number * 2 + 1))));
+    check(&set);
+    assert!((0..20_000).all(|number| set.remove(&key(number))));
+    assert_eq!(check(&set), [(0, 0)]);
+}
+
+#[test]
+fn longest_keys_with_a_long_common_prefix_are_kept_apart() {
+    let long = |number: u32| [vec![b'x'; KEY_BYTES_MAX - 4], key(number).to_vec()].concat();
+    let mut set = KeySet::new();
+    assert!(shuffled(2_048).all(|number| set.insert(&long(number))));
+    // The last leaf may have been split off with one key only.
+    let leaves = check(&set);
+    assert!(leaves[..leaves.len() - 1].iter().all(|(keys, _)| *keys >= 2), "{leaves:?}");
+    assert!(set.iter().map(<[u8]>::to_vec).eq((0..2_048).map(long)));
+    assert!(shuffled(2_048).all(|number| set.remove(&long(number))));
+    assert!(set.is_empty());
+}
+
+#[test]
+fn keys_that_are_prefixes_of_each_other_are_kept_apart() {
+    let mut set = KeySet::new();
+    assert!((0..=KEY_BYTES_MAX).rev().all(|len| set.insert(&vec![0; len])));
+    check(&set);
+    assert!(set.iter().map(<[u8]>::len).eq(0..=KEY_BYTES_MAX));
+    assert!((0..=KEY_BYTES_MAX).all(|len| set.remove(&vec![0; len])));
+}
+
+#[test]
+#[should_panic(expected = "a key has 513 bytes, at most 512 are allowed")]
+fn longer_key_is_refused() {
+    KeySet::new().insert(&[0; KEY_BYTES_MAX + 1]);
+}
+
+#[test]
+fn removing_everything_leaves_one_empty_leaf_that_can_be_filled_again() {
+    let mut set = KeySet::new();
+    for _ in 0..2 {
+        assert!(shuffled(16_384).all(|number| set.insert(&key(number))));
+        assert!(shuffled(16_384).all(|number| set.remove(&key(number.wrapping_add(77) % 16_384))));
+        assert_eq!(check(&set), [(0, 0)]);
+        assert!(matches!(*set.root, Node::Leaf(_)));
+    }
+}
+
+#[test]
+fn removing_most_keys_keeps_leaves_filled() {
+    let mut set = numbers(0..65_536);
+    (0..65_536).filter(|number| number % 64 != 0).for_each(|number| assert!(set.remove(&key(number))));
+    let leaves = check(&set).len();
+    assert!(leaves <= 2 * 1_024 / (LEAF_KEYS_MAX / 2) + 1, "{leaves} leaves for 1024 keys");
+}
+
+#[test]
+fn prefix_finds_what_starts_with_it_and_nothing_else() {
+    let mut set = KeySet::new();
+    for key in
+        [&b""[..], b"a", b"ab", b"ab\0", b"ab\xff", b"ab\xff\xff", b"ac", b"\xff", b"\xff\xff", b"\xff\xffz"]
+    {
+        set.insert(key);
+    }
+    let found = |prefix| set.prefix(prefix).collect::<Vec<_>>();
+    assert_eq!(found(b"ab"), [&b"ab"[..], b"ab\0", b"ab\xff", b"ab\xff\xff"]);
+    assert_eq!(found(b"ab\xff"), [&b"ab\xff"[..], b"ab\xff\xff"]);
+    assert_eq!(found(b"\xff\xff"), [&b"\xff\xff"[..], b"\xff\xffz"]);
+    assert_eq!(found(b"b"), [&b""[..]; 0]);
+    assert_eq!(found(b"").len(), 10);
+}
+
+#[test]
+fn crossed_bounds_give_nothing() {
+    let set = numbers(0..1_000);
+    let (low, high) = (key(10), key(20));
+    assert_eq!(set.range(Bound::Included(&high), Bound::Included(&low)).next(), None);
+    assert_eq!(set.range(Bound::Excluded(&low), Bound::Excluded(&low)).next_back(), None);
+    assert_eq!(set.range(Bound::Included(&low), Bound::Included(&low)).count(), 1);
+}
+
+#[test]
+fn a_range_can_be_eaten_from_both_ends() {
+    let set = numbers(0..5_000);
+    let mut range = set.iter();
+    for number in 0..2_500 {
+        assert_eq!(range.next(), Some(&key(number)[..]));
+        assert_eq!(range.next_back(), Some(&key(4_999 - number)[..]));
+    }
+    assert_eq!((range.next(), range.next_back()), (None, None));
+}
+
+#[test]
+fn change_after_a_clone_leaves_the_clone_alone() {
+    let mut set = numbers((0..10_000).map(|number| number * 2));
+    let snapshot = set.clone();
+    let before = contents(&snapshot);
+    (0..10_000).for_each(|number| assert!(set.insert(&key(number * 2 + 1))));
+    (0..15_000).for_each(|number| assert!(set.remove(&key(number))));
+    check(&set);
+    check(&snapshot);
+    assert_eq!(contents(&snapshot), before);
+}
+
+// Keys from few letters are often equal or prefixes of each other; long ones make leaves and branches split early.
+fn any_key() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        3 => prop::collection::vec(prop_oneof![Just(0_u8), Just(1), Just(255)], 0..6),
+        3 => (0..3_000_u32).prop_map(|number| number.to_be_bytes().to_vec()),
+        2 => (0..100_u8, 250..300_usize).prop_map(|(number, len)| [vec![7; len], vec![number]].concat()),
+    ]
+}
+
+fn any_bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+    prop_oneof![
+        3 => any_key().prop_map(Bound::Included),
+        3 => any_key().prop_map(Bound::Excluded),
+        1 => Just(Bound::Unbounded),
+    ]
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Insert(Vec<u8>),
+    Remove(Vec<u8>),
+    RemoveFrom(Vec<u8>, usize),
+    Keep,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        60 => any_key().prop_map(Step::Insert),
+        20 => any_key().prop_map(Step::Remove),
+        2 => (any_key(), 0..300_usize).prop_map(|(key, count)| Step::RemoveFrom(key, count)),
+        1 => Just(Step::Keep),
+    ]
+}
+
+fn take_step(step: &Step, set: &mut KeySet, model: &mut BTreeSet<Vec<u8>>) {
+    match step {
+        Step::Insert(key) => assert_eq!(set.insert(key), model.insert(key.clone())),
+        Step::Remove(key) => assert_eq!(set.remove(key), model.remove(key)),
+        Step::RemoveFrom(key, count) => {
+            let gone: Vec<_> = model.range(key.clone()..).take(*count).cloned().collect();
+            gone.iter().for_each(|key| assert!(set.remove(key) && model.remove(key)));
+        }
+        Step::Keep => {}
+    }
+}
+
+proptest! {
+    #[test]
+    fn set_and_its_snapshots_agree_with_a_sorted_set(steps in prop::collection::vec(step(), 0..2_000)) {
+        let (mut set, mut model) = (KeySet::new(), BTreeSet::new());
+        let mut kept = Vec::new();
+        for step in &steps {
+            take_step(step, &mut set, &mut model);
+            if let Step::Keep = step {
+                kept.push((set.clone(), model.clone()));
+            }
+        }
+        kept.push((set, model));
+        for (set, model) in kept {
+            check(&set);
+            prop_assert!(set.iter().eq(model.iter()));
+            prop_assert!(set.iter().rev().eq(model.iter().rev()));
+            prop_assert_eq!(set.first(), model.first().map(Vec::as_slice));
+            prop_assert_eq!(set.last(), model.last().map(Vec::as_slice));
+        }
+    }
+
+    #[test]
+    fn ranges_agree_with_a_sorted_set(
+        keys in prop::collection::btree_set(any_key(), 0..1_500),
+        bounds in prop::collection::vec((any_bound(), any_bound()), 20),
+        turns in prop::collection::vec(any::<bool>(), 40),
+    ) {
+        let set = KeySet::from_sorted(&keys);
+        for (from, to) in bounds {
+            let is_inside = |key: &&Vec<u8>| {
+                (match &from { Bound::Included(from) => *key >= from, Bound::Excluded(from) => *key > from, _ => true })
+                    && (match &to { Bound::Included(to) => *key <= to, Bound::Excluded(to) => *key < to, _ => true })
+            };
+            let expected: Vec<&Vec<u8>> = keys.iter().filter(is_inside).collect();
+            let range = set.range(from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));
+            prop_assert!(range.clone().eq(expected.iter().copied()));
+            prop_assert!(range.clone().rev().eq(expected.iter().rev().copied()));
+            let (mut range, mut expected) = (range, expected.into_iter());
+            for from_front in &turns {
+                let (found, wanted) =
+                    if *from_front { (range.next(), expected.next()) } else { (range.next_back(), expected.next_back()) };
+                prop_assert_eq!(found, wanted.map(Vec::as_slice));
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Holds elements by dense index in a tree whose parts are shared between snapshots.
+
+use std::slice;
+use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
+
+const LEAF_BITS: u32 = 5;
+const LEAF_LEN: usize = 1 << LEAF_BITS;
+const FAN_BITS: u32 = 5;
+const FAN: usize = 1 << FAN_BITS;
+
+/// A persistent vector: a clone costs two reference counts, and a change copies only what a clone still shares.
+///
+/// Shape: dense, indexed from 0. Elements are added at the end and replaced in place, never removed.
+/// Units: the first change of an element after a clone copies one leaf of 32 elements and one node per level;
+/// further changes nearby are in place.
+/// Source: the tree with a tail of Bagwell and Rompf, <https://infoscience.epfl.ch/record/169879>.
+#[derive(Clone)]
+pub(crate) struct Vector<T> {
+    len: usize,
+    // The number of low index bits that the root does not look at; meaningless while `root` is `None`.
+    root_shift: u32,
+    root: Option<Arc<Node<T>>>,
+    // Invariant: holds the elements from `len` rounded down to a whole leaf, so always fewer than `LEAF_LEN`.
+    tail: Arc<Vec<T>>,
+}
+
+// Two kinds of node instead of a node and a leaf: leaves then have their own size, and pointers to them stay thin.
+#[derive(Clone)]
+enum Node<T> {
+    Branch([Option<Arc<Node<T>>>; FAN]),
+    Twig([Option<Arc<[T; LEAF_LEN]>>; FAN]),
+}
+
+/// The elements of a [`Vector`] in order of their index.
+pub(crate) struct Iter<'a, T> {
+    vector: &'a Vector<T>,
+    leaf: slice::Iter<'a, T>,
+    // The index of the first element behind `leaf`.
+    leaf_end: usize,
+}
+
+impl<T: Clone> Vector<T> {
+    /// An empty vector.
+    pub(crate) fn new() -> Vector<T> {
+        Vector { len: 0, root_shift: LEAF_BITS, root: None, tail: Arc::new(Vec::new()) }
+    }
+
+    /// Counts the elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The element at `index`, or `None` from `len` on.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        let tail_start = self.tail_start();
+        if index >= tail_start {
+            return self.tail.get(index - tail_start);
+        }
+        Some(&self.leaf(index)[index % LEAF_LEN])
+    }
+
+    /// The element at `index` for changing it, or `None` from `len` on. Copies what a clone still shares.
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let tail_start = self.tail_start();
+        if index >= tail_start {
+            // Asking first keeps a miss from copying the tail.
+            self.tail.get(index - tail_start)?;
+            return Arc::make_mut(&mut self.tail).get_mut(index - tail_start);
+        }
+        let mut shift = self.root_shift;
+        let mut node = Arc::make_mut(self.root.as_mut().expect(FILLED));
+        loop {
+            let digit = (index >> shift) % FAN;
+            match node {
+                Node::Branch(children) => node = Arc::make_mut(children[digit].as_mut().expect(FILLED)),
+                Node::Twig(leaves) => {
+                    let leaf = Arc::make_mut(leaves[digit].as_mut().expect(FILLED));
+                    return Some(&mut leaf[index % LEAF_LEN]);
+                }
+            }
+            shift -= FAN_BITS;
+        }
+    }
+
+    /// Replaces the element at `index`, which must be below `len`.
+    pub(crate) fn set(&mut self, index: usize, value: T) {
+        *self.get_mut(index).expect("only an element that exists is replaced") = value;
+    }
+
+    /// Adds an element at the end.
+    pub(crate) fn push(&mut self, value: T) {
+        let tail = Arc::make_mut(&mut self.tail);
+        if tail.capacity() == tail.len() {
+            tail.reserve_exact(LEAF_LEN - tail.len());
+        }
+        tail.push(value);
+        self.len += 1;
+        if tail.len() == LEAF_LEN {
+            self.move_tail_into_tree();
+        }
+    }
+
+    /// All elements in order of their index.
+    pub(crate) fn iter(&self) -> Iter<'_, T> {
+        self.iter_from(0)
+    }
+
+    /// The elements from `index` on, in order; none if `index` is at or behind the end.
+    pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
+        let index = index.min(self.len);
+        let leaf = self.leaf_slice(index);
+        Iter {
+            vector: self,
+            leaf: leaf[index % LEAF_LEN..].iter(),
+            leaf_end: index - index % LEAF_LEN + leaf.len(),
+        }
+    }
+
+    fn move_tail_into_tree(&mut self) {
+        let full = std::mem::take(Arc::make_mut(&mut self.tail));
+        let leaf: Arc<[T]> = Arc::from(full);
+        let leaf: Arc<[T; LEAF_LEN]> =
+            leaf.try_into().ok().expect("the tail moves when it has the length of a leaf");
+        let index = self.len - LEAF_LEN;
+        self.make_room(index);
+        let mut shift = self.root_shift;
+        let mut node = Arc::make_mut(self.root.get_or_insert_with(|| Arc::new(Node::with_shift(shift))));
+        loop {
+            let digit = (index >> shift) % FAN;
+            match node {
+                Node::Branch(children) => {
+                    shift -= FAN_BITS;
+                    let child = children[digit].get_or_insert_with(|| Arc::new(Node::with_shift(shift)));
+                    node = Arc::make_mut(child);
+                }
+                Node::Twig(leaves) => {
+                    leaves[digit] = Some(leaf);
+                    return;
+                }
+            }
+        }
+    }
+
+    // Puts a branch above the root when the root has no digit for `index`.
+    fn make_room(&mut self, index: usize) {
+        if index >> self.root_shift < FAN {
+            return;
+        }
+        let mut children = [const { None }; FAN];
+        children[0] = self.root.take();
+        self.root = Some(Arc::new(Node::Branch(children)));
+        self.root_shift += FAN_BITS;
+    }
+}
+
+impl<T> Vector<T> {
+    fn tail_start(&self) -> usize {
+        self.len - self.len % LEAF_LEN
+    }
+
+    // The elements of the leaf, or of the tail, in which `index` lies or would lie.
+    fn leaf_slice(&self, index: usize) -> &[T] {
+        if index >= self.tail_start() { &self.tail } else { self.leaf(index) }
+    }
+
+    // The leaf of an index that is in the tree.
+    #[inline]
+    fn leaf(&self, index: usize) -> &[T; LEAF_LEN] {
+        let mut shift = self.root_shift;
+        let mut node = self.root.as_deref().expect(FILLED);
+        loop {
+            let digit = (index >> shift) % FAN;
+            match node {
+                Node::Branch(children) => node = children[digit].as_deref().expect(FILLED),
+                Node::Twig(leaves) => return leaves[digit].as_deref().expect(FILLED),
+            }
+            shift -= FAN_BITS;
+        }
+    }
+}
+
+const FILLED: &str = "the tree is filled up to the tail";
+
+impl<T> Node<T> {
+    fn with_shift(shift: u32) -> Node<T> {
+        if shift == LEAF_BITS {
+            Node::Twig([const { None }; FAN])
+        } else {
+            Node::Branch([const { None }; FAN])
+        }
+    }
+}
+
+impl<T: Clone> Default for Vector<T> {
+    fn default() -> Vector<T> {
+        Vector::new()
+    }
+}
+
+impl<T: Clone> Extend<T> for Vector<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        let mut values = values.into_iter();
+        loop {
+            // A leaf at a time, because asking whether the tail is shared costs more than adding an element.
+            let tail = Arc::make_mut(&mut self.tail);
+            let before = tail.len();
+            tail.reserve_exact(LEAF_LEN - before);
+            tail.extend(values.by_ref().take(LEAF_LEN - before));
+            let after = tail.len();
+            self.len += after - before;
+            if after < LEAF_LEN {
+                return;
+            }
+            self.move_tail_into_tree();
+        }
+    }
+}
+
+impl<T: Clone> FromIterator<T> for Vector<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Vector<T> {
+        let mut vector = Vector::new();
+        vector.extend(values);
+        vector
+    }
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a T> {
+        loop {
+            if let Some(element) = self.leaf.next() {
+                return Some(element);
+            }
+            if self.leaf_end >= self.vector.len {
+                return None;
+            }
+            let leaf = self.vector.leaf_slice(self.leaf_end);
+            self.leaf_end += leaf.len();
+            self.leaf = leaf.iter();
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let remaining = self.leaf.len() + self.vector.len - self.leaf_end;
+        (remaining, Some(remaining))
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
