@@ -9,16 +9,16 @@ const FAN_BITS: i32 = 5;
 const FAN: usize = 1 << FAN_BITS;
 // The place of the first digit: the tree looks at the tag from its highest bits down.
 const ROOT_SHIFT: i32 = 32 - FAN_BITS;
-const LEAF_PLACES: usize = 32;
+const LEAF_PLACES: usize = 64;
 // Below the number of places, so that probing always ends at an empty one and stays short.
-const LEAF_ENTRIES_MAX: u32 = 28;
+const LEAF_ENTRIES_MAX: u32 = 56;
 // Half of the maximum, so that a leaf that was merged does not split again at once.
 const MERGED_ENTRIES_MAX: u32 = LEAF_ENTRIES_MAX / 2;
 const EMPTY: u64 = u64::MAX;
 
 /// A persistent map from hashes to slots. It does not store keys: the caller says whether a slot has the key.
 ///
-/// A clone costs one reference count, and a change copies only what a clone still shares: one leaf of 256 bytes
+/// A clone costs one reference count, and a change copies only what a clone still shares: one leaf of 512 bytes
 /// and one node per level.
 /// Shape: a trie over 32 bits of the hash; several slots may have one hash.
 /// Units: slots are below `u32::MAX`. About 16 to 19 bytes per entry.
@@ -29,6 +29,9 @@ pub(crate) struct IdMap {
     root: Arc<Node>,
 }
 
+// There is one branch for about twenty leaves, so the room that a branch leaves unused costs less than a second
+// pointer on the way to each leaf would.
+#[expect(clippy::large_enum_variant)]
 #[derive(Clone)]
 enum Node {
     Branch(Branch),

@@ -1,14 +1,25 @@
 //! Holds a short sorted run of keys in one buffer.
 
+use std::cmp::Ordering;
+
 // Buffers grow in steps instead of doubling: most of the memory of a set is in them.
 const BYTES_STEP: usize = 128;
+// Greater than or equal to every head, so that searching may look at all `N` places without knowing the length.
+const HEAD_UNUSED: u16 = u16::MAX;
 
-/// Keys side by side, so that copying them is copying two blocks of memory.
+/// Keys side by side, so that copying them is copying a few blocks of memory.
 ///
+/// Searching compares the two bytes of each key in which the keys begin to differ. They stand in one small block, so
+/// a search waits for memory twice, where halving the keys themselves would wait for it five times.
 /// Shape: at most `N` keys in the order of their bytes.
 /// Units: all keys together have at most 65 535 bytes.
+/// Source: the heads of Graefe and Larson, "B-tree indexes and CPU caches", 2001.
 pub(super) struct KeyRun<const N: usize> {
     len: u16,
+    // Invariant: all keys agree in their first `skip` bytes, and `skip` is at most the length of each.
+    skip: u16,
+    // The two bytes of each key from `skip` on, filled up with zeros; `HEAD_UNUSED` from `len` on.
+    heads: [u16; N],
     // Where each key ends in `bytes`; what lies from `len` on has no meaning.
     ends: [u16; N],
     bytes: Vec<u8>,
@@ -16,7 +27,7 @@ pub(super) struct KeyRun<const N: usize> {
 
 impl<const N: usize> KeyRun<N> {
     pub(super) fn new() -> KeyRun<N> {
-        KeyRun { len: 0, ends: [0; N], bytes: Vec::new() }
+        KeyRun { len: 0, skip: 0, heads: [HEAD_UNUSED; N], ends: [0; N], bytes: Vec::new() }
     }
 
     #[inline]
@@ -40,13 +51,27 @@ impl<const N: usize> KeyRun<N> {
     /// The index of `key`, or the index at which it would stand.
     #[inline]
     pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
-        let (mut from, mut to) = (0, self.len());
+        let skip = usize::from(self.skip);
+        // `bytes` starts with the first key, so with what all keys have in common.
+        match key[..skip.min(key.len())].cmp(&self.bytes[..skip]) {
+            Ordering::Less => return Err(0),
+            Ordering::Equal => {}
+            Ordering::Greater => return Err(self.len()),
+        }
+        let head = head(key, skip);
+        // Counting all is faster than halving: it has no branch to mispredict, and the compiler makes it vectors.
+        let mut from = usize::from(self.heads.iter().map(|other| u16::from(*other < head)).sum::<u16>());
+        let mut to = from;
+        if self.heads.get(from) == Some(&head) {
+            to += usize::from(self.heads.iter().map(|other| u16::from(*other == head)).sum::<u16>());
+            to = to.min(self.len());
+        }
         while from < to {
             let middle = (from + to) / 2;
-            match self.get(middle).cmp(key) {
-                std::cmp::Ordering::Less => from = middle + 1,
-                std::cmp::Ordering::Equal => return Ok(middle),
-                std::cmp::Ordering::Greater => to = middle,
+            match self.get(middle)[skip..].cmp(&key[skip..]) {
+                Ordering::Less => from = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => to = middle,
             }
         }
         Err(from)
@@ -63,6 +88,7 @@ impl<const N: usize> KeyRun<N> {
     pub(super) fn insert(&mut self, index: usize, key: &[u8]) {
         let (start, len) = (self.start(index), self.len());
         let end = self.bytes.len();
+        let skip = if len == 0 { key.len() } else { common_len(&self.bytes[..usize::from(self.skip)], key) };
         self.reserve(key.len());
         // Room at the end, a move to the right, then the key: cheaper than splicing an iterator in.
         self.bytes.extend_from_slice(key);
@@ -73,7 +99,12 @@ impl<const N: usize> KeyRun<N> {
         self.ends.copy_within(index..len, index + 1);
         self.ends[index] = start as u16;
         self.ends[index..=len].iter_mut().for_each(|end| *end += key.len() as u16);
+        self.heads.copy_within(index..len, index + 1);
+        self.heads[index] = head(key, skip);
         self.len += 1;
+        if skip != usize::from(self.skip) {
+            self.renew_heads();
+        }
     }
 
     pub(super) fn remove(&mut self, index: usize) {
@@ -82,7 +113,12 @@ impl<const N: usize> KeyRun<N> {
         self.bytes.truncate(self.bytes.len() - (end - start));
         self.ends.copy_within(index + 1..len, index);
         self.ends[index..len - 1].iter_mut().for_each(|following| *following -= (end - start) as u16);
+        self.heads.copy_within(index + 1..len, index);
+        self.heads[len - 1] = HEAD_UNUSED;
         self.len -= 1;
+        if self.len == 0 {
+            self.skip = 0;
+        }
     }
 
     /// Keeps the keys before `index` and returns the others.
@@ -95,9 +131,11 @@ impl<const N: usize> KeyRun<N> {
             *to = from - start as u16;
         }
         right.len = self.len - index as u16;
+        right.renew_heads();
         self.len = index as u16;
         self.bytes.truncate(start);
         self.shrink();
+        self.renew_heads();
         right
     }
 
@@ -110,11 +148,25 @@ impl<const N: usize> KeyRun<N> {
             *to = from + start as u16;
         }
         self.len += right.len;
+        self.renew_heads();
     }
 
     /// Gives back the memory that the keys do not need now.
     pub(super) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
+    }
+
+    // Computes `skip` and the heads from the keys.
+    fn renew_heads(&mut self) {
+        self.heads = [HEAD_UNUSED; N];
+        self.skip = 0;
+        let Some(last) = self.last() else { return };
+        // What the first and the last key have in common, all keys between them have as well.
+        let skip = common_len(self.get(0), last);
+        self.skip = skip as u16;
+        for index in 0..self.len() {
+            self.heads[index] = head(self.get(index), skip);
+        }
     }
 
     #[inline]
@@ -135,6 +187,21 @@ impl<const N: usize> Clone for KeyRun<N> {
     fn clone(&self) -> KeyRun<N> {
         let mut bytes = Vec::with_capacity((self.bytes.len() + BYTES_STEP / 2).next_multiple_of(BYTES_STEP));
         bytes.extend_from_slice(&self.bytes);
-        KeyRun { len: self.len, ends: self.ends, bytes }
+        KeyRun { len: self.len, skip: self.skip, heads: self.heads, ends: self.ends, bytes }
+    }
+}
+
+/// Counts the bytes at the start in which `left` and `right` agree.
+pub(super) fn common_len(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+// Smaller heads belong to smaller keys; keys with one head must be compared themselves.
+#[inline]
+fn head(key: &[u8], skip: usize) -> u16 {
+    match key[skip..] {
+        [] => 0,
+        [first] => u16::from_be_bytes([first, 0]),
+        [first, second, ..] => u16::from_be_bytes([first, second]),
     }
 }
