@@ -172,6 +172,13 @@ impl std::error::Error for Error {
     }
 }
 
+impl PartialEq for Error {
+    /// Errors are equal if they tell a caller the same: kind and text.
+    fn eq(&self, other: &Error) -> bool {
+        self.kind() == other.kind() && self.to_string() == other.to_string()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

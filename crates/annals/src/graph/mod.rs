@@ -1,10 +1,153 @@
-//! The graph value and the persistent structures that it is made of.
+//! The graph at one position: an immutable value, and the function from records to it.
 
-// The graph value is the only user of these structures; until it calls all of them the lint would be noise.
-#![allow(dead_code)]
-
+// In the order a newcomer should read them: structures, then contents, then how records change them.
+pub(crate) mod adjacency;
+mod apply;
+mod content;
+mod hash;
+pub(crate) mod id_map;
+pub(crate) mod instance;
+mod integrity;
+pub(crate) mod key_set;
+mod lifecycle;
+pub(crate) mod past;
+pub(crate) mod patch;
+pub(crate) mod properties;
+pub(crate) mod symbols;
+pub(crate) mod table;
+pub(crate) mod types;
 pub(crate) mod vector;
 
-pub(crate) mod id_map;
+use std::sync::Arc;
 
-pub(crate) mod key_set;
+use adjacency::{Link, Neighbors, append_link_key};
+use key_set::KeySet;
+use symbols::Symbols;
+use table::Table;
+use types::Types;
+use vector::Vector;
+
+use crate::Position;
+use crate::model::{Direction, InstanceId, Instant, TypeDefinition, TypeKind};
+
+pub(crate) use apply::find_conflict;
+
+/// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
+#[derive(Clone)]
+pub(crate) struct Graph {
+    pub(crate) position: Position,
+    /// Commit instants by position - 1. Units: microseconds since 1970; they never run backwards.
+    pub(crate) instants: Vector<i64>,
+    /// Names of types, properties and classifications.
+    pub(crate) names: Symbols,
+    pub(crate) authors: Symbols,
+    pub(crate) types: Arc<Types>,
+    /// Every declaration and extension of a type, with its position.
+    pub(crate) type_changes: Vector<(u64, Arc<TypeDefinition>)>,
+    pub(crate) entities: Table,
+    pub(crate) relationships: Table,
+    /// Live relationships by the slot of the entity they start at.
+    pub(crate) out: Vector<Neighbors>,
+    /// Live relationships by the slot of the entity they end at.
+    pub(crate) into: Vector<Neighbors>,
+    /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
+    pub(crate) past_links: KeySet,
+}
+
+impl Graph {
+    /// The graph before the first record.
+    pub(crate) fn new() -> Graph {
+        Graph {
+            position: Position::ZERO,
+            instants: Vector::new(),
+            names: Symbols::new(),
+            authors: Symbols::new(),
+            types: Arc::new(Types::default()),
+            type_changes: Vector::new(),
+            entities: Table::new(),
+            relationships: Table::new(),
+            out: Vector::new(),
+            into: Vector::new(),
+            past_links: KeySet::new(),
+        }
+    }
+
+    /// The table of entities, or of relationships. Classifications have none: they live in their entities.
+    pub(crate) fn table(&self, kind: TypeKind) -> &Table {
+        match kind {
+            TypeKind::Relationship => &self.relationships,
+            TypeKind::Entity | TypeKind::Classification => &self.entities,
+        }
+    }
+
+    pub(crate) fn table_mut(&mut self, kind: TypeKind) -> &mut Table {
+        match kind {
+            TypeKind::Relationship => &mut self.relationships,
+            TypeKind::Entity | TypeKind::Classification => &mut self.entities,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn neighbors(&self, slot: u32, direction: Direction) -> &Neighbors {
+        let side = match direction {
+            Direction::Out => &self.out,
+            Direction::In => &self.into,
+        };
+        side.get(slot as usize).expect("every entity slot has neighbors")
+    }
+
+    pub(crate) fn neighbors_mut(&mut self, slot: u32, direction: Direction) -> &mut Neighbors {
+        let side = match direction {
+            Direction::Out => &mut self.out,
+            Direction::In => &mut self.into,
+        };
+        side.get_mut(slot as usize).expect("every entity slot has neighbors")
+    }
+
+    /// When the record at the tail was committed. Units: microseconds since 1970.
+    pub(crate) fn last_instant(&self) -> i64 {
+        self.instants
+            .len()
+            .checked_sub(1)
+            .and_then(|last| self.instants.get(last))
+            .copied()
+            .unwrap_or(i64::MIN)
+    }
+
+    /// Position of the last record committed at or before `instant`.
+    pub(crate) fn position_at(&self, instant: Instant) -> Position {
+        let (mut low, mut high) = (0, self.instants.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if *self.instants.get(middle).expect("within the vector") <= instant.micros() {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Position(low as u64)
+    }
+}
+
+/// Key of a past link of the entity at `slot`.
+pub(crate) fn past_link_key(slot: u32, direction: Direction, link: Link) -> Vec<u8> {
+    let mut key = past_link_prefix(slot, direction).to_vec();
+    append_link_key(link, &mut key);
+    key
+}
+
+/// What the keys of all past links of the entity at `slot` in one direction begin with.
+pub(crate) fn past_link_prefix(slot: u32, direction: Direction) -> [u8; 5] {
+    let mut prefix = [0; 5];
+    prefix[..4].copy_from_slice(&slot.to_be_bytes());
+    prefix[4] = u8::from(direction == Direction::In);
+    prefix
+}
+
+/// The kind of table an instance is in.
+pub(crate) fn kind_of(instance: &InstanceId) -> TypeKind {
+    match instance {
+        InstanceId::Entity(_) => TypeKind::Entity,
+        InstanceId::Relationship(_) => TypeKind::Relationship,
+    }
+}

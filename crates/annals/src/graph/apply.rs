@@ -1,0 +1,424 @@
+//! Applies records to the graph, checking each change against all that came before it.
+//!
+//! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
+//! function of the log. An error leaves the graph half changed: the caller throws that copy away.
+
+use std::sync::Arc;
+
+use super::instance::{Instance, NO_ENDS, Stamp};
+use super::past::{Past, PastVersion, Place, View};
+use super::patch::ValueChange;
+use super::properties::Properties;
+use super::symbols::Symbol;
+use super::{Graph, kind_of};
+use crate::model::{
+    Action, Change, Direction, InstanceId, NewEntity, NewRelationship, Record, Status, TypeDefinition,
+    TypeKind, Value, check_name,
+};
+use crate::{Error, ErrorKind, Position, Result};
+
+use super::adjacency::Link;
+use super::integrity::display_micros;
+
+/// Most instances of one kind a graph ever holds, purged ones included.
+const SLOTS_MAX: usize = u32::MAX as usize - 1;
+
+/// What all changes of one record have in common, and which one is being applied.
+#[derive(Clone, Copy)]
+pub(super) struct Context {
+    pub(super) place: Place,
+    pub(super) stamp: Stamp,
+    /// From when the change is true.
+    pub(super) valid_from: i64,
+}
+
+impl Graph {
+    /// Makes this the graph at `position`, the next one.
+    ///
+    /// Errors: whatever check the record fails; the graph must then be thrown away.
+    pub(crate) fn apply(&mut self, position: Position, record: &Record) -> Result<()> {
+        assert_eq!(position, self.position.next(), "records are applied in order, without gaps");
+        let micros = record.instant.micros();
+        if micros < self.last_instant() {
+            return Err(Error::new(
+                ErrorKind::Corrupted,
+                format!("record {position}: its instant {} is before its predecessor's", record.instant),
+            ));
+        }
+        self.instants.push(micros);
+        let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
+        for (index, change) in (0u32..).zip(&record.changes) {
+            let valid_from =
+                change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
+            if valid_from > micros {
+                return Err(Error::new(
+                    ErrorKind::FutureInstant,
+                    format!(
+                        "valid from {}: expected at most the commit instant {}",
+                        display_micros(valid_from),
+                        record.instant
+                    ),
+                ));
+            }
+            let place = Place { position: position.0, change: index };
+            self.apply_change(Context { place, stamp, valid_from }, change)?;
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {
+        match &change.action {
+            Action::CreateEntity(new) => self.create_entity(context, new),
+            Action::CreateRelationship(new) => self.create_relationship(context, new),
+            Action::Update(instance, patch) => self.update(context, instance, patch),
+            Action::Replace(instance, properties, classifications) => {
+                self.replace(context, instance, properties, classifications.as_deref())
+            }
+            Action::Delete(instance) => self.delete(context, instance),
+            Action::Restore(instance, with_relationships) => {
+                self.restore(context, instance, *with_relationships)
+            }
+            Action::Purge(instance) => self.purge(instance),
+            Action::Classify(entity, classification) => self.classify(context, entity, classification),
+            Action::Reclassify(entity, name, patch) => self.reclassify(context, entity, name, patch),
+            Action::Declassify(entity, name) => self.declassify(context, entity, name),
+            Action::DefineType(definition) => self.define_type(context, definition),
+            Action::Void => Ok(()),
+        }
+    }
+
+    /// The symbol of a name, checked when it is new.
+    pub(super) fn symbol(&mut self, what: &str, name: &Arc<str>) -> Result<Symbol> {
+        if let Some(symbol) = self.names.find(name) {
+            return Ok(symbol);
+        }
+        check_name(what, name)?;
+        Ok(self.names.intern(name))
+    }
+
+    pub(super) fn properties(&mut self, entries: &[(Arc<str>, Value)]) -> Result<Properties> {
+        let mut known = Vec::with_capacity(entries.len());
+        for (name, value) in entries {
+            value.check(name)?;
+            known.push((self.symbol("property", name)?, value.clone()));
+        }
+        Ok(Properties::from_entries(known))
+    }
+
+    /// The slot and the live instance.
+    ///
+    /// Errors: `NotFound`, `Deleted`.
+    pub(super) fn live(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let (slot, found) = self.known(instance)?;
+        if found.is_live() {
+            return Ok((slot, found));
+        }
+        Err(Error::new(ErrorKind::Deleted, format!("{instance} is deleted; restore it first")))
+    }
+
+    pub(super) fn known(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        match self.table(kind_of(instance)).find(instance.id()) {
+            Some((slot, found)) => Ok((slot, Arc::clone(found))),
+            None => Err(Error::new(ErrorKind::NotFound, format!("{instance} does not exist"))),
+        }
+    }
+
+    fn check_new(&self, instance: &InstanceId) -> Result<()> {
+        let table = self.table(kind_of(instance));
+        if let Some((_, found)) = table.find(instance.id()) {
+            let remedy = if found.is_live() { "update it" } else { "it is deleted: restore or purge it" };
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("{instance} already exists; {remedy}, or choose another id"),
+            ));
+        }
+        if table.slots.len() >= SLOTS_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("expected at most {SLOTS_MAX} instances of a kind"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn create_entity(&mut self, context: Context, new: &NewEntity) -> Result<()> {
+        self.check_new(&InstanceId::Entity(new.id.clone()))?;
+        let type_name = self.symbol("type", &new.type_name)?;
+        let mut entity = first_version(context, new.id.clone(), type_name, self.properties(&new.properties)?);
+        let mut classifications = Vec::with_capacity(new.classifications.len());
+        for content in &new.classifications {
+            classifications.push(self.new_classification(context, &entity, content)?);
+        }
+        entity.set_classifications(classifications);
+        self.check_instance(TypeKind::Entity, &entity, None)?;
+        self.out.push(Default::default());
+        self.into.push(Default::default());
+        let slot = self.entities.push(Arc::new(entity));
+        self.enter_indexes(TypeKind::Entity, slot);
+        Ok(())
+    }
+
+    fn create_relationship(&mut self, context: Context, new: &NewRelationship) -> Result<()> {
+        self.check_new(&InstanceId::Relationship(new.id.clone()))?;
+        let ends =
+            [self.live_end(&new.from, context.valid_from)?, self.live_end(&new.to, context.valid_from)?];
+        let type_name = self.symbol("type", &new.type_name)?;
+        self.check_ends(type_name, ends)?;
+        let properties = self.properties(&new.properties)?;
+        let mut relationship = first_version(context, new.id.clone(), type_name, properties);
+        relationship.ends = ends;
+        self.check_instance(TypeKind::Relationship, &relationship, None)?;
+        let slot = self.relationships.push(Arc::new(relationship));
+        self.link(slot, type_name, ends);
+        self.enter_indexes(TypeKind::Relationship, slot);
+        Ok(())
+    }
+
+    pub(super) fn link(&mut self, relationship: u32, type_name: Symbol, [from, to]: [u32; 2]) {
+        self.neighbors_mut(from, Direction::Out).insert(Link { type_name, relationship, other: to });
+        self.neighbors_mut(to, Direction::In).insert(Link { type_name, relationship, other: from });
+    }
+
+    /// Checks all properties of an instance about to become live.
+    pub(super) fn check_instance(
+        &self,
+        kind: TypeKind,
+        instance: &Instance,
+        slot: Option<u32>,
+    ) -> Result<()> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let touched = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, touched)?;
+        for (name, value) in instance.properties.iter() {
+            self.check_unique(kind, instance, slot, name, value)?;
+        }
+        Ok(())
+    }
+
+    /// Lists a live instance in every index.
+    pub(super) fn enter_indexes(&mut self, kind: TypeKind, slot: u32) {
+        let types = Arc::clone(&self.types);
+        let table = self.table_mut(kind);
+        let instance = Arc::clone(table.get(slot).expect("just put there"));
+        table.set_live(instance.type_name, slot, true);
+        for (name, value) in instance.properties.iter() {
+            if types.is_indexed(kind, instance.type_name, name) {
+                table.add_value(name, value, slot);
+            }
+        }
+        for classification in instance.classifications() {
+            table.set_classified(classification.name, slot, true);
+        }
+    }
+
+    /// Moves an instance from the indexes of the present to those of the past.
+    pub(super) fn leave_indexes(&mut self, kind: TypeKind, slot: u32) {
+        let types = Arc::clone(&self.types);
+        let table = self.table_mut(kind);
+        let instance = Arc::clone(table.get(slot).expect("it is live"));
+        table.set_live(instance.type_name, slot, false);
+        for (name, value) in instance.properties.iter() {
+            if types.is_indexed(kind, instance.type_name, name) {
+                table.remove_value(name, value, slot);
+                table.add_past_value(name, value, slot);
+            }
+        }
+        for classification in instance.classifications() {
+            table.set_classified(classification.name, slot, false);
+        }
+    }
+
+    /// Brings the property indexes up to date with changes of one live instance.
+    pub(super) fn change_values(
+        &mut self,
+        kind: TypeKind,
+        slot: u32,
+        type_name: Symbol,
+        changes: &[ValueChange],
+    ) {
+        let types = Arc::clone(&self.types);
+        let table = self.table_mut(kind);
+        for change in changes {
+            if !types.is_indexed(kind, type_name, change.name()) {
+                continue;
+            }
+            match change {
+                ValueChange::Added(name, value) => table.add_value(*name, value, slot),
+                ValueChange::Removed(name, value) => {
+                    table.remove_value(*name, value, slot);
+                    table.add_past_value(*name, value, slot);
+                }
+            }
+        }
+    }
+
+    fn define_type(&mut self, context: Context, definition: &TypeDefinition) -> Result<()> {
+        let before = Arc::clone(&self.types);
+        let position = context.place.position;
+        let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;
+        self.type_changes.push((position, Arc::new(definition.clone())));
+        let declared = Arc::clone(self.types.get(definition.kind, name).expect("just defined"));
+        if definition.kind == TypeKind::Classification {
+            return self.check_classified(&declared.descendants);
+        }
+        for &subtype in &declared.descendants {
+            self.check_and_reindex(definition.kind, subtype, &before)?;
+        }
+        Ok(())
+    }
+
+    /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
+    fn check_and_reindex(
+        &mut self,
+        kind: TypeKind,
+        type_name: Symbol,
+        before: &super::types::Types,
+    ) -> Result<()> {
+        let table = self.table(kind);
+        let slots: Vec<u32> =
+            table.extents.prefix(&type_name.0.to_be_bytes()).map(super::table::slot_of_key).collect();
+        let types = Arc::clone(&self.types);
+        for slot in slots {
+            let instance = Arc::clone(self.table(kind).get(slot).expect("extents list live instances"));
+            self.check_instance(kind, &instance, Some(slot))
+                .map_err(|error| error.with("already there", &instance.id))?;
+            let table = self.table_mut(kind);
+            for (name, value) in instance.properties.iter() {
+                match (before.is_indexed(kind, type_name, name), types.is_indexed(kind, type_name, name)) {
+                    (true, false) => table.remove_value(name, value, slot),
+                    (false, true) => table.add_value(name, value, slot),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
+        for &name in classifications {
+            for slot in self.entities.classified.prefix(&name.0.to_be_bytes()).map(super::table::slot_of_key)
+            {
+                let entity = self.entities.get(slot).expect("classified entities are live");
+                let classification = entity.classification(name).expect("the index says so");
+                let touched = classification.properties.iter().map(|(name, _)| name);
+                self.check_properties(TypeKind::Classification, name, &classification.properties, touched)
+                    .and_then(|()| self.check_applies(name, entity))
+                    .map_err(|error| error.with("already there", &entity.id))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn first_version(
+    context: Context,
+    id: crate::model::Id,
+    type_name: Symbol,
+    properties: Properties,
+) -> Instance {
+    Instance {
+        id,
+        type_name,
+        status: Status::Active,
+        version: 1,
+        versions: 1,
+        created: context.stamp,
+        updated: context.stamp,
+        valid_from: context.valid_from,
+        live_from: context.valid_from,
+        base: 0,
+        place: context.place,
+        changed: context.place.position,
+        ends: NO_ENDS,
+        properties,
+        classifications: None,
+        past: None,
+    }
+}
+
+impl Instance {
+    /// The next version, still with the content of this one.
+    pub(super) fn next_version(&self, context: Context) -> Instance {
+        Instance {
+            version: self.versions + 1,
+            versions: self.versions + 1,
+            updated: context.stamp,
+            valid_from: context.valid_from,
+            base: self.version,
+            place: context.place,
+            changed: context.place.position,
+            past: Some(Past::push(self.past.clone(), self.in_force())),
+            ..self.clone()
+        }
+    }
+
+    /// This instance with one version more in its past: a correction that leaves the version in force as it is.
+    ///
+    /// Errors: `Deleted` if the instance was not live at that valid time.
+    pub(super) fn corrected(&self, instance: &InstanceId, context: Context) -> Result<Instance> {
+        let now = View { position: u64::MAX, valid: context.valid_from };
+        let base = self.version_in(now).filter(|base| base.status != Status::Deleted).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Deleted,
+                format!(
+                    "{instance} did not exist at {}; correct a time at which it did",
+                    display_micros(context.valid_from)
+                ),
+            )
+        })?;
+        let correction = PastVersion {
+            version: self.versions + 1,
+            base: base.version,
+            status: base.status,
+            place: context.place,
+            valid_from: context.valid_from,
+        };
+        Ok(Instance {
+            versions: self.versions + 1,
+            changed: context.place.position,
+            past: Some(Past::push(self.past.clone(), correction)),
+            ..self.clone()
+        })
+    }
+}
+
+/// The first of `changes` that touches what another transaction wrote after `base`.
+///
+/// Errors: `Conflict`, naming it.
+pub(crate) fn find_conflict(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
+    if graph.position == base {
+        return Ok(());
+    }
+    for change in changes {
+        let (what, changed) = match &change.action {
+            Action::DefineType(definition) => {
+                let declared = graph
+                    .names
+                    .find(&definition.name)
+                    .and_then(|name| graph.types.get(definition.kind, name));
+                (format!("type {}", definition.name), declared.map_or(0, |declared| declared.changed))
+            }
+            action => {
+                let Some(instance) = action.instance() else { continue };
+                let found = graph.table(kind_of(&instance)).find(instance.id());
+                let changed = found.map_or(0, |(_, found)| found.changed);
+                if changed <= base.0 {
+                    continue;
+                }
+                (instance.to_string(), changed)
+            }
+        };
+        if changed > base.0 {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!(
+                    "{what} was changed at position {changed}, after this transaction's snapshot {base}; retry"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

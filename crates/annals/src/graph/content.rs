@@ -1,0 +1,261 @@
+//! Changes of content: properties and classifications.
+
+use std::sync::Arc;
+
+use super::apply::Context;
+use super::instance::{Classification, Instance};
+use super::patch::{ValueChange, apply_patch, differences};
+use super::symbols::Symbol;
+use super::{Graph, kind_of};
+use crate::model::{ClassificationContent, Id, InstanceId, Patch, PatchStep, TypeKind, Value};
+use crate::{Error, ErrorKind, Result};
+
+impl Graph {
+    pub(super) fn update(&mut self, context: Context, instance: &InstanceId, patch: &Patch) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.live(instance)?;
+        check_steps(patch)?;
+        if context.valid_from < before.valid_from {
+            return self.correct(context, instance, slot, &before, patch);
+        }
+        let mut after = before.next_version(context);
+        let changes = apply_patch(&mut after.properties, patch, |name| self.symbol("property", name))?;
+        self.check_changes(kind, slot, &after, &changes)?;
+        self.change_values(kind, slot, after.type_name, &changes);
+        self.table_mut(kind).replace(slot, Arc::new(after));
+        Ok(())
+    }
+
+    /// Writes a version into the past: the present stays, as-of searches must find the values of the correction.
+    fn correct(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        slot: u32,
+        before: &Instance,
+        patch: &Patch,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let after = before.corrected(instance, context)?;
+        for step in &patch.steps {
+            let (name, value) = match step {
+                PatchStep::Set(name, value) | PatchStep::Add(name, value) => (name, Some(value)),
+                PatchStep::Unset(name) | PatchStep::Remove(name, _) => (name, None),
+                PatchStep::Clear => continue,
+            };
+            let name = self.symbol("property", name)?;
+            if let Some(value) = value {
+                self.remember_past_value(kind, slot, before.type_name, name, value);
+            }
+        }
+        self.table_mut(kind).replace(slot, Arc::new(after));
+        Ok(())
+    }
+
+    fn remember_past_value(
+        &mut self,
+        kind: TypeKind,
+        slot: u32,
+        type_name: Symbol,
+        name: Symbol,
+        value: &Value,
+    ) {
+        if self.types.is_indexed(kind, type_name, name) {
+            self.table_mut(kind).add_past_value(name, value, slot);
+        }
+    }
+
+    /// Checks the changed values of `after` against its type.
+    fn check_changes(
+        &self,
+        kind: TypeKind,
+        slot: u32,
+        after: &Instance,
+        changes: &[ValueChange],
+    ) -> Result<()> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let touched = changes.iter().map(ValueChange::name);
+        self.check_properties(kind, after.type_name, &after.properties, touched)?;
+        for change in changes {
+            if let ValueChange::Added(name, value) = change {
+                self.check_unique(kind, after, Some(slot), *name, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        properties: &[(Arc<str>, Value)],
+        classifications: Option<&[ClassificationContent]>,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.live(instance)?;
+        let properties = self.properties(properties)?;
+        if context.valid_from < before.valid_from {
+            let after = before.corrected(instance, context)?;
+            for (name, value) in properties.iter() {
+                self.remember_past_value(kind, slot, before.type_name, name, value);
+            }
+            for content in classifications.unwrap_or_default() {
+                let name = self.symbol("classification", &content.name)?;
+                self.entities.add_past_classified(name, slot);
+            }
+            self.table_mut(kind).replace(slot, Arc::new(after));
+            return Ok(());
+        }
+        let mut after = before.next_version(context);
+        let changes = differences(&before.properties, &properties);
+        after.properties = properties;
+        self.check_changes(kind, slot, &after, &changes)?;
+        if let Some(classifications) = classifications {
+            let mut replaced = Vec::with_capacity(classifications.len());
+            for content in classifications {
+                replaced.push(self.new_classification(context, &before, content)?);
+            }
+            after.set_classifications(replaced);
+            self.change_classified(slot, &before, &after);
+        }
+        self.change_values(kind, slot, after.type_name, &changes);
+        self.table_mut(kind).replace(slot, Arc::new(after));
+        Ok(())
+    }
+
+    /// A classification with this content for `entity`: the next version if it carries the classification already.
+    pub(super) fn new_classification(
+        &mut self,
+        context: Context,
+        entity: &Instance,
+        content: &ClassificationContent,
+    ) -> Result<Classification> {
+        let name = self.symbol("classification", &content.name)?;
+        let properties = self.properties(&content.properties)?;
+        let touched = properties.iter().map(|(name, _)| name);
+        self.check_properties(TypeKind::Classification, name, &properties, touched)?;
+        self.check_applies(name, entity)?;
+        Ok(successor(entity.classification(name), name, context, properties))
+    }
+
+    pub(super) fn classify(
+        &mut self,
+        context: Context,
+        entity: &Id,
+        content: &ClassificationContent,
+    ) -> Result<()> {
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = self.live(&instance)?;
+        let classification = self.new_classification(context, &before, content)?;
+        let name = classification.name;
+        if context.valid_from < before.valid_from {
+            let after = before.corrected(&instance, context)?;
+            self.entities.add_past_classified(name, slot);
+            self.entities.replace(slot, Arc::new(after));
+            return Ok(());
+        }
+        if before.classification(name).is_some() {
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("{instance} already carries the classification {}; reclassify it", content.name),
+            ));
+        }
+        let mut after = before.next_version(context);
+        let mut classifications = before.classifications().to_vec();
+        classifications.push(classification);
+        after.set_classifications(classifications);
+        self.entities.set_classified(name, slot, true);
+        self.entities.replace(slot, Arc::new(after));
+        Ok(())
+    }
+
+    pub(super) fn reclassify(
+        &mut self,
+        context: Context,
+        entity: &Id,
+        name: &Arc<str>,
+        patch: &Patch,
+    ) -> Result<()> {
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = self.live(&instance)?;
+        check_steps(patch)?;
+        let symbol = self.symbol("classification", name)?;
+        if context.valid_from < before.valid_from {
+            let after = before.corrected(&instance, context)?;
+            self.entities.add_past_classified(symbol, slot);
+            self.entities.replace(slot, Arc::new(after));
+            return Ok(());
+        }
+        let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        let mut properties = known.properties.clone();
+        let changes = apply_patch(&mut properties, patch, |name| self.symbol("property", name))?;
+        let touched = changes.iter().map(ValueChange::name);
+        self.check_properties(TypeKind::Classification, symbol, &properties, touched)?;
+        let changed = successor(Some(known), symbol, context, properties);
+        let mut after = before.next_version(context);
+        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
+        after.set_classifications(others.chain([changed]).collect());
+        self.entities.replace(slot, Arc::new(after));
+        Ok(())
+    }
+
+    pub(super) fn declassify(&mut self, context: Context, entity: &Id, name: &Arc<str>) -> Result<()> {
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = self.live(&instance)?;
+        let symbol = self.symbol("classification", name)?;
+        if context.valid_from < before.valid_from {
+            let after = before.corrected(&instance, context)?;
+            self.entities.replace(slot, Arc::new(after));
+            return Ok(());
+        }
+        before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        let mut after = before.next_version(context);
+        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
+        after.set_classifications(others.collect());
+        self.entities.set_classified(symbol, slot, false);
+        self.entities.replace(slot, Arc::new(after));
+        Ok(())
+    }
+
+    fn change_classified(&mut self, slot: u32, before: &Instance, after: &Instance) {
+        for classification in before.classifications() {
+            if after.classification(classification.name).is_none() {
+                self.entities.set_classified(classification.name, slot, false);
+            }
+        }
+        for classification in after.classifications() {
+            self.entities.set_classified(classification.name, slot, true);
+        }
+    }
+}
+
+pub(crate) fn successor(
+    known: Option<&Classification>,
+    name: Symbol,
+    context: Context,
+    properties: super::properties::Properties,
+) -> Classification {
+    Classification {
+        name,
+        version: known.map_or(1, |known| known.version + 1),
+        created: known.map_or(context.stamp, |known| known.created),
+        updated: context.stamp,
+        properties,
+    }
+}
+
+fn not_classified(instance: &InstanceId, name: &str) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("{instance} does not carry the classification {name}; classify it first"),
+    )
+}
+
+fn check_steps(patch: &Patch) -> Result<()> {
+    patch.steps.iter().try_for_each(|step| match step {
+        PatchStep::Set(name, value) | PatchStep::Add(name, value) => value.check(name),
+        _ => Ok(()),
+    })
+}

@@ -1,0 +1,20 @@
+//! The one hash of ids and names inside a graph.
+
+use std::hash::BuildHasher;
+use std::sync::OnceLock;
+
+use crate::model::Id;
+
+/// Hashes differ from process to process, so that nobody can choose ids that collide.
+fn hasher() -> &'static foldhash::fast::RandomState {
+    static HASHER: OnceLock<foldhash::fast::RandomState> = OnceLock::new();
+    HASHER.get_or_init(foldhash::fast::RandomState::default)
+}
+
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    hasher().hash_one(bytes)
+}
+
+pub(crate) fn hash_id(id: &Id) -> u64 {
+    hasher().hash_one(id)
+}

@@ -1,0 +1,235 @@
+//! What must hold of every instance: declared types, unique attributes, existing ends, cardinalities.
+
+use super::Graph;
+use super::instance::Instance;
+use super::properties::Properties;
+use super::symbols::Symbol;
+use super::table::{for_each_indexed, slot_of_key};
+use super::types::DeclaredType;
+use crate::model::{
+    AttributeDefinition, Direction, EndDefinition, Id, TypeKind, Value, ValueType, append_index_key,
+};
+use crate::{Error, ErrorKind, Result};
+
+/// Checks `value` against the attribute that declares it.
+pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, value: &Value) -> Result<()> {
+    let fits =
+        |value: &Value| attribute.value_type == ValueType::Any || value.value_type() == attribute.value_type;
+    let is_right = match (value, attribute.is_many) {
+        (Value::Set(values), true) => values.iter().all(|value| fits(&value)),
+        (Value::Set(_), false) | (_, true) => false,
+        (value, false) => fits(value),
+    };
+    if is_right {
+        return Ok(());
+    }
+    let found = if let Value::Set(_) = value { "a set of values" } else { value.value_type().name() };
+    let many = if attribute.is_many { "a set of " } else { "" };
+    Err(Error::new(
+        ErrorKind::TypeViolation,
+        format!(
+            "type {type_name}, attribute {}: expected {many}{}, found {found}",
+            attribute.name,
+            attribute.value_type.name()
+        ),
+    ))
+}
+
+impl Graph {
+    /// Checks the properties of an instance (or classification) of this type, those named by `touched` in detail.
+    pub(super) fn check_properties(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        properties: &Properties,
+        touched: impl Iterator<Item = Symbol>,
+    ) -> Result<()> {
+        let Some(declared) = self.types.get(kind, type_name) else { return Ok(()) };
+        for name in touched {
+            if let Some(value) = properties.get(name) {
+                self.check_property(declared, name, value)?;
+            }
+        }
+        for (name, (_, attribute)) in &declared.attributes {
+            if attribute.is_required && properties.get(*name).is_none() {
+                return Err(Error::new(
+                    ErrorKind::TypeViolation,
+                    format!(
+                        "type {}: expected the required attribute {}, found none; give it a value",
+                        declared.definition.name, attribute.name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one value against the type that may declare it.
+    pub(super) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
+        match declared.attributes.get(&name) {
+            Some((_, attribute)) => check_value(&declared.definition.name, attribute, value),
+            None if declared.is_closed => Err(Error::new(
+                ErrorKind::TypeViolation,
+                format!(
+                    "closed type {}: expected only declared attributes, found {}; declare it or leave it out",
+                    declared.definition.name,
+                    self.names.name(name)
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a value of a unique attribute that another live instance of the declaring type has.
+    pub(super) fn check_unique(
+        &self,
+        kind: TypeKind,
+        instance: &Instance,
+        own_slot: Option<u32>,
+        name: Symbol,
+        value: &Value,
+    ) -> Result<()> {
+        let Some(declared) = self.types.get(kind, instance.type_name) else { return Ok(()) };
+        let Some((declaring, attribute)) = declared.attributes.get(&name) else { return Ok(()) };
+        if !attribute.is_unique {
+            return Ok(());
+        }
+        let table = self.table(kind);
+        let Some(values) = table.values.get(name.index()) else { return Ok(()) };
+        let mut taken = None;
+        for_each_indexed(value, |scalar| {
+            let mut key = Vec::new();
+            append_index_key(scalar, &mut key);
+            for found in values.prefix(&key).map(slot_of_key) {
+                let Some(other) = table.get(found).filter(|_| Some(found) != own_slot) else { continue };
+                let holds = other.properties.get(name).is_some_and(|held| match held {
+                    Value::Set(held) => held.contains(scalar),
+                    held => held == scalar,
+                });
+                if holds && self.types.is_a(kind, other.type_name, *declaring) {
+                    taken = Some((scalar.clone(), other.id.clone()));
+                }
+            }
+        });
+        let Some((scalar, other)) = taken else { return Ok(()) };
+        Err(Error::new(
+            ErrorKind::NotUnique,
+            format!(
+                "type {}, attribute {}: expected a unique value, found {scalar:?} also in {other}",
+                declared.definition.name, attribute.name
+            ),
+        ))
+    }
+
+    /// The slot of a live entity that has existed without a break since `valid_from`.
+    pub(super) fn live_end(&self, id: &Id, valid_from: i64) -> Result<u32> {
+        let missing =
+            |text: String| Error::new(ErrorKind::MissingEnd, format!("relationship end {id}: {text}"));
+        let Some((slot, entity)) = self.entities.find(id) else {
+            return Err(missing("expected an entity, found none; create it first".into()));
+        };
+        if !entity.is_live() {
+            return Err(missing("the entity is deleted; restore it first".into()));
+        }
+        if entity.live_from > valid_from {
+            let (since, asked) = (display_micros(entity.live_from), display_micros(valid_from));
+            return Err(missing(format!(
+                "the entity exists since {since}, the relationship would be valid from {asked}; use a later instant"
+            )));
+        }
+        Ok(slot)
+    }
+
+    /// Checks types and cardinalities of the ends of a live relationship about to be added.
+    pub(super) fn check_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
+        for (declaring, definitions) in &declared.ends {
+            for (side, definition) in definitions.iter().enumerate() {
+                self.check_end_type(declared, definition, ends[side])?;
+                if !definition.is_many {
+                    // At most one entity at this end, seen from the entity at the other end.
+                    let direction = if side == 1 { Direction::Out } else { Direction::In };
+                    self.check_cardinality(declared, *declaring, ends[1 - side], direction)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_end_type(&self, declared: &DeclaredType, end: &EndDefinition, slot: u32) -> Result<()> {
+        let Some(expected) = &end.type_name else { return Ok(()) };
+        let entity = self.entities.get(slot).expect("the end was found");
+        let fits = self
+            .names
+            .find(expected)
+            .is_some_and(|expected| self.types.is_a(TypeKind::Entity, entity.type_name, expected));
+        if fits {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::TypeViolation,
+            format!(
+                "relationship type {}: expected an end of type {expected}, found {} of type {}",
+                declared.definition.name,
+                entity.id,
+                self.names.name(entity.type_name)
+            ),
+        ))
+    }
+
+    fn check_cardinality(
+        &self,
+        declared: &DeclaredType,
+        declaring: Symbol,
+        slot: u32,
+        direction: Direction,
+    ) -> Result<()> {
+        let neighbors = self.neighbors(slot, direction);
+        let subtypes = self.types.with_subtypes(TypeKind::Relationship, declaring);
+        if subtypes.iter().all(|&subtype| neighbors.degree(Some(subtype)) == 0) {
+            return Ok(());
+        }
+        let entity = self.entities.get(slot).expect("the end was found");
+        let way = if direction == Direction::Out { "from" } else { "to" };
+        Err(Error::new(
+            ErrorKind::Cardinality,
+            format!(
+                "relationship type {}: expected at most one {way} {}, which has one; delete that first",
+                declared.definition.name, entity.id
+            ),
+        ))
+    }
+
+    /// Refuses a classification that does not fit the entity's type.
+    pub(super) fn check_applies(&self, classification: Symbol, entity: &Instance) -> Result<()> {
+        let Some(declared) = self.types.get(TypeKind::Classification, classification) else { return Ok(()) };
+        // A classification may be narrower than its supertypes, never wider.
+        for &ancestor in &declared.ancestors {
+            let Some(ancestor) = self.types.get(TypeKind::Classification, ancestor) else { continue };
+            let allowed = &ancestor.definition.applies_to;
+            let fits = allowed.is_empty()
+                || allowed.iter().any(|allowed| {
+                    self.names
+                        .find(allowed)
+                        .is_some_and(|allowed| self.types.is_a(TypeKind::Entity, entity.type_name, allowed))
+                });
+            if !fits {
+                return Err(Error::new(
+                    ErrorKind::TypeViolation,
+                    format!(
+                        "classification {}: expected an entity of type {}, found {} of type {}",
+                        declared.definition.name,
+                        allowed.join(" or "),
+                        entity.id,
+                        self.names.name(entity.type_name)
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn display_micros(micros: i64) -> crate::model::Instant {
+    crate::model::Instant::from_checked_micros(micros)
+}

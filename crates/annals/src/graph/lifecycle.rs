@@ -1,0 +1,203 @@
+//! Delete, restore, purge. An entity takes its relationships along.
+
+use std::sync::Arc;
+
+use super::adjacency::{Link, link_of_key};
+use super::apply::Context;
+use super::instance::Instance;
+use super::integrity::display_micros;
+use super::past::Place;
+use super::{Graph, kind_of, past_link_key, past_link_prefix};
+use crate::model::{Direction, InstanceId, Status, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+const BOTH: [Direction; 2] = [Direction::Out, Direction::In];
+
+impl Graph {
+    pub(super) fn delete(&mut self, context: Context, instance: &InstanceId) -> Result<()> {
+        let (slot, found) = self.live(instance)?;
+        check_not_before(context, &found)?;
+        if kind_of(instance) == TypeKind::Relationship {
+            self.delete_relationship(context, slot);
+            return Ok(());
+        }
+        let relationships = self.live_relationships(slot);
+        for &relationship in &relationships {
+            check_not_before(context, self.relationships.get(relationship).expect("it is linked"))?;
+        }
+        for relationship in relationships {
+            self.delete_relationship(context, relationship);
+        }
+        self.leave_indexes(TypeKind::Entity, slot);
+        self.entities.replace(slot, Arc::new(deleted(&found, context)));
+        Ok(())
+    }
+
+    /// Slots of the live relationships of an entity, each once.
+    fn live_relationships(&self, slot: u32) -> Vec<u32> {
+        let mut slots: Vec<u32> = BOTH
+            .into_iter()
+            .flat_map(|direction| self.neighbors(slot, direction).iter(None))
+            .map(|link| link.relationship)
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    fn delete_relationship(&mut self, context: Context, slot: u32) {
+        let found = Arc::clone(self.relationships.get(slot).expect("it is linked"));
+        for (end, direction, link) in links_of(slot, &found) {
+            self.neighbors_mut(end, direction).remove(link);
+            self.past_links.insert(&past_link_key(end, direction, link));
+        }
+        self.leave_indexes(TypeKind::Relationship, slot);
+        self.relationships.replace(slot, Arc::new(deleted(&found, context)));
+    }
+
+    pub(super) fn restore(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        with_relationships: bool,
+    ) -> Result<()> {
+        let (slot, found) = self.known(instance)?;
+        if found.is_live() {
+            return Err(Error::new(
+                ErrorKind::NotDeleted,
+                format!("{instance} is not deleted; nothing to restore"),
+            ));
+        }
+        check_not_before(context, &found)?;
+        if kind_of(instance) == TypeKind::Relationship {
+            return self.restore_relationship(context, slot);
+        }
+        let restored = restored(&found, context);
+        self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
+        self.entities.replace(slot, Arc::new(restored));
+        self.enter_indexes(TypeKind::Entity, slot);
+        if with_relationships {
+            for relationship in self.relationships_deleted_at(slot, found.place) {
+                let ends = self.relationships.get(relationship).expect("it is in the past links").ends;
+                let is_possible = ends.iter().all(|&end| {
+                    self.entities
+                        .get(end)
+                        .is_some_and(|entity| entity.is_live() && entity.live_from <= context.valid_from)
+                });
+                if is_possible {
+                    self.restore_relationship(context, relationship)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
+    fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
+        let mut slots: Vec<u32> = BOTH
+            .into_iter()
+            .flat_map(|direction| self.past_links.prefix(&past_link_prefix(slot, direction)))
+            .map(|key| link_of_key(key).relationship)
+            .filter(|&relationship| {
+                self.relationships.get(relationship).is_some_and(|found| found.place == place)
+            })
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
+        let found = Arc::clone(self.relationships.get(slot).expect("it was found"));
+        for end in found.ends {
+            let entity = self.entities.get(end).expect("a relationship's ends are purged only with it");
+            self.live_end(&entity.id, context.valid_from)?;
+        }
+        self.check_ends(found.type_name, found.ends)?;
+        let restored = restored(&found, context);
+        self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
+        for (end, direction, link) in links_of(slot, &found) {
+            self.past_links.remove(&past_link_key(end, direction, link));
+            self.neighbors_mut(end, direction).insert(link);
+        }
+        self.relationships.replace(slot, Arc::new(restored));
+        self.enter_indexes(TypeKind::Relationship, slot);
+        // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
+        Ok(())
+    }
+
+    pub(super) fn purge(&mut self, instance: &InstanceId) -> Result<()> {
+        let (slot, _) = self.known(instance)?;
+        if kind_of(instance) == TypeKind::Relationship {
+            self.purge_relationship(slot);
+            return Ok(());
+        }
+        for relationship in self.live_relationships(slot) {
+            self.purge_relationship(relationship);
+        }
+        let past: Vec<u32> = BOTH
+            .into_iter()
+            .flat_map(|direction| self.past_links.prefix(&past_link_prefix(slot, direction)))
+            .map(|key| link_of_key(key).relationship)
+            .collect();
+        for relationship in past {
+            if self.relationships.get(relationship).is_some() {
+                self.purge_relationship(relationship);
+            }
+        }
+        self.forget(TypeKind::Entity, slot);
+        Ok(())
+    }
+
+    fn purge_relationship(&mut self, slot: u32) {
+        let found = Arc::clone(self.relationships.get(slot).expect("it was found"));
+        for (end, direction, link) in links_of(slot, &found) {
+            self.neighbors_mut(end, direction).remove(link);
+            self.past_links.remove(&past_link_key(end, direction, link));
+        }
+        self.forget(TypeKind::Relationship, slot);
+    }
+
+    /// Takes an instance out of every index, of the present and of the past, and frees its slot for good.
+    fn forget(&mut self, kind: TypeKind, slot: u32) {
+        let instance = Arc::clone(self.table(kind).get(slot).expect("it was found"));
+        if instance.is_live() {
+            self.leave_indexes(kind, slot);
+        }
+        let table = self.table_mut(kind);
+        table.forget_extent(instance.type_name, slot);
+        table.forget_past_values(slot);
+        table.forget_past_classified(slot);
+        table.remove(slot);
+    }
+}
+
+fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
+    let [from, to] = relationship.ends;
+    let link = |other| Link { type_name: relationship.type_name, relationship: slot, other };
+    [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
+}
+
+fn deleted(instance: &Instance, context: Context) -> Instance {
+    Instance { status: Status::Deleted, ..instance.next_version(context) }
+}
+
+fn restored(instance: &Instance, context: Context) -> Instance {
+    Instance { status: Status::Active, live_from: context.valid_from, ..instance.next_version(context) }
+}
+
+/// Lifecycle changes follow each other in valid time, so that no relationship ever lacks an end in any view.
+fn check_not_before(context: Context, instance: &Instance) -> Result<()> {
+    if context.valid_from >= instance.valid_from {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::InvalidArgument,
+        format!(
+            "valid from {}: {} has a version valid from {}; delete or restore from then on, or later",
+            display_micros(context.valid_from),
+            instance.id,
+            display_micros(instance.valid_from)
+        ),
+    ))
+}

@@ -1,0 +1,222 @@
+//! The past versions of one instance: a chain with skip pointers, so that as-of look-ups are logarithmic.
+
+use std::sync::Arc;
+
+use crate::model::Status;
+
+/// Where a version was written: the record and which of its changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Place {
+    pub(crate) position: u64,
+    pub(crate) change: u32,
+}
+
+/// What is kept in memory of a version that is not in force; its content stays in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PastVersion {
+    pub(crate) version: u32,
+    /// The version its difference was taken from; 0 for the first.
+    pub(crate) base: u32,
+    pub(crate) status: Status,
+    pub(crate) place: Place,
+    /// Units: microseconds since 1970.
+    pub(crate) valid_from: i64,
+}
+
+/// A point of view: what was known at a position, about an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    /// Only records up to here count.
+    pub(crate) position: u64,
+    /// The instant asked about. Units: microseconds since 1970; `i64::MAX` for "as it stood then".
+    pub(crate) valid: i64,
+}
+
+impl View {
+    pub(crate) fn admits(self, place: Place, valid_from: i64) -> bool {
+        place.position <= self.position && valid_from <= self.valid
+    }
+}
+
+/// A past version and all that were there before it.
+pub(crate) struct Past {
+    pub(crate) this: PastVersion,
+    // Latest `valid_from` of this version and all before it in the chain.
+    valid_max: i64,
+    // True if positions and valid times only rise from the start of the chain up to here.
+    is_ordered: bool,
+    length: u32,
+    previous: Option<Arc<Past>>,
+    // Skips a power-of-two like stretch of the chain.
+    // Source: E. W. Myers, "An applicative random-access stack", 1983.
+    jump: Option<Arc<Past>>,
+}
+
+impl Past {
+    pub(crate) fn push(previous: Option<Arc<Past>>, this: PastVersion) -> Arc<Past> {
+        let Some(previous) = previous else {
+            return Arc::new(Past {
+                this,
+                valid_max: this.valid_from,
+                is_ordered: true,
+                length: 1,
+                previous: None,
+                jump: None,
+            });
+        };
+        let is_after = this.valid_from >= previous.valid_max && this.place > previous.this.place;
+        let jump = match &previous.jump {
+            Some(jump) => match &jump.jump {
+                Some(far) if previous.length - jump.length == jump.length - far.length => Arc::clone(far),
+                _ => Arc::clone(&previous),
+            },
+            None => Arc::clone(&previous),
+        };
+        Arc::new(Past {
+            this,
+            valid_max: previous.valid_max.max(this.valid_from),
+            is_ordered: previous.is_ordered && is_after,
+            length: previous.length + 1,
+            jump: Some(jump),
+            previous: Some(previous),
+        })
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PastVersion> {
+        std::iter::successors(Some(self), |past| past.previous.as_deref()).map(|past| &past.this)
+    }
+
+    /// Of the versions that `view` admits, the one with the latest valid time; among equals the latest written.
+    pub(crate) fn find(&self, view: View) -> Option<&PastVersion> {
+        let mut best: Option<&PastVersion> = None;
+        let mut at = Some(self);
+        while let Some(past) = at {
+            if past.is_ordered {
+                let found = past.find_ordered(|version| view.admits(version.place, version.valid_from));
+                return later(best, found);
+            }
+            if view.admits(past.this.place, past.this.valid_from) {
+                best = later(best, Some(&past.this));
+            }
+            at = past
+                .previous
+                .as_deref()
+                .filter(|rest| best.is_none_or(|best| rest.valid_max >= best.valid_from));
+        }
+        best
+    }
+
+    /// The past version with this number.
+    pub(crate) fn version(&self, number: u32) -> Option<&PastVersion> {
+        if self.is_ordered {
+            return self
+                .find_ordered(|version| version.version <= number)
+                .filter(|version| version.version == number);
+        }
+        self.iter().find(|version| version.version == number)
+    }
+
+    /// The newest version of an ordered chain for which `holds`, which must hold for all before one it holds for.
+    fn find_ordered(&self, holds: impl Fn(&PastVersion) -> bool) -> Option<&PastVersion> {
+        let mut past = self;
+        loop {
+            if holds(&past.this) {
+                return Some(&past.this);
+            }
+            past = match &past.jump {
+                Some(jump) if !holds(&jump.this) => jump,
+                _ => past.previous.as_deref()?,
+            };
+        }
+    }
+}
+
+fn later<'a>(a: Option<&'a PastVersion>, b: Option<&'a PastVersion>) -> Option<&'a PastVersion> {
+    match (a, b) {
+        (Some(a), Some(b)) if (b.valid_from, b.place) > (a.valid_from, a.place) => Some(b),
+        (Some(a), _) => Some(a),
+        (None, b) => b,
+    }
+}
+
+impl Drop for Past {
+    /// Frees a chain of any length without recursion.
+    fn drop(&mut self) {
+        let mut links: Vec<Arc<Past>> = Vec::new();
+        links.extend(self.previous.take());
+        links.extend(self.jump.take());
+        while let Some(link) = links.pop() {
+            if let Some(mut past) = Arc::into_inner(link) {
+                links.extend(past.previous.take());
+                links.extend(past.jump.take());
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Past {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn version(number: u32, position: u64, valid_from: i64) -> PastVersion {
+        PastVersion {
+            version: number,
+            base: number - 1,
+            status: Status::Active,
+            place: Place { position, change: 0 },
+            valid_from,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn find_is_what_a_full_scan_finds(
+            valid in proptest::collection::vec(0i64..20, 1..60),
+            is_corrected in any::<bool>(),
+            views in proptest::collection::vec((0u64..140, 0i64..22), 20),
+        ) {
+            let mut valid = valid;
+            if !is_corrected {
+                valid.sort_unstable();
+            }
+            let versions: Vec<PastVersion> = (1u32..)
+                .zip(&valid)
+                .map(|(number, &valid_from)| version(number, 2 * u64::from(number), valid_from))
+                .collect();
+            let chain = versions.iter().fold(None, |chain, &this| Some(Past::push(chain, this))).unwrap();
+            for (position, valid) in views {
+                let view = View { position, valid };
+                let expected = versions
+                    .iter()
+                    .filter(|version| view.admits(version.place, version.valid_from))
+                    .max_by_key(|version| (version.valid_from, version.place));
+                prop_assert_eq!(chain.find(view), expected);
+            }
+            for known in &versions {
+                prop_assert_eq!(chain.version(known.version), Some(known));
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_chain_is_found_in_few_steps_and_freed_without_recursion() {
+        let chain = (1..=1_000_000u32).fold(None, |chain, number| {
+            Some(Past::push(chain, version(number, number.into(), number.into())))
+        });
+        let chain = chain.unwrap();
+        let steps = std::cell::Cell::new(0);
+        let found = chain.find_ordered(|version| {
+            steps.set(steps.get() + 1);
+            version.place.position <= 17
+        });
+        assert_eq!(found.unwrap().version, 17);
+        assert!(steps.get() < 200, "{} steps", steps.get());
+    }
+}

@@ -1,0 +1,251 @@
+//! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
+
+use std::sync::Arc;
+
+use super::hash::hash_id;
+use super::id_map::IdMap;
+use super::instance::Instance;
+use super::key_set::KeySet;
+use super::symbols::Symbol;
+use super::vector::Vector;
+use crate::model::{Id, Value, ValueSet, append_index_key, is_indexable};
+
+/// One kind of instances with its indexes.
+#[derive(Clone)]
+pub(crate) struct Table {
+    /// By slot, in the order of creation; `None` where an instance was purged.
+    pub(crate) slots: Vector<Option<Arc<Instance>>>,
+    ids: IdMap,
+    /// Live instances. Shape: type (4), slot (4).
+    pub(crate) extents: KeySet,
+    /// Instances that are not live now but were. Shape as `extents`.
+    pub(crate) past_extents: KeySet,
+    /// Number of live instances by type.
+    pub(crate) counts: Vector<u64>,
+    /// Values held now, by property. Shape: value key, slot (4).
+    pub(crate) values: Vector<KeySet>,
+    /// Values held by some version that is not in force, by property. Shape as `values`.
+    pub(crate) past_values: Vector<KeySet>,
+    /// The same by slot, so that a purge finds them. Shape: slot (4), property (4), value key.
+    pub(crate) past_values_of: KeySet,
+    /// Live entities by classification. Shape: classification (4), slot (4).
+    pub(crate) classified: KeySet,
+    /// Entities that carried a classification in a version that is not in force. Shape as `classified`.
+    pub(crate) past_classified: KeySet,
+    /// The same by slot, so that a purge finds them. Shape: slot (4), classification (4).
+    pub(crate) past_classified_of: KeySet,
+}
+
+/// The slot at the end of an index key.
+pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
+    let slot = key[key.len() - 4..].try_into().expect("index keys end with a slot of four bytes");
+    u32::from_be_bytes(slot)
+}
+
+/// Key of an extent.
+pub(crate) fn extent_key(name: Symbol, slot: u32) -> [u8; 8] {
+    let mut key = [0; 8];
+    key[..4].copy_from_slice(&name.0.to_be_bytes());
+    key[4..].copy_from_slice(&slot.to_be_bytes());
+    key
+}
+
+/// Calls `take` with every scalar that `value` puts into a property index: itself, or the members of a set.
+pub(crate) fn for_each_indexed(value: &Value, mut take: impl FnMut(&Value)) {
+    match value {
+        Value::Set(values) => members(values, &mut take),
+        value if is_indexable(value) => take(value),
+        _ => {}
+    }
+}
+
+fn members(values: &ValueSet, take: &mut impl FnMut(&Value)) {
+    for value in values.iter() {
+        take(&value);
+    }
+}
+
+impl Table {
+    pub(crate) fn new() -> Table {
+        Table {
+            slots: Vector::new(),
+            ids: IdMap::new(),
+            extents: KeySet::new(),
+            past_extents: KeySet::new(),
+            counts: Vector::new(),
+            values: Vector::new(),
+            past_values: Vector::new(),
+            past_values_of: KeySet::new(),
+            classified: KeySet::new(),
+            past_classified: KeySet::new(),
+            past_classified_of: KeySet::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> Option<&Arc<Instance>> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
+        self.ids.get(hash_id(id), |slot| self.get(slot).is_some_and(|instance| instance.id == *id))
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, id: &Id) -> Option<(u32, &Arc<Instance>)> {
+        let mut found = None;
+        self.ids.get(hash_id(id), |slot| {
+            found = self.get(slot).filter(|instance| instance.id == *id).map(|instance| (slot, instance));
+            found.is_some()
+        });
+        found
+    }
+
+    /// Number of live instances of exactly this type.
+    pub(crate) fn count(&self, type_name: Symbol) -> u64 {
+        self.counts.get(type_name.index()).copied().unwrap_or(0)
+    }
+
+    /// Puts a new instance into the next slot.
+    pub(crate) fn push(&mut self, instance: Arc<Instance>) -> u32 {
+        let slot = u32::try_from(self.slots.len()).expect("checked against SLOTS_MAX");
+        self.ids.insert(hash_id(&instance.id), slot);
+        self.slots.push(Some(instance));
+        slot
+    }
+
+    /// Puts an instance back at its slot while a checkpoint is loaded.
+    pub(crate) fn restore(&mut self, instance: Option<Arc<Instance>>) {
+        match instance {
+            Some(instance) => {
+                self.push(instance);
+            }
+            None => self.slots.push(None),
+        }
+    }
+
+    /// Takes an instance away for good.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        if let Some(instance) = self.slots.get_mut(slot as usize).and_then(Option::take) {
+            self.ids.remove(hash_id(&instance.id), slot);
+        }
+    }
+
+    pub(crate) fn replace(&mut self, slot: u32, instance: Arc<Instance>) {
+        self.slots.set(slot as usize, Some(instance));
+    }
+
+    /// Lists the instance among the live ones of its type, or among those of the past.
+    pub(crate) fn set_live(&mut self, type_name: Symbol, slot: u32, is_live: bool) {
+        let key = extent_key(type_name, slot);
+        grow(&mut self.counts, type_name, || 0);
+        let count = self.counts.get_mut(type_name.index()).expect("grown above");
+        if is_live {
+            *count += u64::from(self.extents.insert(&key));
+            self.past_extents.remove(&key);
+        } else {
+            *count -= u64::from(self.extents.remove(&key));
+            self.past_extents.insert(&key);
+        }
+    }
+
+    /// Forgets the instance's place in the extents.
+    pub(crate) fn forget_extent(&mut self, type_name: Symbol, slot: u32) {
+        let key = extent_key(type_name, slot);
+        if self.extents.remove(&key) {
+            *self.counts.get_mut(type_name.index()).expect("it was counted") -= 1;
+        }
+        self.past_extents.remove(&key);
+    }
+
+    /// Adds the scalars of `value` to the index of current values.
+    pub(crate) fn add_value(&mut self, name: Symbol, value: &Value, slot: u32) {
+        grow(&mut self.values, name, KeySet::new);
+        let values = self.values.get_mut(name.index()).expect("grown above");
+        let mut key = Vec::with_capacity(32);
+        for_each_indexed(value, |scalar| {
+            value_key(scalar, slot, &mut key);
+            values.insert(&key);
+        });
+    }
+
+    /// Takes the scalars of `value` out of the index of current values.
+    pub(crate) fn remove_value(&mut self, name: Symbol, value: &Value, slot: u32) {
+        let Some(values) = self.values.get_mut(name.index()) else { return };
+        let mut key = Vec::with_capacity(32);
+        for_each_indexed(value, |scalar| {
+            value_key(scalar, slot, &mut key);
+            values.remove(&key);
+        });
+    }
+
+    /// Adds the scalars of `value` to the index of values of the past.
+    pub(crate) fn add_past_value(&mut self, name: Symbol, value: &Value, slot: u32) {
+        grow(&mut self.past_values, name, KeySet::new);
+        let values = self.past_values.get_mut(name.index()).expect("grown above");
+        let (mut key, mut key_of) = (Vec::with_capacity(32), Vec::with_capacity(32));
+        for_each_indexed(value, |scalar| {
+            value_key(scalar, slot, &mut key);
+            if values.insert(&key) {
+                key_of.clear();
+                key_of.extend_from_slice(&slot.to_be_bytes());
+                key_of.extend_from_slice(&name.0.to_be_bytes());
+                key_of.extend_from_slice(&key[..key.len() - 4]);
+                self.past_values_of.insert(&key_of);
+            }
+        });
+    }
+
+    /// Lists an entity among those that carry a classification, or among those that did.
+    pub(crate) fn set_classified(&mut self, name: Symbol, slot: u32, is_classified: bool) {
+        let key = extent_key(name, slot);
+        if is_classified {
+            self.classified.insert(&key);
+        } else if self.classified.remove(&key) {
+            self.add_past_classified(name, slot);
+        }
+    }
+
+    pub(crate) fn add_past_classified(&mut self, name: Symbol, slot: u32) {
+        if self.past_classified.insert(&extent_key(name, slot)) {
+            self.past_classified_of.insert(&extent_key(Symbol(slot), name.0));
+        }
+    }
+
+    /// Forgets all classifications of the past of one entity.
+    pub(crate) fn forget_past_classified(&mut self, slot: u32) {
+        let names: Vec<u32> = self.past_classified_of.prefix(&slot.to_be_bytes()).map(slot_of_key).collect();
+        for name in names {
+            self.past_classified_of.remove(&extent_key(Symbol(slot), name));
+            self.past_classified.remove(&extent_key(Symbol(name), slot));
+        }
+    }
+
+    /// Forgets all values of the past of one instance.
+    pub(crate) fn forget_past_values(&mut self, slot: u32) {
+        let keys: Vec<Vec<u8>> =
+            self.past_values_of.prefix(&slot.to_be_bytes()).map(<[u8]>::to_vec).collect();
+        for key_of in keys {
+            self.past_values_of.remove(&key_of);
+            let name = u32::from_be_bytes(key_of[4..8].try_into().expect("four bytes"));
+            let mut key = key_of[8..].to_vec();
+            key.extend_from_slice(&slot.to_be_bytes());
+            if let Some(values) = self.past_values.get_mut(name as usize) {
+                values.remove(&key);
+            }
+        }
+    }
+}
+
+fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
+    key.clear();
+    append_index_key(scalar, key);
+    key.extend_from_slice(&slot.to_be_bytes());
+}
+
+fn grow<T: Clone>(vector: &mut Vector<T>, symbol: Symbol, mut empty: impl FnMut() -> T) {
+    while vector.len() <= symbol.index() {
+        vector.push(empty());
+    }
+}

@@ -1,0 +1,243 @@
+//! The declared types with everything they inherit.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::symbols::{Symbol, Symbols};
+use crate::model::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, check_name};
+use crate::{Error, ErrorKind, Result};
+
+/// Deepest chain of supertypes.
+const SUPERTYPE_DEPTH_MAX: usize = 64;
+
+/// All declared types of one graph.
+#[derive(Clone, Default)]
+pub(crate) struct Types {
+    by_name: BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>,
+    /// Names of properties that some type keeps, or kept, out of the index: searches cannot rely on it.
+    pub(crate) unindexed: BTreeSet<Symbol>,
+}
+
+/// A declared type and what follows from its supertypes.
+pub(crate) struct DeclaredType {
+    pub(crate) definition: TypeDefinition,
+    /// Record that changed it last.
+    pub(crate) changed: u64,
+    /// Itself and all its supertypes.
+    pub(crate) ancestors: Vec<Symbol>,
+    /// Itself and all its subtypes.
+    pub(crate) descendants: Vec<Symbol>,
+    /// Own and inherited attributes, each with the type that declares it.
+    pub(crate) attributes: HashMap<Symbol, (Symbol, AttributeDefinition)>,
+    /// True if it or a supertype refuses undeclared properties.
+    pub(crate) is_closed: bool,
+    /// Declared ends of it and its supertypes, each with the type that declares them.
+    pub(crate) ends: Vec<(Symbol, [EndDefinition; 2])>,
+}
+
+impl Types {
+    pub(crate) fn get(&self, kind: TypeKind, name: Symbol) -> Option<&Arc<DeclaredType>> {
+        self.by_name.get(&(kind, name))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<DeclaredType>> {
+        self.by_name.values()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
+    /// The type and its subtypes; just itself if it is not declared.
+    pub(crate) fn with_subtypes(&self, kind: TypeKind, name: Symbol) -> Vec<Symbol> {
+        match self.get(kind, name) {
+            Some(declared) => declared.descendants.clone(),
+            None => vec![name],
+        }
+    }
+
+    /// True if `name` is `ancestor` or one of its subtypes.
+    pub(crate) fn is_a(&self, kind: TypeKind, name: Symbol, ancestor: Symbol) -> bool {
+        name == ancestor
+            || self.get(kind, name).is_some_and(|declared| declared.ancestors.contains(&ancestor))
+    }
+
+    /// True if instances of this type put this property into the index.
+    pub(crate) fn is_indexed(&self, kind: TypeKind, type_name: Symbol, property: Symbol) -> bool {
+        self.unindexed.is_empty()
+            || self
+                .get(kind, type_name)
+                .and_then(|declared| declared.attributes.get(&property))
+                .is_none_or(|(_, attribute)| attribute.is_indexed)
+    }
+
+    /// Declares a type, or extends the declared one.
+    pub(crate) fn define(
+        &mut self,
+        definition: &TypeDefinition,
+        names: &mut Symbols,
+        position: u64,
+    ) -> Result<Symbol> {
+        check_definition(definition)?;
+        let name = names.intern(&definition.name);
+        if let Some(before) = self.get(definition.kind, name) {
+            check_extension(&before.definition, definition)?;
+        }
+        for supertype in &definition.supertypes {
+            let is_declared =
+                names.find(supertype).is_some_and(|supertype| self.get(definition.kind, supertype).is_some());
+            if !is_declared {
+                return Err(violation(
+                    definition,
+                    format!("supertype {supertype} is not declared; declare it first"),
+                ));
+            }
+        }
+        for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
+            self.unindexed.insert(names.intern(&attribute.name));
+        }
+        let mut definitions: BTreeMap<(TypeKind, Symbol), (TypeDefinition, u64)> = self
+            .by_name
+            .iter()
+            .map(|(key, declared)| (*key, (declared.definition.clone(), declared.changed)))
+            .collect();
+        definitions.insert((definition.kind, name), (definition.clone(), position));
+        self.by_name = resolve(&definitions, names)?;
+        Ok(name)
+    }
+}
+
+type Definitions = BTreeMap<(TypeKind, Symbol), (TypeDefinition, u64)>;
+
+/// Works out ancestors, descendants and inherited attributes of every type.
+fn resolve(
+    definitions: &Definitions,
+    names: &mut Symbols,
+) -> Result<BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>> {
+    let mut ancestors: BTreeMap<(TypeKind, Symbol), Vec<Symbol>> = BTreeMap::new();
+    let mut descendants: BTreeMap<(TypeKind, Symbol), Vec<Symbol>> = BTreeMap::new();
+    for (&(kind, name), (definition, _)) in definitions {
+        let mut chain = vec![name];
+        let mut next = 0;
+        while let Some(&at) = chain.get(next) {
+            next += 1;
+            for supertype in &definitions[&(kind, at)].0.supertypes {
+                let supertype = names.intern(supertype);
+                if supertype == name {
+                    return Err(violation(
+                        definition,
+                        "its supertypes lead back to itself; break the cycle".into(),
+                    ));
+                }
+                if !chain.contains(&supertype) {
+                    chain.push(supertype);
+                }
+            }
+            if chain.len() > SUPERTYPE_DEPTH_MAX {
+                return Err(violation(
+                    definition,
+                    format!("it has more than {SUPERTYPE_DEPTH_MAX} supertypes"),
+                ));
+            }
+        }
+        for &ancestor in &chain {
+            descendants.entry((kind, ancestor)).or_default().push(name);
+        }
+        ancestors.insert((kind, name), chain);
+    }
+    let mut resolved = BTreeMap::new();
+    for (&(kind, name), (definition, changed)) in definitions {
+        let chain = &ancestors[&(kind, name)];
+        let mut attributes = HashMap::new();
+        let mut ends = Vec::new();
+        // From the furthest supertype down, so that the nearest declaration of a name counts.
+        for &ancestor in chain.iter().rev() {
+            let inherited = &definitions[&(kind, ancestor)].0;
+            for attribute in &inherited.attributes {
+                attributes.insert(names.intern(&attribute.name), (ancestor, attribute.clone()));
+            }
+            ends.extend(inherited.ends.clone().map(|ends| (ancestor, ends)));
+        }
+        let is_closed = chain.iter().any(|&ancestor| definitions[&(kind, ancestor)].0.is_closed);
+        resolved.insert(
+            (kind, name),
+            Arc::new(DeclaredType {
+                definition: definition.clone(),
+                changed: *changed,
+                ancestors: chain.clone(),
+                descendants: descendants.remove(&(kind, name)).unwrap_or_default(),
+                attributes,
+                is_closed,
+                ends,
+            }),
+        );
+    }
+    Ok(resolved)
+}
+
+fn violation(definition: &TypeDefinition, text: String) -> Error {
+    Error::new(
+        ErrorKind::TypeViolation,
+        format!("{} type {}: {text}", definition.kind.name(), definition.name),
+    )
+}
+
+fn check_definition(definition: &TypeDefinition) -> Result<()> {
+    check_name("type", &definition.name)?;
+    let mut seen = BTreeSet::new();
+    for attribute in &definition.attributes {
+        check_name("attribute", &attribute.name)?;
+        if !seen.insert(&attribute.name) {
+            return Err(violation(definition, format!("attribute {} is declared twice", attribute.name)));
+        }
+        if attribute.is_unique && !attribute.is_indexed {
+            return Err(violation(
+                definition,
+                format!("attribute {} is unique, which needs the index; leave it indexed", attribute.name),
+            ));
+        }
+        if let Some(value) = &attribute.default {
+            value.check(&attribute.name)?;
+            super::integrity::check_value(&definition.name, attribute, value)?;
+        }
+    }
+    if definition.ends.is_some() && definition.kind != TypeKind::Relationship {
+        return Err(violation(definition, "only relationship types have ends".into()));
+    }
+    if !definition.applies_to.is_empty() && definition.kind != TypeKind::Classification {
+        return Err(violation(definition, "only classifications apply to entity types".into()));
+    }
+    Ok(())
+}
+
+/// A type may grow, never break what its instances rely on.
+fn check_extension(before: &TypeDefinition, after: &TypeDefinition) -> Result<()> {
+    for old in &before.attributes {
+        let Some(new) = after.attributes.iter().find(|new| new.name == old.name) else {
+            return Err(violation(
+                after,
+                format!("attribute {} is missing; attributes cannot be taken away", old.name),
+            ));
+        };
+        if (new.value_type, new.is_many) != (old.value_type, old.is_many) {
+            return Err(violation(
+                after,
+                format!(
+                    "attribute {} holds {} {}; its value type cannot change",
+                    old.name,
+                    if old.is_many { "many" } else { "one" },
+                    old.value_type.name()
+                ),
+            ));
+        }
+    }
+    for supertype in &before.supertypes {
+        if !after.supertypes.contains(supertype) {
+            return Err(violation(
+                after,
+                format!("supertype {supertype} is missing; it cannot be taken away"),
+            ));
+        }
+    }
+    Ok(())
+}

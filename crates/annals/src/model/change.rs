@@ -1,0 +1,202 @@
+//! A record: who changed what, when and why. The log holds nothing else.
+
+use std::sync::Arc;
+
+use super::{
+    ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, TypeDefinition, Value,
+};
+
+/// One committed transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// When it was committed; never earlier than the record before.
+    pub instant: Instant,
+    /// Who committed it; may be empty.
+    pub author: Arc<str>,
+    /// Why; may be empty.
+    pub message: Arc<str>,
+    /// From when its changes are true; the commit instant if `None`.
+    pub valid_from: Option<Instant>,
+    /// What it changed, in order.
+    pub changes: Vec<Change>,
+}
+
+/// One change of one instance, or of one type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// What is done.
+    pub action: Action,
+    /// From when it is true, if that differs from the record's.
+    pub valid_from: Option<Instant>,
+    /// The whole content after the change, now and then, so that reading history never walks far.
+    pub anchor: Option<Anchor>,
+}
+
+/// The whole content of an instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Anchor {
+    /// All properties by name.
+    pub properties: Vec<(Arc<str>, Value)>,
+    /// All classifications (entities only).
+    pub classifications: Vec<AnchoredClassification>,
+}
+
+/// A classification with its whole header.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnchoredClassification {
+    /// Name and properties.
+    pub content: ClassificationContent,
+    /// The version number it has reached.
+    pub version: u32,
+    /// When and by whom it was attached.
+    pub created: Stamp,
+    /// When and by whom it was changed last.
+    pub updated: Stamp,
+}
+
+/// When and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The commit instant.
+    pub instant: Instant,
+    /// The author; may be empty.
+    pub author: Arc<str>,
+}
+
+/// What a change does.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Creates an entity.
+    CreateEntity(NewEntity),
+    /// Creates a relationship between two entities that exist.
+    CreateRelationship(NewRelationship),
+    /// Changes some properties.
+    Update(InstanceId, Patch),
+    /// Puts another whole content in place: all properties and, for entities, all classifications.
+    Replace(InstanceId, Vec<(Arc<str>, Value)>, Option<Vec<ClassificationContent>>),
+    /// Sets the status to deleted; an entity takes its live relationships along.
+    Delete(InstanceId),
+    /// Brings back what `Delete` took. For an entity, `true` also brings back the relationships that went with
+    /// it, as far as their other ends are live.
+    Restore(InstanceId, bool),
+    /// Removes an instance with its history; an entity takes all its relationships along.
+    Purge(InstanceId),
+    /// Attaches a classification to an entity.
+    Classify(Id, ClassificationContent),
+    /// Changes some properties of a classification.
+    Reclassify(Id, Arc<str>, Patch),
+    /// Takes a classification off an entity.
+    Declassify(Id, Arc<str>),
+    /// Declares a type, or extends one.
+    DefineType(TypeDefinition),
+    /// Nothing: stands where a purged change stood before the log was compacted.
+    Void,
+}
+
+/// A change of some properties, in steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Patch {
+    /// The steps, applied in order.
+    pub steps: Vec<PatchStep>,
+}
+
+/// One step of a patch.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PatchStep {
+    /// Gives the property this value.
+    Set(Arc<str>, Value),
+    /// Removes the property.
+    Unset(Arc<str>),
+    /// Adds a value to a multi-valued property.
+    Add(Arc<str>, Value),
+    /// Removes a value from a multi-valued property; the last one removes the property.
+    Remove(Arc<str>, Value),
+    /// Removes all properties.
+    Clear,
+}
+
+impl Patch {
+    /// A patch that changes nothing.
+    pub fn new() -> Patch {
+        Patch::default()
+    }
+
+    /// The same, giving a property a value.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: impl Into<Value>) -> Patch {
+        self.steps.push(PatchStep::Set(name.into(), value.into()));
+        self
+    }
+
+    /// The same, removing a property.
+    #[must_use]
+    pub fn unset(mut self, name: &str) -> Patch {
+        self.steps.push(PatchStep::Unset(name.into()));
+        self
+    }
+
+    /// The same, adding a value to a multi-valued property.
+    #[must_use]
+    pub fn add(mut self, name: &str, value: impl Into<Value>) -> Patch {
+        self.steps.push(PatchStep::Add(name.into(), value.into()));
+        self
+    }
+
+    /// The same, removing a value from a multi-valued property.
+    #[must_use]
+    pub fn remove(mut self, name: &str, value: impl Into<Value>) -> Patch {
+        self.steps.push(PatchStep::Remove(name.into(), value.into()));
+        self
+    }
+
+    /// The same, removing all properties.
+    #[must_use]
+    pub fn clear(mut self) -> Patch {
+        self.steps.push(PatchStep::Clear);
+        self
+    }
+}
+
+impl Action {
+    /// The instance this action is about; `None` for types and voids.
+    pub fn instance(&self) -> Option<InstanceId> {
+        match self {
+            Action::CreateEntity(entity) => Some(InstanceId::Entity(entity.id.clone())),
+            Action::CreateRelationship(new) => Some(InstanceId::Relationship(new.id.clone())),
+            Action::Update(instance, _)
+            | Action::Replace(instance, _, _)
+            | Action::Delete(instance)
+            | Action::Restore(instance, _)
+            | Action::Purge(instance) => Some(instance.clone()),
+            Action::Classify(id, _) | Action::Reclassify(id, _, _) | Action::Declassify(id, _) => {
+                Some(InstanceId::Entity(id.clone()))
+            }
+            Action::DefineType(_) | Action::Void => None,
+        }
+    }
+
+    /// The verb used by every door, e.g. `"create"`.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Action::CreateEntity(_) | Action::CreateRelationship(_) => "create",
+            Action::Update(..) => "update",
+            Action::Replace(..) => "replace",
+            Action::Delete(_) => "delete",
+            Action::Restore(..) => "restore",
+            Action::Purge(_) => "purge",
+            Action::Classify(..) => "classify",
+            Action::Reclassify(..) => "reclassify",
+            Action::Declassify(..) => "declassify",
+            Action::DefineType(_) => "define-type",
+            Action::Void => "void",
+        }
+    }
+}
+
+impl From<Action> for Change {
+    fn from(action: Action) -> Change {
+        Change { action, valid_from: None, anchor: None }
+    }
+}

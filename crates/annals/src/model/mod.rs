@@ -1,0 +1,23 @@
+//! What a repository holds: ids, values, properties, instances' contents, types and changes.
+
+mod change;
+mod content;
+mod id;
+mod time;
+mod type_definition;
+mod value;
+mod value_key;
+mod value_set;
+
+pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record, Stamp};
+pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
+pub use id::{ID_BYTES_MAX, Id};
+pub use time::{Date, Duration, Instant};
+pub use type_definition::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType};
+pub(crate) use value::check_name;
+pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
+pub(crate) use value_key::{
+    INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_string_prefix, index_key_is_exact,
+    is_indexable,
+};
+pub use value_set::ValueSet;

@@ -1,0 +1,258 @@
+//! Byte keys whose order is the order of the values they stand for.
+//!
+//! Shape of a key: one tag byte, then by kind:
+//! `10` boolean: 1 byte · `20` number: its float64 order bits (8), kind (1), exact bytes (8 or 16) ·
+//! `30` string, `38` IRI, `40` bytes: escaped (`00` becomes `00 FF`), ended by `00 00` (whole) or `00 02` (cut) ·
+//! `50` date: 4 · `58` timestamp, `60` duration: 8 · `68` UUID: 16. Big endian, sign bit flipped.
+//! Numbers of all kinds share one order, so a range over a property finds integers, floats and decimals alike.
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+use super::{Date, Duration, Instant, Value};
+
+/// Longest text that goes whole into an index key; longer ones are cut there and compared in full when found.
+const INDEX_TEXT_BYTES_MAX: usize = 120;
+/// Longest key [`append_index_key`] makes. Units: bytes (every byte of the text may need an escape).
+pub(crate) const INDEX_KEY_BYTES_MAX: usize = 1 + 2 * INDEX_TEXT_BYTES_MAX + 2;
+
+const BOOLEAN: u8 = 0x10;
+const NUMBER: u8 = 0x20;
+const STRING: u8 = 0x30;
+const IRI: u8 = 0x38;
+const BYTES: u8 = 0x40;
+const DATE: u8 = 0x50;
+const TIMESTAMP: u8 = 0x58;
+const DURATION: u8 = 0x60;
+const UUID: u8 = 0x68;
+
+const INTEGER_KIND: u8 = 1;
+const FLOAT_KIND: u8 = 2;
+const DECIMAL_KIND: u8 = 3;
+
+const END_WHOLE: [u8; 2] = [0, 0];
+const END_CUT: [u8; 2] = [0, 2];
+
+/// True for values that property indexes hold: scalars, and the members of sets.
+pub(crate) fn is_indexable(value: &Value) -> bool {
+    value.is_scalar()
+}
+
+/// Appends the key of a scalar, long texts cut. Lists, maps and sets append nothing.
+pub(crate) fn append_index_key(value: &Value, out: &mut Vec<u8>) {
+    append(value, INDEX_TEXT_BYTES_MAX, out);
+}
+
+/// Appends the key of a scalar from which [`decode_key`] restores it.
+pub(super) fn append_exact_key(value: &Value, out: &mut Vec<u8>) {
+    append(value, usize::MAX, out);
+}
+
+/// True if two different values never share the index key of `value`, so a hit needs no second look.
+pub(crate) fn index_key_is_exact(value: &Value) -> bool {
+    match value {
+        Value::String(text) | Value::Iri(text) => text.len() <= INDEX_TEXT_BYTES_MAX,
+        Value::Bytes(bytes) => bytes.len() <= INDEX_TEXT_BYTES_MAX,
+        _ => true,
+    }
+}
+
+/// Appends what the keys of all numbers near `value` begin with; false (and nothing appended) if it is no number.
+pub(crate) fn append_numeric_prefix(value: &Value, out: &mut Vec<u8>) -> bool {
+    let Some(float) = approximate(value) else { return false };
+    out.push(NUMBER);
+    out.extend_from_slice(&float_order(float));
+    true
+}
+
+fn approximate(value: &Value) -> Option<f64> {
+    match value {
+        // Rounding keeps the order (a < b never becomes a > b); the exact bytes decide among equals.
+        #[allow(clippy::cast_precision_loss)]
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Decimal(number) => Some(number.to_f64().unwrap_or(f64::NAN)),
+        _ => None,
+    }
+}
+
+fn float_order(float: f64) -> [u8; 8] {
+    // Both zeros are one number, and every NaN sorts after infinity.
+    let float = if float == 0.0 {
+        0.0
+    } else if float.is_nan() {
+        f64::NAN.copysign(1.0)
+    } else {
+        float
+    };
+    let bits = float.to_bits();
+    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+    ordered.to_be_bytes()
+}
+
+fn flip64(number: i64) -> [u8; 8] {
+    (number.cast_unsigned() ^ 1 << 63).to_be_bytes()
+}
+
+fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
+    if append_numeric_prefix(value, out) {
+        match value {
+            Value::Integer(number) => {
+                out.push(INTEGER_KIND);
+                out.extend_from_slice(&flip64(*number));
+            }
+            Value::Float(number) => {
+                out.push(FLOAT_KIND);
+                out.extend_from_slice(&number.to_bits().to_be_bytes());
+            }
+            Value::Decimal(number) => {
+                out.push(DECIMAL_KIND);
+                out.extend_from_slice(&number.serialize());
+            }
+            _ => unreachable!("only numbers have a numeric prefix"),
+        }
+        return;
+    }
+    match value {
+        Value::Boolean(boolean) => out.extend_from_slice(&[BOOLEAN, u8::from(*boolean)]),
+        Value::String(text) => append_text(STRING, text.as_bytes(), text_bytes_max, out),
+        Value::Iri(text) => append_text(IRI, text.as_bytes(), text_bytes_max, out),
+        Value::Bytes(bytes) => append_text(BYTES, bytes, text_bytes_max, out),
+        Value::Date(date) => {
+            out.push(DATE);
+            out.extend_from_slice(&(date.days().cast_unsigned() ^ 1 << 31).to_be_bytes());
+        }
+        Value::Timestamp(instant) => {
+            out.push(TIMESTAMP);
+            out.extend_from_slice(&flip64(instant.micros()));
+        }
+        Value::Duration(duration) => {
+            out.push(DURATION);
+            out.extend_from_slice(&flip64(duration.micros()));
+        }
+        Value::Uuid(bytes) => {
+            out.push(UUID);
+            out.extend_from_slice(bytes);
+        }
+        _ => {}
+    }
+}
+
+fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
+    out.push(tag);
+    let kept = &text[..text.len().min(bytes_max)];
+    for &byte in kept {
+        out.push(byte);
+        if byte == 0 {
+            out.push(0xFF);
+        }
+    }
+    out.extend_from_slice(if kept.len() < text.len() { &END_CUT } else { &END_WHOLE });
+}
+
+/// Appends the key that all strings starting with `prefix` begin with.
+pub(crate) fn append_string_prefix(prefix: &str, out: &mut Vec<u8>) {
+    append_text(STRING, prefix.as_bytes(), INDEX_TEXT_BYTES_MAX, out);
+    out.truncate(out.len() - END_WHOLE.len());
+}
+
+/// Restores the scalar of an exact key; `None` if the bytes are no such key.
+pub(super) fn decode_key(key: &[u8]) -> Option<Value> {
+    let (&tag, rest) = key.split_first()?;
+    Some(match tag {
+        BOOLEAN => Value::Boolean(*rest.first()? != 0),
+        NUMBER => {
+            let (&kind, exact) = rest.get(8..)?.split_first()?;
+            match kind {
+                INTEGER_KIND => Value::Integer(unflip64(exact)?),
+                FLOAT_KIND => Value::Float(f64::from_bits(u64::from_be_bytes(exact.try_into().ok()?))),
+                DECIMAL_KIND => Value::Decimal(Decimal::deserialize(exact.try_into().ok()?)),
+                _ => return None,
+            }
+        }
+        STRING => Value::String(String::from_utf8(decode_text(rest)?).ok()?.into()),
+        IRI => Value::Iri(String::from_utf8(decode_text(rest)?).ok()?.into()),
+        BYTES => Value::Bytes(decode_text(rest)?.into()),
+        DATE => {
+            let days = u32::from_be_bytes(rest.try_into().ok()?) ^ 1 << 31;
+            Value::Date(Date::from_days(days.cast_signed()).ok()?)
+        }
+        TIMESTAMP => Value::Timestamp(Instant::from_micros(unflip64(rest)?).ok()?),
+        DURATION => Value::Duration(Duration::from_micros(unflip64(rest)?)),
+        UUID => Value::Uuid(rest.try_into().ok()?),
+        _ => return None,
+    })
+}
+
+fn unflip64(bytes: &[u8]) -> Option<i64> {
+    Some((u64::from_be_bytes(bytes.try_into().ok()?) ^ 1 << 63).cast_signed())
+}
+
+fn decode_text(escaped: &[u8]) -> Option<Vec<u8>> {
+    let body = escaped.strip_suffix(&END_WHOLE)?;
+    let mut text = Vec::with_capacity(body.len());
+    let mut bytes = body.iter();
+    while let Some(&byte) = bytes.next() {
+        text.push(byte);
+        if byte == 0 && *bytes.next()? != 0xFF {
+            return None;
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn scalar() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            any::<bool>().prop_map(Value::Boolean),
+            any::<i64>().prop_map(Value::Integer),
+            (-5i64..5).prop_map(Value::Integer),
+            any::<f64>().prop_map(Value::Float),
+            (-50i64..50, 0u32..4).prop_map(|(n, s)| Value::Decimal(Decimal::new(n, s))),
+            "[a-c\\x00]{0,4}".prop_map(Value::from),
+            "[a-c]{0,4}".prop_map(|text| Value::Iri(text.into())),
+            proptest::collection::vec(any::<u8>(), 0..4).prop_map(|bytes| Value::Bytes(bytes.into())),
+            (-9999i32..9999).prop_map(|days| Value::Date(Date::from_days(days).unwrap())),
+            any::<i32>().prop_map(|n| Value::Timestamp(Instant::from_micros(n.into()).unwrap())),
+            any::<i64>().prop_map(|n| Value::Duration(Duration::from_micros(n))),
+            any::<[u8; 16]>().prop_map(Value::Uuid),
+        ]
+    }
+
+    fn key(value: &Value) -> Vec<u8> {
+        let mut out = Vec::new();
+        append_exact_key(value, &mut out);
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_restores_its_value(value in scalar()) {
+            prop_assert_eq!(decode_key(&key(&value)), Some(value));
+        }
+
+        #[test]
+        fn keys_order_as_values_compare(a in scalar(), b in scalar()) {
+            if let Some(order) = a.compare(&b) && order.is_ne() {
+                prop_assert_eq!(key(&a).cmp(&key(&b)), order);
+            }
+        }
+
+        #[test]
+        fn decoding_any_bytes_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let _ = decode_key(&bytes);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_cut_within_the_bound() {
+        let mut out = Vec::new();
+        append_index_key(&Value::from("\0".repeat(5000)), &mut out);
+        assert!(out.len() <= INDEX_KEY_BYTES_MAX);
+        assert!(!index_key_is_exact(&Value::from("x".repeat(121))));
+    }
+}

@@ -1,0 +1,371 @@
+//! Decodes records. Any bytes give a record or an error, never a panic or a large allocation.
+
+use std::sync::Arc;
+
+use minicbor::Decoder;
+use minicbor::data::Type;
+
+use super::value::{Read, array, decode_value, malformed, map};
+use super::{action_code, attribute_key, change_key, end_key, record_key, step_code, type_key};
+use crate::model::{
+    Action, Anchor, AnchoredClassification, AttributeDefinition, Change, ClassificationContent,
+    EndDefinition, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch, PatchStep, Record, Stamp,
+    TypeDefinition, TypeKind, Value, ValueType,
+};
+use crate::{Error, ErrorKind, Position, Result};
+
+type Properties = Vec<(Arc<str>, Value)>;
+
+/// The record at `position`.
+///
+/// Errors: `Corrupted` if the bytes are no record; `NewerFormat` for an action this version does not know.
+pub(crate) fn decode_record(position: Position, bytes: &[u8]) -> Result<Record> {
+    let mut changes = Vec::new();
+    let frame = read_record(bytes, |change| changes.push(change)).map_err(|error| at(position, error))?;
+    Ok(Record { changes, ..frame })
+}
+
+/// The record at `position` with only its change number `index` (from 0).
+pub(crate) fn decode_change(position: Position, bytes: &[u8], index: u32) -> Result<(Record, Change)> {
+    let mut found = None;
+    let mut number = 0;
+    let record = read_record_selected(
+        bytes,
+        |_| {
+            number += 1;
+            number - 1 == index
+        },
+        |change| found = Some(change),
+    )
+    .map_err(|error| at(position, error))?;
+    let change = found.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Corrupted,
+            format!("record {position}: expected a change number {index}, found none"),
+        )
+    })?;
+    Ok((record, change))
+}
+
+enum Failure {
+    Malformed(minicbor::decode::Error),
+    Newer(String),
+}
+
+impl From<minicbor::decode::Error> for Failure {
+    fn from(error: minicbor::decode::Error) -> Failure {
+        Failure::Malformed(error)
+    }
+}
+
+fn at(position: Position, failure: Failure) -> Error {
+    match failure {
+        Failure::Malformed(source) => Error::new(
+            ErrorKind::Corrupted,
+            format!("record {position}: expected a record in CBOR; restore the log from a backup"),
+        )
+        .caused_by(source),
+        Failure::Newer(what) => Error::new(
+            ErrorKind::NewerFormat,
+            format!("record {position}: found {what}, which this version does not know; use a newer version"),
+        ),
+    }
+}
+
+fn read_record(bytes: &[u8], take: impl FnMut(Change)) -> std::result::Result<Record, Failure> {
+    read_record_selected(bytes, |_| true, take)
+}
+
+fn read_record_selected(
+    bytes: &[u8],
+    mut is_wanted: impl FnMut(usize) -> bool,
+    mut take: impl FnMut(Change),
+) -> std::result::Result<Record, Failure> {
+    let mut input = Decoder::new(bytes);
+    let mut record = Record {
+        instant: Instant::default(),
+        author: "".into(),
+        message: "".into(),
+        valid_from: None,
+        changes: Vec::new(),
+    };
+    let mut names: Vec<Arc<str>> = Vec::new();
+    let mut has_changes = false;
+    for _ in 0..map(&mut input)? {
+        match input.u32()? {
+            record_key::INSTANT => record.instant = instant(&mut input)?,
+            record_key::AUTHOR => record.author = input.str()?.into(),
+            record_key::MESSAGE => record.message = input.str()?.into(),
+            record_key::VALID_FROM => record.valid_from = Some(instant(&mut input)?),
+            record_key::NAMES => {
+                let length = array(&mut input)?;
+                names.reserve(length);
+                for _ in 0..length {
+                    names.push(input.str()?.into());
+                }
+            }
+            record_key::CHANGES => {
+                has_changes = true;
+                for number in 0..array(&mut input)? {
+                    if is_wanted(number) {
+                        take(Reader { input: &mut input, names: &names }.change()?);
+                    } else {
+                        input.skip()?;
+                    }
+                }
+            }
+            _ => input.skip()?,
+        }
+    }
+    if !has_changes || input.position() != bytes.len() {
+        return Err(malformed("a record ends with its changes").into());
+    }
+    Ok(record)
+}
+
+fn instant(input: &mut Decoder) -> Read<Instant> {
+    Instant::from_micros(input.i64()?).map_err(|_| malformed("an instant is out of range"))
+}
+
+fn texts(input: &mut Decoder) -> Read<Vec<Arc<str>>> {
+    (0..array(input)?).map(|_| input.str().map(Into::into)).collect()
+}
+
+fn id(input: &mut Decoder) -> Read<Id> {
+    match input.datatype()? {
+        Type::Bytes => {
+            let bytes = input.bytes()?.try_into().map_err(|_| malformed("an id of bytes has 16 of them"))?;
+            Ok(Id::from_uuid_bytes(bytes))
+        }
+        _ => Id::new(input.str()?).map_err(|_| malformed("a text id breaks the rules of ids")),
+    }
+}
+
+/// Reads changes of one record, whose names are known.
+struct Reader<'a, 'b> {
+    input: &'a mut Decoder<'b>,
+    names: &'a [Arc<str>],
+}
+
+/// The entries of a change map, before the action gives them meaning.
+#[derive(Default)]
+struct Entries {
+    code: Option<u32>,
+    id: Option<Id>,
+    name: Option<Arc<str>>,
+    properties: Option<Properties>,
+    from: Option<Id>,
+    to: Option<Id>,
+    valid_from: Option<Instant>,
+    patch: Option<Patch>,
+    anchor: Option<Anchor>,
+    classifications: Option<Vec<ClassificationContent>>,
+    with_relationships: bool,
+    definition: Option<TypeDefinition>,
+}
+
+impl Reader<'_, '_> {
+    fn change(&mut self) -> std::result::Result<Change, Failure> {
+        let mut entries = Entries::default();
+        for _ in 0..map(self.input)? {
+            match self.input.u32()? {
+                change_key::ACTION => entries.code = Some(self.input.u32()?),
+                change_key::ID => entries.id = Some(id(self.input)?),
+                change_key::NAME => entries.name = Some(self.name()?),
+                change_key::PROPERTIES => entries.properties = Some(self.properties()?),
+                change_key::FROM => entries.from = Some(id(self.input)?),
+                change_key::TO => entries.to = Some(id(self.input)?),
+                change_key::VALID_FROM => entries.valid_from = Some(instant(self.input)?),
+                change_key::PATCH => entries.patch = Some(self.patch()?),
+                change_key::ANCHOR => entries.anchor = Some(self.anchor()?),
+                change_key::CLASSIFICATIONS => entries.classifications = Some(self.classifications()?),
+                change_key::WITH_RELATIONSHIPS => entries.with_relationships = self.input.bool()?,
+                change_key::TYPE => entries.definition = Some(definition(self.input)?),
+                _ => self.input.skip()?,
+            }
+        }
+        let (valid_from, anchor) = (entries.valid_from, entries.anchor.take());
+        Ok(Change { action: action(entries)?, valid_from, anchor })
+    }
+
+    fn name(&mut self) -> Read<Arc<str>> {
+        let number = self.input.u32()? as usize;
+        self.names.get(number).cloned().ok_or_else(|| malformed("a name has no entry in the record's names"))
+    }
+
+    fn properties(&mut self) -> Read<Properties> {
+        let length = map(self.input)?;
+        let mut properties = Vec::with_capacity(length);
+        for _ in 0..length {
+            properties.push((self.name()?, decode_value(self.input)?));
+        }
+        Ok(properties)
+    }
+
+    fn classifications(&mut self) -> Read<Vec<ClassificationContent>> {
+        (0..array(self.input)?)
+            .map(|_| {
+                if array(self.input)? != 2 {
+                    return Err(malformed("a classification is not [name, properties]"));
+                }
+                Ok(ClassificationContent { name: self.name()?, properties: self.properties()? })
+            })
+            .collect()
+    }
+
+    fn anchor(&mut self) -> Read<Anchor> {
+        if array(self.input)? != 2 {
+            return Err(malformed("an anchor is not [properties, classifications]"));
+        }
+        let properties = self.properties()?;
+        let classifications = (0..array(self.input)?)
+            .map(|_| {
+                if array(self.input)? != 7 {
+                    return Err(malformed("an anchor's classification does not have seven parts"));
+                }
+                let (name, version) = (self.name()?, self.input.u32()?);
+                let (created, updated) = (self.stamp()?, self.stamp()?);
+                let content = ClassificationContent { name, properties: self.properties()? };
+                Ok(AnchoredClassification { content, version, created, updated })
+            })
+            .collect::<Read<_>>()?;
+        Ok(Anchor { properties, classifications })
+    }
+
+    fn stamp(&mut self) -> Read<Stamp> {
+        Ok(Stamp { instant: instant(self.input)?, author: self.name()? })
+    }
+
+    fn patch(&mut self) -> Read<Patch> {
+        let steps = (0..array(self.input)?).map(|_| self.step()).collect::<Read<_>>()?;
+        Ok(Patch { steps })
+    }
+
+    fn step(&mut self) -> Read<PatchStep> {
+        let length = array(self.input)?;
+        let code = self.input.u32()?;
+        let step = match (code, length) {
+            (step_code::SET, 3) => PatchStep::Set(self.name()?, decode_value(self.input)?),
+            (step_code::UNSET, 2) => PatchStep::Unset(self.name()?),
+            (step_code::ADD, 3) => PatchStep::Add(self.name()?, decode_value(self.input)?),
+            (step_code::REMOVE, 3) => PatchStep::Remove(self.name()?, decode_value(self.input)?),
+            (step_code::CLEAR, 1) => PatchStep::Clear,
+            _ => return Err(malformed("a patch step is none of set, unset, add, remove, clear")),
+        };
+        Ok(step)
+    }
+}
+
+fn action(entries: Entries) -> std::result::Result<Action, Failure> {
+    use action_code::*;
+    let code = entries.code.ok_or_else(|| malformed("a change has no action"))?;
+    let missing = || malformed("a change misses an entry that its action needs");
+    let id = || entries.id.clone().ok_or_else(missing);
+    let name = || entries.name.clone().ok_or_else(missing);
+    let instance = |entity_code: u32| {
+        id().map(|id| if code == entity_code { InstanceId::Entity(id) } else { InstanceId::Relationship(id) })
+    };
+    Ok(match code {
+        VOID => Action::Void,
+        CREATE_ENTITY => Action::CreateEntity(NewEntity {
+            id: id()?,
+            type_name: name()?,
+            properties: entries.properties.unwrap_or_default(),
+            classifications: entries.classifications.unwrap_or_default(),
+        }),
+        CREATE_RELATIONSHIP => Action::CreateRelationship(NewRelationship {
+            id: id()?,
+            type_name: name()?,
+            from: entries.from.ok_or_else(missing)?,
+            to: entries.to.ok_or_else(missing)?,
+            properties: entries.properties.unwrap_or_default(),
+        }),
+        UPDATE_ENTITY | UPDATE_RELATIONSHIP => {
+            Action::Update(instance(UPDATE_ENTITY)?, entries.patch.ok_or_else(missing)?)
+        }
+        REPLACE_ENTITY | REPLACE_RELATIONSHIP => Action::Replace(
+            instance(REPLACE_ENTITY)?,
+            entries.properties.ok_or_else(missing)?,
+            entries.classifications,
+        ),
+        DELETE_ENTITY | DELETE_RELATIONSHIP => Action::Delete(instance(DELETE_ENTITY)?),
+        RESTORE_ENTITY | RESTORE_RELATIONSHIP => {
+            Action::Restore(instance(RESTORE_ENTITY)?, entries.with_relationships)
+        }
+        PURGE_ENTITY | PURGE_RELATIONSHIP => Action::Purge(instance(PURGE_ENTITY)?),
+        CLASSIFY => Action::Classify(
+            id()?,
+            ClassificationContent { name: name()?, properties: entries.properties.unwrap_or_default() },
+        ),
+        RECLASSIFY => Action::Reclassify(id()?, name()?, entries.patch.ok_or_else(missing)?),
+        DECLASSIFY => Action::Declassify(id()?, name()?),
+        DEFINE_TYPE => Action::DefineType(entries.definition.ok_or_else(missing)?),
+        unknown => return Err(Failure::Newer(format!("action {unknown}"))),
+    })
+}
+
+fn definition(input: &mut Decoder) -> Read<TypeDefinition> {
+    let mut definition = TypeDefinition::entity("");
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            type_key::KIND => {
+                definition.kind = match input.u32()? {
+                    0 => TypeKind::Entity,
+                    1 => TypeKind::Relationship,
+                    2 => TypeKind::Classification,
+                    _ => return Err(malformed("a type is of none of the three kinds")),
+                }
+            }
+            type_key::NAME => definition.name = input.str()?.into(),
+            type_key::DESCRIPTION => definition.description = input.str()?.into(),
+            type_key::SUPERTYPES => definition.supertypes = texts(input)?,
+            type_key::CLOSED => definition.is_closed = input.bool()?,
+            type_key::ATTRIBUTES => {
+                definition.attributes = (0..array(input)?).map(|_| attribute(input)).collect::<Read<_>>()?;
+            }
+            type_key::ENDS => {
+                if array(input)? != 2 {
+                    return Err(malformed("a relationship type has two ends"));
+                }
+                definition.ends = Some([end(input)?, end(input)?]);
+            }
+            type_key::APPLIES_TO => definition.applies_to = texts(input)?,
+            _ => input.skip()?,
+        }
+    }
+    Ok(definition)
+}
+
+fn attribute(input: &mut Decoder) -> Read<AttributeDefinition> {
+    let mut attribute = AttributeDefinition::new("", ValueType::Any);
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            attribute_key::NAME => attribute.name = input.str()?.into(),
+            attribute_key::VALUE_TYPE => {
+                let code = input.u32()? as usize;
+                attribute.value_type = *ValueType::ALL
+                    .get(code)
+                    .ok_or_else(|| malformed("an attribute has no known value type"))?;
+            }
+            attribute_key::MANY => attribute.is_many = input.bool()?,
+            attribute_key::REQUIRED => attribute.is_required = input.bool()?,
+            attribute_key::UNIQUE => attribute.is_unique = input.bool()?,
+            attribute_key::UNINDEXED => attribute.is_indexed = !input.bool()?,
+            attribute_key::DEFAULT => attribute.default = Some(decode_value(input)?),
+            _ => input.skip()?,
+        }
+    }
+    Ok(attribute)
+}
+
+fn end(input: &mut Decoder) -> Read<EndDefinition> {
+    let mut end = EndDefinition { type_name: None, is_many: true };
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            end_key::TYPE => end.type_name = Some(input.str()?.into()),
+            end_key::MANY => end.is_many = input.bool()?,
+            _ => input.skip()?,
+        }
+    }
+    Ok(end)
+}

@@ -1,0 +1,357 @@
+//! Encodes transactions. The body is made by the committing thread; the sequencer only adds the instant.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use minicbor::Encoder;
+
+use super::value::{INFALLIBLE, Sink, encode_value};
+use super::{action_code, attribute_key, change_key, end_key, record_key, step_code, type_key};
+use crate::model::{
+    Action, Anchor, AttributeDefinition, Change, ClassificationContent, EndDefinition, Id, InstanceId,
+    Instant, Patch, PatchStep, Record, TypeDefinition, TypeKind, Value, ValueType,
+};
+
+/// Everything of a record but its instant.
+#[derive(Debug)]
+pub(crate) struct RecordBody {
+    // Number of entries of the record map that `bytes` holds.
+    entries: u64,
+    bytes: Vec<u8>,
+}
+
+impl RecordBody {
+    pub(crate) fn encode(
+        author: &str,
+        message: &str,
+        valid_from: Option<Instant>,
+        changes: &[Change],
+    ) -> RecordBody {
+        let mut names = Names::default();
+        let mut encoded_changes = Vec::with_capacity(64 * changes.len());
+        let mut out = Encoder::new(&mut encoded_changes);
+        out.array(changes.len() as u64).expect(INFALLIBLE);
+        for change in changes {
+            encode_change(&mut out, &mut names, change);
+        }
+
+        let mut bytes = Vec::with_capacity(encoded_changes.len() + 64);
+        let mut entries = 2;
+        let mut out = Encoder::new(&mut bytes);
+        for (key, text) in [(record_key::AUTHOR, author), (record_key::MESSAGE, message)] {
+            if !text.is_empty() {
+                out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+                entries += 1;
+            }
+        }
+        if let Some(instant) = valid_from {
+            out.u32(record_key::VALID_FROM).and_then(|out| out.i64(instant.micros())).expect(INFALLIBLE);
+            entries += 1;
+        }
+        out.u32(record_key::NAMES).and_then(|out| out.array(names.order.len() as u64)).expect(INFALLIBLE);
+        for name in &names.order {
+            out.str(name).expect(INFALLIBLE);
+        }
+        out.u32(record_key::CHANGES).expect(INFALLIBLE);
+        bytes.extend_from_slice(&encoded_changes);
+        RecordBody { entries, bytes }
+    }
+
+    /// Length of the record with any instant, at most. Units: bytes.
+    pub(crate) fn record_bytes_max(&self) -> usize {
+        self.bytes.len() + 16
+    }
+
+    /// The whole record.
+    pub(crate) fn record(&self, instant: Instant) -> Vec<u8> {
+        let mut record = Vec::with_capacity(self.record_bytes_max());
+        let mut out = Encoder::new(&mut record);
+        out.map(self.entries + 1)
+            .and_then(|out| out.u32(record_key::INSTANT))
+            .and_then(|out| out.i64(instant.micros()))
+            .expect(INFALLIBLE);
+        record.extend_from_slice(&self.bytes);
+        record
+    }
+}
+
+/// The bytes of a whole record.
+pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
+    RecordBody::encode(&record.author, &record.message, record.valid_from, &record.changes)
+        .record(record.instant)
+}
+
+/// The names of types and properties of one record: each is written once and then meant by its number.
+#[derive(Default)]
+struct Names {
+    order: Vec<Arc<str>>,
+    numbers: Option<HashMap<Arc<str>, u32>>,
+}
+
+impl Names {
+    /// Up to this many names are searched one by one, which is faster than hashing.
+    const LINEAR_MAX: usize = 12;
+
+    fn number(&mut self, name: &Arc<str>) -> u32 {
+        let next = u32::try_from(self.order.len()).expect("a record is smaller than 2^32 names");
+        match &mut self.numbers {
+            None => {
+                if let Some(found) = self.order.iter().position(|known| known == name) {
+                    return u32::try_from(found).expect("at most LINEAR_MAX");
+                }
+                self.order.push(Arc::clone(name));
+                if self.order.len() > Self::LINEAR_MAX {
+                    let mut numbers = HashMap::new();
+                    numbers.extend(self.order.iter().cloned().zip(0..));
+                    self.numbers = Some(numbers);
+                }
+                next
+            }
+            Some(numbers) => *numbers.entry(Arc::clone(name)).or_insert_with(|| {
+                self.order.push(Arc::clone(name));
+                next
+            }),
+        }
+    }
+}
+
+fn encode_change(out: &mut Sink, names: &mut Names, change: &Change) {
+    let extra = u64::from(change.valid_from.is_some()) + u64::from(change.anchor.is_some());
+    encode_action(out, names, &change.action, extra);
+    if let Some(instant) = change.valid_from {
+        out.u32(change_key::VALID_FROM).and_then(|out| out.i64(instant.micros())).expect(INFALLIBLE);
+    }
+    if let Some(anchor) = &change.anchor {
+        out.u32(change_key::ANCHOR).expect(INFALLIBLE);
+        encode_anchor(out, names, anchor);
+    }
+}
+
+/// Writes the map header for the action's own entries and `extra` more, then its own entries.
+fn encode_action(out: &mut Sink, names: &mut Names, action: &Action, extra: u64) {
+    match action {
+        Action::CreateEntity(entity) => {
+            let optional =
+                u64::from(!entity.properties.is_empty()) + u64::from(!entity.classifications.is_empty());
+            head(out, 3 + optional + extra, action_code::CREATE_ENTITY, Some(&entity.id));
+            encode_name(out, names, &entity.type_name);
+            encode_optional_properties(out, names, &entity.properties);
+            if !entity.classifications.is_empty() {
+                encode_classifications(out, names, &entity.classifications);
+            }
+        }
+        Action::CreateRelationship(new) => {
+            let optional = u64::from(!new.properties.is_empty());
+            head(out, 5 + optional + extra, action_code::CREATE_RELATIONSHIP, Some(&new.id));
+            encode_name(out, names, &new.type_name);
+            out.u32(change_key::FROM).expect(INFALLIBLE);
+            encode_id(out, &new.from);
+            out.u32(change_key::TO).expect(INFALLIBLE);
+            encode_id(out, &new.to);
+            encode_optional_properties(out, names, &new.properties);
+        }
+        Action::Update(instance, patch) => {
+            let code = kind_code(instance, action_code::UPDATE_ENTITY, action_code::UPDATE_RELATIONSHIP);
+            head(out, 3 + extra, code, Some(instance.id()));
+            encode_patch(out, names, patch);
+        }
+        Action::Replace(instance, properties, classifications) => {
+            let code = kind_code(instance, action_code::REPLACE_ENTITY, action_code::REPLACE_RELATIONSHIP);
+            let optional = u64::from(classifications.is_some());
+            head(out, 3 + optional + extra, code, Some(instance.id()));
+            out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
+            encode_properties(out, names, properties);
+            if let Some(classifications) = classifications {
+                encode_classifications(out, names, classifications);
+            }
+        }
+        Action::Delete(instance) => {
+            let code = kind_code(instance, action_code::DELETE_ENTITY, action_code::DELETE_RELATIONSHIP);
+            head(out, 2 + extra, code, Some(instance.id()));
+        }
+        Action::Restore(instance, with_relationships) => {
+            let code = kind_code(instance, action_code::RESTORE_ENTITY, action_code::RESTORE_RELATIONSHIP);
+            head(out, 3 + extra, code, Some(instance.id()));
+            out.u32(change_key::WITH_RELATIONSHIPS)
+                .and_then(|out| out.bool(*with_relationships))
+                .expect(INFALLIBLE);
+        }
+        Action::Purge(instance) => {
+            let code = kind_code(instance, action_code::PURGE_ENTITY, action_code::PURGE_RELATIONSHIP);
+            head(out, 2 + extra, code, Some(instance.id()));
+        }
+        Action::Classify(entity, classification) => {
+            let optional = u64::from(!classification.properties.is_empty());
+            head(out, 3 + optional + extra, action_code::CLASSIFY, Some(entity));
+            encode_name(out, names, &classification.name);
+            encode_optional_properties(out, names, &classification.properties);
+        }
+        Action::Reclassify(entity, name, patch) => {
+            head(out, 4 + extra, action_code::RECLASSIFY, Some(entity));
+            encode_name(out, names, name);
+            encode_patch(out, names, patch);
+        }
+        Action::Declassify(entity, name) => {
+            head(out, 3 + extra, action_code::DECLASSIFY, Some(entity));
+            encode_name(out, names, name);
+        }
+        Action::DefineType(definition) => {
+            head(out, 2 + extra, action_code::DEFINE_TYPE, None);
+            out.u32(change_key::TYPE).expect(INFALLIBLE);
+            encode_type(out, definition);
+        }
+        Action::Void => head(out, 1 + extra, action_code::VOID, None),
+    }
+}
+
+fn kind_code(instance: &InstanceId, entity: u32, relationship: u32) -> u32 {
+    match instance {
+        InstanceId::Entity(_) => entity,
+        InstanceId::Relationship(_) => relationship,
+    }
+}
+
+fn head(out: &mut Sink, entries: u64, code: u32, id: Option<&Id>) {
+    out.map(entries).and_then(|out| out.u32(change_key::ACTION)?.u32(code)).expect(INFALLIBLE);
+    if let Some(id) = id {
+        out.u32(change_key::ID).expect(INFALLIBLE);
+        encode_id(out, id);
+    }
+}
+
+fn encode_id(out: &mut Sink, id: &Id) {
+    match (id.uuid_bytes(), id.text()) {
+        (Some(bytes), _) => out.bytes(bytes).map(drop).expect(INFALLIBLE),
+        (None, text) => out.str(text.expect("an id is a UUID or a text")).map(drop).expect(INFALLIBLE),
+    }
+}
+
+fn encode_name(out: &mut Sink, names: &mut Names, name: &Arc<str>) {
+    out.u32(change_key::NAME).and_then(|out| out.u32(names.number(name))).expect(INFALLIBLE);
+}
+
+fn encode_optional_properties(out: &mut Sink, names: &mut Names, properties: &[(Arc<str>, Value)]) {
+    if !properties.is_empty() {
+        out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
+        encode_properties(out, names, properties);
+    }
+}
+
+fn encode_properties(out: &mut Sink, names: &mut Names, properties: &[(Arc<str>, Value)]) {
+    out.map(properties.len() as u64).expect(INFALLIBLE);
+    for (name, value) in properties {
+        out.u32(names.number(name)).expect(INFALLIBLE);
+        encode_value(out, value);
+    }
+}
+
+fn encode_classifications(out: &mut Sink, names: &mut Names, classifications: &[ClassificationContent]) {
+    out.u32(change_key::CLASSIFICATIONS)
+        .and_then(|out| out.array(classifications.len() as u64))
+        .expect(INFALLIBLE);
+    for classification in classifications {
+        out.array(2).and_then(|out| out.u32(names.number(&classification.name))).expect(INFALLIBLE);
+        encode_properties(out, names, &classification.properties);
+    }
+}
+
+fn encode_anchor(out: &mut Sink, names: &mut Names, anchor: &Anchor) {
+    out.array(2).expect(INFALLIBLE);
+    encode_properties(out, names, &anchor.properties);
+    out.array(anchor.classifications.len() as u64).expect(INFALLIBLE);
+    for anchored in &anchor.classifications {
+        out.array(7)
+            .and_then(|out| out.u32(names.number(&anchored.content.name))?.u32(anchored.version))
+            .expect(INFALLIBLE);
+        for stamp in [&anchored.created, &anchored.updated] {
+            out.i64(stamp.instant.micros())
+                .and_then(|out| out.u32(names.number(&stamp.author)))
+                .expect(INFALLIBLE);
+        }
+        encode_properties(out, names, &anchored.content.properties);
+    }
+}
+
+fn encode_patch(out: &mut Sink, names: &mut Names, patch: &Patch) {
+    out.u32(change_key::PATCH).and_then(|out| out.array(patch.steps.len() as u64)).expect(INFALLIBLE);
+    for step in &patch.steps {
+        let (code, name, value) = match step {
+            PatchStep::Set(name, value) => (step_code::SET, Some(name), Some(value)),
+            PatchStep::Unset(name) => (step_code::UNSET, Some(name), None),
+            PatchStep::Add(name, value) => (step_code::ADD, Some(name), Some(value)),
+            PatchStep::Remove(name, value) => (step_code::REMOVE, Some(name), Some(value)),
+            PatchStep::Clear => (step_code::CLEAR, None, None),
+        };
+        let length = 1 + u64::from(name.is_some()) + u64::from(value.is_some());
+        out.array(length).and_then(|out| out.u32(code)).expect(INFALLIBLE);
+        if let Some(name) = name {
+            out.u32(names.number(name)).expect(INFALLIBLE);
+        }
+        if let Some(value) = value {
+            encode_value(out, value);
+        }
+    }
+}
+
+fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
+    let kind = match definition.kind {
+        TypeKind::Entity => 0,
+        TypeKind::Relationship => 1,
+        TypeKind::Classification => 2,
+    };
+    out.map(if definition.ends.is_some() { 8 } else { 7 })
+        .and_then(|out| out.u32(type_key::KIND)?.u32(kind))
+        .and_then(|out| out.u32(type_key::NAME)?.str(&definition.name))
+        .and_then(|out| out.u32(type_key::DESCRIPTION)?.str(&definition.description))
+        .and_then(|out| out.u32(type_key::CLOSED)?.bool(definition.is_closed))
+        .expect(INFALLIBLE);
+    for (key, texts) in
+        [(type_key::SUPERTYPES, &definition.supertypes), (type_key::APPLIES_TO, &definition.applies_to)]
+    {
+        out.u32(key).and_then(|out| out.array(texts.len() as u64)).expect(INFALLIBLE);
+        for text in texts {
+            out.str(text).expect(INFALLIBLE);
+        }
+    }
+    out.u32(type_key::ATTRIBUTES)
+        .and_then(|out| out.array(definition.attributes.len() as u64))
+        .expect(INFALLIBLE);
+    for attribute in &definition.attributes {
+        encode_attribute(out, attribute);
+    }
+    if let Some(ends) = &definition.ends {
+        out.u32(type_key::ENDS).and_then(|out| out.array(2)).expect(INFALLIBLE);
+        for end in ends {
+            encode_end(out, end);
+        }
+    }
+}
+
+fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
+    let value_type = ValueType::ALL
+        .iter()
+        .position(|&known| known == attribute.value_type)
+        .and_then(|code| u32::try_from(code).ok())
+        .expect("ALL lists every value type");
+    out.map(if attribute.default.is_some() { 7 } else { 6 })
+        .and_then(|out| out.u32(attribute_key::NAME)?.str(&attribute.name))
+        .and_then(|out| out.u32(attribute_key::VALUE_TYPE)?.u32(value_type))
+        .and_then(|out| out.u32(attribute_key::MANY)?.bool(attribute.is_many))
+        .and_then(|out| out.u32(attribute_key::REQUIRED)?.bool(attribute.is_required))
+        .and_then(|out| out.u32(attribute_key::UNIQUE)?.bool(attribute.is_unique))
+        .and_then(|out| out.u32(attribute_key::UNINDEXED)?.bool(!attribute.is_indexed))
+        .expect(INFALLIBLE);
+    if let Some(value) = &attribute.default {
+        out.u32(attribute_key::DEFAULT).expect(INFALLIBLE);
+        encode_value(out, value);
+    }
+}
+
+fn encode_end(out: &mut Sink, end: &EndDefinition) {
+    out.map(if end.type_name.is_some() { 2 } else { 1 })
+        .and_then(|out| out.u32(end_key::MANY)?.bool(end.is_many))
+        .expect(INFALLIBLE);
+    if let Some(name) = &end.type_name {
+        out.u32(end_key::TYPE).and_then(|out| out.str(name)).expect(INFALLIBLE);
+    }
+}

@@ -1,0 +1,120 @@
+//! Records as bytes: CBOR with integer keys, described byte by byte in `docs/formats.md`.
+
+mod decode;
+mod encode;
+mod value;
+
+pub(crate) use decode::{decode_change, decode_record};
+pub(crate) use encode::{RecordBody, encode_record};
+
+/// Largest record. Units: bytes of its CBOR form.
+pub const RECORD_BYTES_MAX: usize = 64 << 20;
+/// Most changes in one transaction.
+pub const CHANGES_MAX: usize = 1 << 20;
+
+/// Keys of the record map.
+mod record_key {
+    pub const INSTANT: u32 = 0;
+    pub const AUTHOR: u32 = 1;
+    pub const MESSAGE: u32 = 2;
+    pub const VALID_FROM: u32 = 3;
+    pub const NAMES: u32 = 4;
+    pub const CHANGES: u32 = 5;
+}
+
+/// Keys of a change map.
+mod change_key {
+    pub const ACTION: u32 = 0;
+    pub const ID: u32 = 1;
+    pub const NAME: u32 = 2;
+    pub const PROPERTIES: u32 = 3;
+    pub const FROM: u32 = 4;
+    pub const TO: u32 = 5;
+    pub const VALID_FROM: u32 = 6;
+    pub const PATCH: u32 = 7;
+    pub const ANCHOR: u32 = 8;
+    pub const CLASSIFICATIONS: u32 = 9;
+    pub const WITH_RELATIONSHIPS: u32 = 10;
+    pub const TYPE: u32 = 11;
+}
+
+/// Codes of actions.
+mod action_code {
+    pub const VOID: u32 = 0;
+    pub const CREATE_ENTITY: u32 = 1;
+    pub const CREATE_RELATIONSHIP: u32 = 2;
+    pub const UPDATE_ENTITY: u32 = 3;
+    pub const UPDATE_RELATIONSHIP: u32 = 4;
+    pub const REPLACE_ENTITY: u32 = 5;
+    pub const REPLACE_RELATIONSHIP: u32 = 6;
+    pub const DELETE_ENTITY: u32 = 7;
+    pub const DELETE_RELATIONSHIP: u32 = 8;
+    pub const RESTORE_ENTITY: u32 = 9;
+    pub const RESTORE_RELATIONSHIP: u32 = 10;
+    pub const PURGE_ENTITY: u32 = 11;
+    pub const PURGE_RELATIONSHIP: u32 = 12;
+    pub const CLASSIFY: u32 = 13;
+    pub const RECLASSIFY: u32 = 14;
+    pub const DECLASSIFY: u32 = 15;
+    pub const DEFINE_TYPE: u32 = 16;
+}
+
+/// Codes of patch steps.
+mod step_code {
+    pub const SET: u32 = 0;
+    pub const UNSET: u32 = 1;
+    pub const ADD: u32 = 2;
+    pub const REMOVE: u32 = 3;
+    pub const CLEAR: u32 = 4;
+}
+
+/// Keys of a type map.
+mod type_key {
+    pub const KIND: u32 = 0;
+    pub const NAME: u32 = 1;
+    pub const DESCRIPTION: u32 = 2;
+    pub const SUPERTYPES: u32 = 3;
+    pub const CLOSED: u32 = 4;
+    pub const ATTRIBUTES: u32 = 5;
+    pub const ENDS: u32 = 6;
+    pub const APPLIES_TO: u32 = 7;
+}
+
+/// Keys of an attribute map.
+mod attribute_key {
+    pub const NAME: u32 = 0;
+    pub const VALUE_TYPE: u32 = 1;
+    pub const MANY: u32 = 2;
+    pub const REQUIRED: u32 = 3;
+    pub const UNIQUE: u32 = 4;
+    pub const UNINDEXED: u32 = 5;
+    pub const DEFAULT: u32 = 6;
+}
+
+/// Keys of an end map.
+mod end_key {
+    pub const TYPE: u32 = 0;
+    pub const MANY: u32 = 1;
+}
+
+/// CBOR tags of values (IANA registry of CBOR tags).
+mod tag {
+    pub const UUID: u64 = 37;
+    pub const DATE: u64 = 100;
+    pub const SET: u64 = 258;
+    pub const IRI: u64 = 266;
+    pub const TIMESTAMP: u64 = 1001;
+    pub const DURATION: u64 = 1002;
+    pub const DECIMAL: u64 = 4;
+    pub const BIG_POSITIVE: u64 = 2;
+    pub const BIG_NEGATIVE: u64 = 3;
+}
+
+/// Keys of the map below the timestamp and duration tags (RFC 9581): whole seconds, and microseconds.
+mod time_key {
+    pub const SECONDS: i64 = 1;
+    pub const MICROS: i64 = -6;
+}
+
+#[cfg(test)]
+mod tests;

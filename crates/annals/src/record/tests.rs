@@ -1,0 +1,192 @@
+//! Records read back what was written, and any bytes are survived.
+
+use proptest::prelude::*;
+use rust_decimal::Decimal;
+
+use super::{decode_change, decode_record, encode_record};
+use crate::Position;
+use crate::model::*;
+
+fn scalar() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<bool>().prop_map(Value::Boolean),
+        any::<i64>().prop_map(Value::Integer),
+        any::<f64>().prop_map(Value::Float),
+        (any::<i64>(), any::<u32>(), 0u32..28).prop_map(|(high, low, scale)| {
+            let mantissa = i128::from(high) << 31 | i128::from(low);
+            Value::Decimal(Decimal::from_i128_with_scale(mantissa, scale))
+        }),
+        ".{0,8}".prop_map(Value::from),
+        ".{0,8}".prop_map(|text| Value::Iri(text.into())),
+        proptest::collection::vec(any::<u8>(), 0..8).prop_map(|bytes| Value::Bytes(bytes.into())),
+        (-9999i32..9999).prop_map(|days| Value::Date(Date::from_days(days).unwrap())),
+        any::<i32>().prop_map(|n| Value::Timestamp(Instant::from_micros(i64::from(n) * 1_000_003).unwrap())),
+        any::<i64>().prop_map(|n| Value::Duration(Duration::from_micros(n))),
+        any::<[u8; 16]>().prop_map(Value::Uuid),
+    ]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    scalar().prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(|values| Value::List(values.into())),
+            proptest::collection::btree_map("[a-z]{1,3}".prop_map(Into::into), inner, 0..4)
+                .prop_map(|values| Value::Map(values.into())),
+            proptest::collection::vec(scalar(), 0..40).prop_map(|values| Value::set(values).unwrap()),
+        ]
+    })
+}
+
+type Properties = Vec<(std::sync::Arc<str>, Value)>;
+
+fn properties() -> impl Strategy<Value = Properties> {
+    proptest::collection::btree_map("[a-z]{1,4}".prop_map(Into::into), value(), 0..20)
+        .prop_map(|properties| properties.into_iter().collect())
+}
+
+fn id() -> impl Strategy<Value = Id> {
+    prop_oneof![
+        any::<[u8; 16]>().prop_map(Id::from_uuid_bytes),
+        "[a-z]{1,9}".prop_map(|text| Id::new(&text).unwrap())
+    ]
+}
+
+fn instance() -> impl Strategy<Value = InstanceId> {
+    prop_oneof![id().prop_map(InstanceId::Entity), id().prop_map(InstanceId::Relationship)]
+}
+
+fn content() -> impl Strategy<Value = ClassificationContent> {
+    ("[a-z]{1,4}", properties())
+        .prop_map(|(name, properties)| ClassificationContent { name: name.as_str().into(), properties })
+}
+
+fn patch() -> impl Strategy<Value = Patch> {
+    let name = || "[a-z]{1,4}".prop_map(std::sync::Arc::<str>::from);
+    let step = prop_oneof![
+        (name(), value()).prop_map(|(name, value)| PatchStep::Set(name, value)),
+        name().prop_map(PatchStep::Unset),
+        (name(), scalar()).prop_map(|(name, value)| PatchStep::Add(name, value)),
+        (name(), scalar()).prop_map(|(name, value)| PatchStep::Remove(name, value)),
+        Just(PatchStep::Clear),
+    ];
+    proptest::collection::vec(step, 0..5).prop_map(|steps| Patch { steps })
+}
+
+fn definition() -> impl Strategy<Value = TypeDefinition> {
+    (0usize..14, any::<[bool; 5]>(), proptest::option::of(scalar())).prop_map(|(code, flags, default)| {
+        let attribute = AttributeDefinition {
+            is_many: flags[0],
+            is_required: flags[1],
+            is_unique: flags[2],
+            is_indexed: flags[3],
+            default,
+            ..AttributeDefinition::new("a", ValueType::ALL[code])
+        };
+        let definition =
+            TypeDefinition::relationship("r").supertype("s").attribute(attribute).applicable_to("e");
+        let definition = if flags[4] { definition.closed() } else { definition };
+        definition.between(EndDefinition::one("e"), EndDefinition { type_name: None, is_many: flags[0] })
+    })
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        (id(), properties(), proptest::collection::vec(content(), 0..3)).prop_map(
+            |(id, properties, classifications)| Action::CreateEntity(NewEntity {
+                id,
+                type_name: "t".into(),
+                properties,
+                classifications
+            })
+        ),
+        (id(), id(), id(), properties()).prop_map(|(id, from, to, properties)| {
+            Action::CreateRelationship(NewRelationship { id, type_name: "t".into(), from, to, properties })
+        }),
+        (instance(), patch()).prop_map(|(instance, patch)| Action::Update(instance, patch)),
+        (instance(), properties(), proptest::option::of(proptest::collection::vec(content(), 0..3)))
+            .prop_map(|(instance, properties, classes)| Action::Replace(instance, properties, classes)),
+        instance().prop_map(Action::Delete),
+        (instance(), any::<bool>()).prop_map(|(instance, with)| Action::Restore(instance, with)),
+        instance().prop_map(Action::Purge),
+        (id(), content()).prop_map(|(id, content)| Action::Classify(id, content)),
+        (id(), patch()).prop_map(|(id, patch)| Action::Reclassify(id, "c".into(), patch)),
+        id().prop_map(|id| Action::Declassify(id, "c".into())),
+        definition().prop_map(Action::DefineType),
+        Just(Action::Void),
+    ]
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    let instant = || any::<i32>().prop_map(|n| Instant::from_micros(n.into()).unwrap());
+    let stamp =
+        (instant(), ".{0,4}").prop_map(|(instant, author)| Stamp { instant, author: author.as_str().into() });
+    let anchored = (content(), any::<u32>(), stamp).prop_map(|(content, version, stamp)| {
+        AnchoredClassification { content, version, created: stamp.clone(), updated: stamp }
+    });
+    let anchor = (properties(), proptest::collection::vec(anchored, 0..3))
+        .prop_map(|(properties, classifications)| Anchor { properties, classifications });
+    let change = (action(), proptest::option::of(instant()), proptest::option::of(anchor))
+        .prop_map(|(action, valid_from, anchor)| Change { action, valid_from, anchor });
+    let changes = proptest::collection::vec(change, 0..6);
+    (instant(), ".{0,8}", ".{0,8}", proptest::option::of(instant()), changes).prop_map(
+        |(instant, author, message, valid_from, changes)| Record {
+            instant,
+            author: author.as_str().into(),
+            message: message.as_str().into(),
+            valid_from,
+            changes,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn a_record_reads_back_as_written(record in record()) {
+        let bytes = encode_record(&record);
+        prop_assert_eq!(&decode_record(Position(1), &bytes).unwrap(), &record);
+        for (index, change) in (0u32..).zip(&record.changes) {
+            prop_assert_eq!(&decode_change(Position(1), &bytes, index).unwrap().1, change);
+        }
+    }
+
+    #[test]
+    fn cut_and_flipped_records_are_survived(record in record(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        let mut bytes = encode_record(&record);
+        let at = at.index(bytes.len());
+        prop_assert!(decode_record(Position(1), &bytes[..at]).is_err());
+        bytes[at] ^= 1 << bit;
+        let _ = decode_record(Position(1), &bytes);
+    }
+
+    #[test]
+    fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = decode_record(Position(1), &bytes);
+    }
+}
+
+#[test]
+fn an_unknown_action_is_a_newer_format() {
+    let bytes = [0xA2, 0x04, 0x80, 0x05, 0x81, 0xA1, 0x00, 0x18, 99];
+    let error = decode_record(Position(7), &bytes).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::NewerFormat);
+    assert!(error.to_string().contains("record 7"), "{error}");
+}
+
+#[test]
+fn unknown_keys_are_skipped() {
+    let record = Record {
+        instant: Instant::from_micros(5).unwrap(),
+        author: "".into(),
+        message: "".into(),
+        valid_from: None,
+        changes: vec![Action::Void.into()],
+    };
+    // {0: 5, 4: [], 5: [{0: 0, 99: {"x": [1]}}], 99: "later"}
+    let bytes = [
+        &[0xA4, 0x00, 0x05, 0x04, 0x80, 0x05, 0x81, 0xA2, 0x00, 0x00][..],
+        &[0x18, 99, 0xA1, 0x61, b'x', 0x81, 0x01, 0x18, 99, 0x65][..],
+        b"later",
+    ]
+    .concat();
+    assert_eq!(decode_record(Position(1), &bytes).unwrap(), record);
+}

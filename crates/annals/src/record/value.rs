@@ -1,0 +1,218 @@
+//! Values as CBOR, each kind under its registered tag.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minicbor::data::{Tag, Type};
+use minicbor::{Decoder, Encoder};
+use rust_decimal::Decimal;
+
+use super::{tag, time_key};
+use crate::model::{Date, Duration, Instant, NESTING_MAX, Value};
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// Encoding into memory cannot fail.
+pub(super) const INFALLIBLE: &str = "a Vec takes every write";
+
+pub(super) type Sink<'a> = Encoder<&'a mut Vec<u8>>;
+
+pub(super) fn encode_value(out: &mut Sink, value: &Value) {
+    match value {
+        Value::Boolean(boolean) => out.bool(*boolean).map(drop),
+        Value::Integer(number) => out.i64(*number).map(drop),
+        Value::Float(number) => out.f64(*number).map(drop),
+        Value::Decimal(number) => {
+            encode_decimal(out, *number);
+            Ok(())
+        }
+        Value::String(text) => out.str(text).map(drop),
+        Value::Bytes(bytes) => out.bytes(bytes).map(drop),
+        Value::Date(date) => out.tag(Tag::new(tag::DATE)).and_then(|out| out.i32(date.days())).map(drop),
+        Value::Timestamp(instant) => {
+            encode_time(out, tag::TIMESTAMP, instant.micros());
+            Ok(())
+        }
+        Value::Duration(duration) => {
+            encode_time(out, tag::DURATION, duration.micros());
+            Ok(())
+        }
+        Value::Uuid(bytes) => out.tag(Tag::new(tag::UUID)).and_then(|out| out.bytes(bytes)).map(drop),
+        Value::Iri(text) => out.tag(Tag::new(tag::IRI)).and_then(|out| out.str(text)).map(drop),
+        Value::List(values) => {
+            out.array(values.len() as u64).expect(INFALLIBLE);
+            values.iter().for_each(|value| encode_value(out, value));
+            Ok(())
+        }
+        Value::Map(values) => {
+            out.map(values.len() as u64).expect(INFALLIBLE);
+            for (name, value) in values.iter() {
+                out.str(name).expect(INFALLIBLE);
+                encode_value(out, value);
+            }
+            Ok(())
+        }
+        Value::Set(values) => {
+            out.tag(Tag::new(tag::SET)).and_then(|out| out.array(values.len() as u64)).expect(INFALLIBLE);
+            values.iter().for_each(|value| encode_value(out, &value));
+            Ok(())
+        }
+    }
+    .expect(INFALLIBLE);
+}
+
+fn encode_decimal(out: &mut Sink, number: Decimal) {
+    let mantissa = number.mantissa();
+    out.tag(Tag::new(tag::DECIMAL))
+        .and_then(|out| out.array(2))
+        .and_then(|out| out.i64(-i64::from(number.scale())))
+        .expect(INFALLIBLE);
+    if let Ok(small) = i64::try_from(mantissa) {
+        out.i64(small).expect(INFALLIBLE);
+        return;
+    }
+    // RFC 8949: a negative bignum holds -1 - n.
+    let (sign_tag, magnitude) = if mantissa < 0 {
+        (tag::BIG_NEGATIVE, (-1 - mantissa).unsigned_abs())
+    } else {
+        (tag::BIG_POSITIVE, mantissa.unsigned_abs())
+    };
+    let bytes = magnitude.to_be_bytes();
+    let first = bytes.iter().position(|&byte| byte != 0).unwrap_or(bytes.len() - 1);
+    out.tag(Tag::new(sign_tag)).and_then(|out| out.bytes(&bytes[first..])).expect(INFALLIBLE);
+}
+
+fn encode_time(out: &mut Sink, time_tag: u64, micros: i64) {
+    let (seconds, rest) = (micros.div_euclid(MICROS_PER_SECOND), micros.rem_euclid(MICROS_PER_SECOND));
+    out.tag(Tag::new(time_tag))
+        .and_then(|out| out.map(if rest == 0 { 1 } else { 2 }))
+        .and_then(|out| out.i64(time_key::SECONDS)?.i64(seconds))
+        .expect(INFALLIBLE);
+    if rest != 0 {
+        out.i64(time_key::MICROS).and_then(|out| out.i64(rest)).expect(INFALLIBLE);
+    }
+}
+
+pub(super) type Read<T> = std::result::Result<T, minicbor::decode::Error>;
+
+pub(super) fn malformed(text: &'static str) -> minicbor::decode::Error {
+    minicbor::decode::Error::message(text)
+}
+
+/// Reads a length that the rest of the input can hold, so that damaged lengths never make us allocate.
+pub(super) fn bounded(input: &Decoder, length: Option<u64>) -> Read<usize> {
+    let rest = input.input().len() - input.position();
+    match length {
+        Some(length) if length <= rest as u64 => Ok(length as usize),
+        Some(_) => Err(malformed("a length exceeds the record")),
+        None => Err(malformed("indefinite lengths are not used")),
+    }
+}
+
+pub(super) fn array(input: &mut Decoder) -> Read<usize> {
+    let length = input.array()?;
+    bounded(input, length)
+}
+
+pub(super) fn map(input: &mut Decoder) -> Read<usize> {
+    let length = input.map()?;
+    bounded(input, length)
+}
+
+pub(super) fn decode_value(input: &mut Decoder) -> Read<Value> {
+    decode_nested(input, 0)
+}
+
+fn decode_nested(input: &mut Decoder, depth: usize) -> Read<Value> {
+    if depth > NESTING_MAX {
+        return Err(malformed("a value is nested too deep"));
+    }
+    Ok(match input.datatype()? {
+        Type::Bool => Value::Boolean(input.bool()?),
+        Type::U8 | Type::U16 | Type::U32 | Type::U64 => Value::Integer(input.i64()?),
+        Type::I8 | Type::I16 | Type::I32 | Type::I64 => Value::Integer(input.i64()?),
+        Type::F16 | Type::F32 | Type::F64 => Value::Float(input.f64()?),
+        Type::String => Value::String(input.str()?.into()),
+        Type::Bytes => Value::Bytes(input.bytes()?.into()),
+        Type::Array => {
+            let length = array(input)?;
+            let mut values = Vec::with_capacity(length);
+            for _ in 0..length {
+                values.push(decode_nested(input, depth + 1)?);
+            }
+            Value::List(values.into())
+        }
+        Type::Map => {
+            let length = map(input)?;
+            let mut values: BTreeMap<Arc<str>, Value> = BTreeMap::new();
+            for _ in 0..length {
+                let name = input.str()?.into();
+                values.insert(name, decode_nested(input, depth + 1)?);
+            }
+            Value::Map(Arc::new(values))
+        }
+        Type::Tag => decode_tagged(input, depth)?,
+        _ => return Err(malformed("no value has this CBOR type")),
+    })
+}
+
+fn decode_tagged(input: &mut Decoder, depth: usize) -> Read<Value> {
+    Ok(match input.tag()?.as_u64() {
+        tag::DATE => {
+            Value::Date(Date::from_days(input.i32()?).map_err(|_| malformed("a date is out of its range"))?)
+        }
+        tag::TIMESTAMP => Value::Timestamp(
+            Instant::from_micros(decode_time(input)?).map_err(|_| malformed("an instant is out of range"))?,
+        ),
+        tag::DURATION => Value::Duration(Duration::from_micros(decode_time(input)?)),
+        tag::UUID => {
+            Value::Uuid(input.bytes()?.try_into().map_err(|_| malformed("a UUID does not have 16 bytes"))?)
+        }
+        tag::IRI => Value::Iri(input.str()?.into()),
+        tag::DECIMAL => Value::Decimal(decode_decimal(input)?),
+        tag::SET => {
+            let length = array(input)?;
+            let mut values = Vec::with_capacity(length);
+            for _ in 0..length {
+                values.push(decode_nested(input, depth + 1)?);
+            }
+            Value::set(values).map_err(|_| malformed("a set holds something else than scalars"))?
+        }
+        _ => return Err(malformed("no value has this CBOR tag")),
+    })
+}
+
+fn decode_decimal(input: &mut Decoder) -> Read<Decimal> {
+    if array(input)? != 2 {
+        return Err(malformed("a decimal is not [exponent, mantissa]"));
+    }
+    let scale = u32::try_from(-i128::from(input.i64()?)).map_err(|_| malformed("a decimal's exponent"))?;
+    let mantissa = match input.datatype()? {
+        Type::Tag => {
+            let sign_tag = input.tag()?.as_u64();
+            let bytes = input.bytes()?;
+            if bytes.len() > 12 {
+                return Err(malformed("a decimal has more than 28 digits"));
+            }
+            let magnitude = bytes.iter().fold(0i128, |sum, &byte| sum << 8 | i128::from(byte));
+            if sign_tag == tag::BIG_NEGATIVE { -1 - magnitude } else { magnitude }
+        }
+        _ => input.i64()?.into(),
+    };
+    Decimal::try_from_i128_with_scale(mantissa, scale).map_err(|_| malformed("a decimal is out of range"))
+}
+
+fn decode_time(input: &mut Decoder) -> Read<i64> {
+    let (mut seconds, mut micros) = (0i64, 0i64);
+    for _ in 0..map(input)? {
+        match input.i64()? {
+            time_key::SECONDS => seconds = input.i64()?,
+            time_key::MICROS => micros = input.i64()?,
+            _ => input.skip()?,
+        }
+    }
+    seconds
+        .checked_mul(MICROS_PER_SECOND)
+        .and_then(|whole| whole.checked_add(micros))
+        .ok_or_else(|| malformed("an instant is out of range"))
+}
