@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod log;
 mod position;
 
 pub use error::{Error, ErrorKind, Result};
