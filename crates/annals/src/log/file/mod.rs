@@ -1,0 +1,332 @@
+//! Keeps the log in a folder of segment files and survives torn writes.
+//!
+//! One writer holds the `lock` file. Any number of readers, in this process and in others, read beside it; they see
+//! a record once it is synced, never before. The layout of all files is in `docs/formats.md`, section "File log".
+
+mod frames;
+mod index;
+mod scan;
+mod segment;
+
+mod writer;
+
+mod follower;
+mod mark;
+mod recovery;
+
+mod copy;
+mod replace;
+mod verify;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use super::{Batch, Disk, Log, ReadLimit, RealDisk, check_append, check_next, check_read};
+use crate::{Error, ErrorKind, Position, Result};
+use follower::Follower;
+use segment::{OpenFiles, Segment};
+use writer::Writer;
+
+pub use verify::{SegmentInfo, Verified};
+
+/// A reader meets a replaced segment at most this often in a row; more means that the folder is not ours alone.
+const STALE_RETRIES_MAX: usize = 100;
+
+/// Units: bytes. Bounds of [`FileOptions::segment_bytes`].
+const SEGMENT_BYTES_MIN: u64 = 4 * 1024;
+const SEGMENT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// How a file log is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct FileOptions {
+    /// Units: bytes of one segment file, 4 KiB to 1 GiB. An append that does not fit starts a new segment; one that
+    /// is larger than a segment gets a segment of its own.
+    pub segment_bytes: u64,
+    /// Verify every frame of every segment on opening.
+    ///
+    /// Off unless asked for. A torn write can only be in the last segment, because a segment is synced before the
+    /// next one is created, so the last one is always scanned. Damage by age of the medium can be anywhere and at
+    /// any time, so every read verifies what it reads, the first read of a segment all of it, and
+    /// [`FileLog::verify`] everything when asked to. Opening a large log then costs one segment, not the log.
+    pub verify_sealed: bool,
+    /// How many segment files are open for reading at once; beyond that, the one opened first is closed.
+    pub open_files_max: usize,
+}
+
+impl Default for FileOptions {
+    /// Segments of 64 MiB, sealed ones verified when first read, 256 open files.
+    fn default() -> FileOptions {
+        FileOptions { segment_bytes: 64 * 1024 * 1024, verify_sealed: false, open_files_max: 256 }
+    }
+}
+
+/// A log in a folder of segment files.
+///
+/// ```
+/// use annals::Position;
+/// use annals::log::{FileLog, Log, ReadLimit};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let log = FileLog::open(folder.path())?;
+/// log.append(Position(1), &[b"first"])?;
+///
+/// let follower = FileLog::open_read_only(folder.path())?;
+/// assert_eq!(follower.read(Position(1), ReadLimit::ONE)?, [b"first".to_vec()]);
+/// # Ok::<(), annals::Error>(())
+/// ```
+pub struct FileLog {
+    folder: PathBuf,
+    name: String,
+    files: OpenFiles,
+    // Shape: ascending, dense; all but the last are sealed. Empty only in a follower of an empty log.
+    segments: RwLock<Vec<Arc<Segment>>>,
+    // The last durable position. Stored after the index knows it, so whoever reads it can find it.
+    tail: AtomicU64,
+    role: Role,
+    // Held while segments are rewritten or copied, so that neither sees the other half done.
+    maintenance: Mutex<()>,
+}
+
+enum Role {
+    Writer(Mutex<Writer>),
+    Follower(Mutex<Follower>),
+}
+
+impl FileLog {
+    /// Opens the log in `folder` for writing, creating it if there is none.
+    ///
+    /// Recovers from a power cut: an append call that was not acknowledged is kept whole or cut whole.
+    /// Errors: `Locked` if another writer has it open; `Corrupted`, `Gap` or `NewerFormat` for what was found, and
+    /// then nothing was changed; `Io`.
+    pub fn open(folder: impl AsRef<Path>) -> Result<FileLog> {
+        FileLog::open_with(folder, FileOptions::default())
+    }
+
+    /// As [`FileLog::open`], with options.
+    pub fn open_with(folder: impl AsRef<Path>, options: FileOptions) -> Result<FileLog> {
+        FileLog::open_on(Arc::new(RealDisk), folder, options)
+    }
+
+    /// As [`FileLog::open_with`], on any disk.
+    pub fn open_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: FileOptions) -> Result<FileLog> {
+        check_options(options)?;
+        let folder = folder.as_ref();
+        let recovered = recovery::recover(&*disk, folder, options)?;
+        let tail = recovered.start.tail;
+        let writer = Role::Writer(Mutex::new(Writer::new(recovered.start)));
+        let log = FileLog::assemble(disk, folder, options, writer);
+        log.publish(recovered.segments, tail);
+        if options.verify_sealed {
+            log.index_sealed()?;
+        }
+        Ok(log)
+    }
+
+    /// Opens the log in `folder` for reading beside its writer. It never writes, and sees new records when asked.
+    ///
+    /// Errors: `NotFound` if there is no log; `Unavailable` if its `durable` file is missing, until a writer opens
+    /// the log; `Corrupted`, `Gap` or `NewerFormat` for what was found; `Io`.
+    pub fn open_read_only(folder: impl AsRef<Path>) -> Result<FileLog> {
+        FileLog::open_read_only_on(Arc::new(RealDisk), folder, FileOptions::default())
+    }
+
+    /// As [`FileLog::open_read_only`], on any disk and with options.
+    pub fn open_read_only_on(
+        disk: Arc<dyn Disk>,
+        folder: impl AsRef<Path>,
+        options: FileOptions,
+    ) -> Result<FileLog> {
+        check_options(options)?;
+        let follower = Role::Follower(Mutex::default());
+        let log = FileLog::assemble(disk, folder.as_ref(), options, follower);
+        log.refresh(false)?;
+        if options.verify_sealed {
+            log.index_sealed()?;
+        }
+        Ok(log)
+    }
+
+    fn assemble(disk: Arc<dyn Disk>, folder: &Path, options: FileOptions, role: Role) -> FileLog {
+        FileLog {
+            folder: folder.to_path_buf(),
+            name: format!("file log {}", folder.display()),
+            files: OpenFiles::new(disk, options.open_files_max),
+            segments: RwLock::default(),
+            tail: AtomicU64::new(0),
+            role,
+            maintenance: Mutex::new(()),
+        }
+    }
+
+    /// Seals the active segment and starts a new one, so that the sealed one can be replaced or moved away. Does
+    /// nothing if the active one is empty.
+    ///
+    /// Errors: `ReadOnly`; `Closed`; `Unavailable` after a failed write or sync, this one or one before.
+    pub fn roll(&self) -> Result<()> {
+        let mut writer = self.writer("roll")?;
+        writer.check_open(&self.name)?;
+        if self.active().is_some_and(|active| active.first() > writer.tail()) {
+            return Ok(());
+        }
+        self.start_segment(&mut writer)
+    }
+
+    /// Syncs everything and lets the next writer in. Reading goes on; dropping the log closes it, too.
+    ///
+    /// Errors: `Unavailable` if a write or sync had failed; `Io`. The log is closed all the same.
+    pub fn close(&self) -> Result<()> {
+        match &self.role {
+            Role::Follower(_) => Ok(()),
+            Role::Writer(_) => self.writer("close")?.close(&self.name),
+        }
+    }
+
+    /// The folder of the log.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn start_segment(&self, writer: &mut Writer) -> Result<()> {
+        let segment = writer.roll(&self.name, self.files.disk(), &self.folder)?;
+        self.segments.write().unwrap_or_else(PoisonError::into_inner).push(segment);
+        Ok(())
+    }
+
+    fn writer(&self, operation: &str) -> Result<MutexGuard<'_, Writer>> {
+        match &self.role {
+            Role::Follower(_) => {
+                let text = format!(
+                    "{}: {operation}: expected a writer, found it opened read-only; open it",
+                    self.name
+                );
+                Err(Error::new(ErrorKind::ReadOnly, text))
+            }
+            Role::Writer(writer) => writer.lock().map_err(|_| {
+                let text =
+                    format!("{}: {operation}: a thread panicked while writing; reopen the log", self.name);
+                Error::new(ErrorKind::Unavailable, text)
+            }),
+        }
+    }
+
+    fn known_tail(&self) -> Position {
+        Position(self.tail.load(Ordering::Acquire))
+    }
+
+    /// Shows `segments` and then `tail` to readers.
+    fn publish(&self, segments: Vec<Arc<Segment>>, tail: Position) {
+        *self.segments.write().unwrap_or_else(PoisonError::into_inner) = segments;
+        self.tail.store(tail.0, Ordering::Release);
+    }
+
+    fn segments_snapshot(&self) -> Vec<Arc<Segment>> {
+        self.segments.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn active(&self) -> Option<Arc<Segment>> {
+        self.segments.read().unwrap_or_else(PoisonError::into_inner).last().cloned()
+    }
+
+    /// The segment that holds `position`, which is not beyond the tail.
+    fn segment_of(&self, position: Position) -> Arc<Segment> {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let after = segments.partition_point(|segment| segment.first() <= position);
+        segments[after.checked_sub(1).expect("segments start at position 1")].clone()
+    }
+
+    fn index_sealed(&self) -> Result<()> {
+        for segment in self.segments_snapshot() {
+            segment.ask_index(&self.files, |_| ())?;
+        }
+        Ok(())
+    }
+
+    /// Called when a segment turned out to be replaced: makes sure that the next look finds its successor.
+    fn renew(&self, retries: &mut usize) -> Result<()> {
+        *retries += 1;
+        if *retries > STALE_RETRIES_MAX {
+            let text = format!(
+                "{}: a segment was replaced {STALE_RETRIES_MAX} times while it was read; look who writes to the folder",
+                self.name
+            );
+            return Err(Error::new(ErrorKind::Unavailable, text));
+        }
+        match &self.role {
+            // The writer renames first and lists the successor right after.
+            Role::Writer(_) => std::thread::yield_now(),
+            Role::Follower(_) => self.refresh(true)?,
+        }
+        Ok(())
+    }
+}
+
+impl Log for FileLog {
+    fn tail(&self) -> Result<Position> {
+        if let Role::Follower(_) = self.role {
+            self.refresh(false)?;
+        }
+        Ok(self.known_tail())
+    }
+
+    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+        check_append(self, at, records)?;
+        let mut writer = self.writer("append")?;
+        writer.check_open(&self.name)?;
+        check_next(self, at, writer.tail())?;
+        if writer.must_roll(records) {
+            self.start_segment(&mut writer)?;
+        }
+        writer.append(&self.name, records)?;
+        self.tail.store(writer.tail().0, Ordering::Release);
+        Ok(())
+    }
+
+    fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
+        check_read(self, from)?;
+        if from > self.known_tail() {
+            if let Role::Follower(_) = self.role {
+                self.refresh(false)?;
+            }
+        }
+        let tail = self.known_tail();
+        let mut batch = Batch::new(limit);
+        let mut retries = 0;
+        let mut next = from;
+        while next <= tail && !batch.is_full() {
+            if !self.segment_of(next).read(&self.files, next, tail, &mut batch)? {
+                self.renew(&mut retries)?;
+            }
+            next = Position(from.0 + batch.records_count() as u64);
+        }
+        Ok(batch.into_records())
+    }
+
+    fn describe(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl Drop for FileLog {
+    fn drop(&mut self) {
+        // Everything acknowledged is durable already, so a failure here loses nothing and has nobody to be told.
+        let _ = self.close();
+    }
+}
+
+impl fmt::Debug for FileLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileLog").field("folder", &self.folder).field("tail", &self.known_tail()).finish()
+    }
+}
+
+fn check_options(options: FileOptions) -> Result<()> {
+    if (SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&options.segment_bytes) {
+        return Ok(());
+    }
+    let found = options.segment_bytes;
+    let text =
+        format!("expected segments of {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} bytes, found {found}");
+    Err(Error::new(ErrorKind::InvalidArgument, text))
+}

@@ -1,0 +1,321 @@
+//! One segment file: its name, its header, its open handle and its index.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+
+use super::frames::{Found, FrameReader, Span};
+use super::index::SparseIndex;
+use super::scan::{SegmentView, Tear, damaged, scan};
+use crate::log::disk::{Access, Disk, DiskFile};
+use crate::log::frame::{FORMAT, SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
+use crate::log::{Batch, ReadLimit};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// Units: bytes read at once for one record, and at most for many.
+const READ_PIECE_BYTES: usize = 16 * 1024;
+const READ_PIECE_BYTES_MAX: usize = 256 * 1024;
+
+/// What follows the name of a segment file while it is being built.
+pub(super) const BUILDING_SUFFIX: &str = ".tmp";
+
+const SEGMENT_SUFFIX: &str = ".seg";
+
+/// The name of the segment file whose first record is at `first`: 20 digits, so that names sort as positions do.
+pub(super) fn segment_file_name(first: Position) -> String {
+    format!("{:020}{SEGMENT_SUFFIX}", first.0)
+}
+
+/// The first position a segment file name stands for; `None` for any other name.
+pub(super) fn parse_segment_file_name(name: &str) -> Option<Position> {
+    let digits = name.strip_suffix(SEGMENT_SUFFIX)?;
+    let is_ours = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let first = digits.parse().ok().filter(|&first| is_ours && first > 0)?;
+    Some(Position(first))
+}
+
+/// A random number for a new segment.
+pub(super) fn new_salt() -> u32 {
+    RandomState::new().hash_one(0u8) as u32
+}
+
+/// Opens segment files when they are read and keeps a bounded number of them open.
+pub(super) struct OpenFiles {
+    disk: Arc<dyn Disk>,
+    files_max: usize,
+    // In the order of opening; the oldest is closed first.
+    opened: Mutex<VecDeque<Weak<Segment>>>,
+}
+
+impl OpenFiles {
+    pub fn new(disk: Arc<dyn Disk>, files_max: usize) -> OpenFiles {
+        OpenFiles { disk, files_max: files_max.max(1), opened: Mutex::default() }
+    }
+
+    pub fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
+    /// The open file of `segment`; `None` if its name now belongs to another file (the segment was replaced).
+    pub fn open(&self, segment: &Arc<Segment>) -> Result<Option<Arc<dyn DiskFile>>> {
+        let mut slot = segment.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*slot {
+            return Ok(Some(file.clone()));
+        }
+        let file = open_file(&*self.disk, &segment.path, Access::Read)?;
+        match read_start(&*file, &segment.path)? {
+            SegmentStart::Whole(header) if header == segment.header => {}
+            _ => return Ok(None),
+        }
+        *slot = Some(file.clone());
+        drop(slot);
+        self.note(segment);
+        Ok(Some(file))
+    }
+
+    /// Counts `segment` as open and closes the oldest beyond the bound.
+    fn note(&self, segment: &Arc<Segment>) {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.push_back(Arc::downgrade(segment));
+        while opened.len() > self.files_max {
+            let oldest = opened.pop_front().and_then(|oldest| oldest.upgrade());
+            // Order: no slot is locked while `opened` is waited for, so locking a slot here cannot deadlock.
+            if let Some(oldest) = oldest.filter(|oldest| !Arc::ptr_eq(oldest, segment)) {
+                *oldest.file.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+        }
+    }
+}
+
+/// One segment file.
+pub(super) struct Segment {
+    pub path: PathBuf,
+    pub header: SegmentHeader,
+    // Set once the segment is sealed: its last position, known from the segment after it.
+    sealed_last: OnceLock<Position>,
+    // None until a sealed segment is read for the first time.
+    index: RwLock<Option<SparseIndex>>,
+    // None while closed. Whoever opens it checks that it is still the same file.
+    file: Mutex<Option<Arc<dyn DiskFile>>>,
+}
+
+impl Segment {
+    /// A segment that was found: nothing is known but its header.
+    pub fn found(path: PathBuf, header: SegmentHeader) -> Segment {
+        Segment {
+            path,
+            header,
+            sealed_last: OnceLock::new(),
+            index: RwLock::new(None),
+            file: Mutex::new(None),
+        }
+    }
+
+    /// A segment whose frames are known.
+    pub fn indexed(path: PathBuf, header: SegmentHeader, index: SparseIndex) -> Segment {
+        let segment = Segment::found(path, header);
+        *segment.index.write().unwrap_or_else(PoisonError::into_inner) = Some(index);
+        segment
+    }
+
+    pub fn first(&self) -> Position {
+        self.header.first
+    }
+
+    /// The last position, once the segment is sealed.
+    pub fn sealed_last(&self) -> Option<Position> {
+        self.sealed_last.get().copied()
+    }
+
+    /// Nothing is appended to this segment any more; its last record is at `last`.
+    pub fn seal(&self, last: Position) {
+        let _ = self.sealed_last.set(last);
+    }
+
+    /// An index of no frame, to be filled by scanning.
+    pub fn empty_index(&self) -> SparseIndex {
+        SparseIndex::new(self.first(), SEGMENT_HEADER_BYTES as u64)
+    }
+
+    /// Lets the writer, a follower or recovery change what is known of the frames.
+    pub fn update_index<R>(&self, update: impl FnOnce(&mut SparseIndex) -> R) -> R {
+        let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        update(index.get_or_insert_with(|| self.empty_index()))
+    }
+
+    /// Asks the index, which is built by verifying the whole segment if this is the first time.
+    ///
+    /// Shape: `None` if the segment was replaced.
+    /// Errors: `Corrupted` or `Gap` if the sealed segment is not exactly its positions; `NewerFormat`; `Io`.
+    pub fn ask_index<R>(
+        self: &Arc<Self>,
+        files: &OpenFiles,
+        ask: impl FnOnce(&SparseIndex) -> R,
+    ) -> Result<Option<R>> {
+        if let Some(index) = &*self.index.read().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(Some(ask(index)));
+        }
+        let mut slot = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = &*slot {
+            return Ok(Some(ask(index)));
+        }
+        let Some(index) = self.scan_sealed(files)? else { return Ok(None) };
+        let answer = ask(&index);
+        *slot = Some(index);
+        Ok(Some(answer))
+    }
+
+    /// Reads and verifies every frame of the sealed segment.
+    ///
+    /// Shape and errors: as [`Segment::ask_index`].
+    pub fn scan_sealed(self: &Arc<Self>, files: &OpenFiles) -> Result<Option<SparseIndex>> {
+        let Some(file) = files.open(self)? else { return Ok(None) };
+        let last =
+            self.sealed_last().expect("only the active segment has no last position, and it has an index");
+        let end = file.len().map_err(|error| io_error(&self.path, "length", error))?;
+        let mut index = self.empty_index();
+        let view = SegmentView { file: &*file, path: &self.path, header: &self.header };
+        if let Some(tear) = scan(view, &mut index, Position(u64::MAX), end)? {
+            return Err(damaged(&self.path, &tear));
+        }
+        if index.last != last {
+            return Err(wrong_last(&self.path, last, index.last));
+        }
+        Ok(Some(index))
+    }
+
+    /// Offers the records from `from` to `upto` to `batch`, as far as they are in this segment.
+    ///
+    /// Shape: false if the segment was replaced and nothing was offered.
+    /// Errors: `Corrupted` for a frame that is not whole; `NewerFormat`; `Io`.
+    pub fn read(
+        self: &Arc<Self>,
+        files: &OpenFiles,
+        from: Position,
+        upto: Position,
+        batch: &mut Batch,
+    ) -> Result<bool> {
+        let Some((start, next, end, last)) = self.ask_index(files, |index| {
+            let (start, next) = index.find(from);
+            (start, next, index.end, index.last)
+        })?
+        else {
+            return Ok(false);
+        };
+        let Some(file) = files.open(self)? else { return Ok(false) };
+        let piece_bytes = piece_bytes(batch.limit(), next - start);
+        let mut frames =
+            FrameReader::new(&*file, &self.path, self.header.seed(), Span { start, end, piece_bytes });
+        let mut expected: Option<Position> = None;
+        let upto = upto.min(last);
+        while expected.is_none_or(|expected| expected <= upto) && !batch.is_full() {
+            match frames.next()? {
+                Found::Frame { offset, header, payload } => {
+                    let expected_here = expected.unwrap_or(header.position);
+                    if header.position != expected_here || header.position > from && expected.is_none() {
+                        let reason = format!("position {}", header.position);
+                        let position = expected.unwrap_or(from);
+                        return Err(damaged(&self.path, &Tear { offset, position, reason }));
+                    }
+                    if header.position >= from && !batch.offer(payload) {
+                        break;
+                    }
+                    expected = Some(header.position.next());
+                }
+                Found::Bad { offset, reason } => {
+                    let position = expected.unwrap_or(from);
+                    return Err(damaged(&self.path, &Tear { offset, position, reason }));
+                }
+                Found::End => {
+                    let (position, reason) = (expected.unwrap_or(from), "the end of the file".to_string());
+                    return Err(damaged(&self.path, &Tear { offset: end, position, reason }));
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// How much to read at once: what one record takes, or what the limit allows.
+fn piece_bytes(limit: ReadLimit, step_bytes: u64) -> usize {
+    let step_bytes = usize::try_from(step_bytes).unwrap_or(usize::MAX);
+    if limit.records <= 1 {
+        return step_bytes.min(READ_PIECE_BYTES);
+    }
+    limit.bytes.saturating_add(step_bytes).min(READ_PIECE_BYTES_MAX)
+}
+
+/// Opens the file of a segment.
+pub(super) fn open_file(disk: &dyn Disk, path: &Path, access: Access) -> Result<Arc<dyn DiskFile>> {
+    disk.open(path, access).map_err(|error| io_error(path, "open", error))
+}
+
+/// What the file at `path` starts with.
+pub(super) fn read_start(file: &dyn DiskFile, path: &Path) -> Result<SegmentStart> {
+    let mut bytes = [0; SEGMENT_HEADER_BYTES];
+    let count = file.read_at(&mut bytes, 0).map_err(|error| io_error(path, "read the header", error))?;
+    Ok(SegmentHeader::decode(&bytes[..count]))
+}
+
+/// The header of a segment that is said to hold acknowledged records.
+///
+/// Errors: `Corrupted` if there is none, or it belongs to another name; `NewerFormat`; `Io`.
+pub(super) fn read_header(file: &dyn DiskFile, path: &Path, first: Position) -> Result<SegmentHeader> {
+    match read_start(file, path)? {
+        SegmentStart::Whole(header) if header.first == first => Ok(header),
+        SegmentStart::Whole(header) => {
+            let text = format!(
+                "{}: expected first position {first} from the name, found {} in the header; restore the name",
+                path.display(),
+                header.first
+            );
+            Err(Error::new(ErrorKind::Corrupted, text))
+        }
+        SegmentStart::Newer(format) => {
+            let text = format!(
+                "{}: expected a segment of format {FORMAT} at most, found {format}; open it with a newer version of \
+                 Annals",
+                path.display()
+            );
+            Err(Error::new(ErrorKind::NewerFormat, text))
+        }
+        SegmentStart::Bad(reason) => Err(damaged(
+            path,
+            &Tear { offset: 0, position: first, reason: format!("a segment header with {reason}") },
+        )),
+    }
+}
+
+fn wrong_last(path: &Path, expected: Position, found: Position) -> Error {
+    let kind = if found < expected { ErrorKind::Gap } else { ErrorKind::Corrupted };
+    let text = format!(
+        "{}: expected the last position {expected}, because the next segment starts after it, found {found}; restore \
+         from a backup, or run `annals check`",
+        path.display()
+    );
+    Error::new(kind, text)
+}
+
+/// Wraps an error of the disk.
+pub(super) fn io_error(path: &Path, operation: &str, error: std::io::Error) -> Error {
+    Error::io(format!("{}: {operation}", path.display()), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_positions_convert_both_ways() {
+        assert_eq!(segment_file_name(Position(1)), "00000000000000000001.seg");
+        for first in [1, 42, u64::MAX] {
+            assert_eq!(parse_segment_file_name(&segment_file_name(Position(first))), Some(Position(first)));
+        }
+        for name in
+            ["1.seg", "00000000000000000000.seg", "00000000000000000001.seg.tmp", "+0000000000000000001.seg"]
+        {
+            assert_eq!(parse_segment_file_name(name), None, "{name}");
+        }
+    }
+}

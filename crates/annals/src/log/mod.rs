@@ -1,0 +1,225 @@
+//! The log: an ordered sequence of opaque byte records, the only durable truth.
+//!
+//! ```
+//! use annals::Position;
+//! use annals::log::{Log, MemoryLog, ReadLimit};
+//!
+//! let log = MemoryLog::new();
+//! log.append(Position(1), &[b"first", b"second"])?;
+//! assert_eq!(log.tail()?, Position(2));
+//! assert_eq!(log.read(Position(2), ReadLimit::default())?, [b"second".to_vec()]);
+//! # Ok::<(), annals::Error>(())
+//! ```
+
+mod frame;
+
+pub mod conformance;
+mod disk;
+mod fault;
+mod file;
+mod memory;
+#[doc(hidden)]
+pub mod simulated_disk;
+
+use std::sync::Arc;
+
+use crate::{Error, ErrorKind, Position, Result};
+
+pub use conformance::log_conformance;
+pub use disk::{Access, Disk, DiskFile, DiskLock, RealDisk};
+pub use fault::{FaultLog, FaultPlan};
+pub use file::{FileLog, FileOptions, SegmentInfo, Verified};
+pub use memory::MemoryLog;
+
+/// Units: bytes of one record. A larger record is refused with `TooLarge`, by every log.
+pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Units: bytes of all records of one append call. A larger call is refused with `TooLarge`, by every log.
+pub const APPEND_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Units: records of one append call. A larger call is refused with `TooLarge`, by every log.
+pub const APPEND_RECORDS_MAX: usize = 1_000_000;
+
+/// An ordered sequence of opaque byte records at the positions 1, 2, 3 …
+///
+/// Every log passes the suite in [`conformance`].
+pub trait Log: Send + Sync {
+    /// The position of the last durable record; [`Position::ZERO`] when the log is empty.
+    ///
+    /// Errors: `Unavailable` or `Io` if the log cannot be asked.
+    fn tail(&self) -> Result<Position>;
+
+    /// Stores `records` at `at`, `at + 1`, …: all or none, durable on return.
+    ///
+    /// Units: each record holds at most [`RECORD_BYTES_MAX`], all together at most [`APPEND_BYTES_MAX`] bytes.
+    /// Errors: `Conflict` if `at` is taken, and nothing was written. `Unavailable` if the outcome is unknown: read
+    /// the tail to learn it. `InvalidArgument` if `records` is empty or `at` would leave a gap. `TooLarge` beyond
+    /// the bounds.
+    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()>;
+
+    /// Reads records in order, starting at `from`.
+    ///
+    /// Shape: the records at `from`, `from + 1`, …; at least one if any exists at `from`, whatever the limit; empty
+    /// beyond the tail. A log may return fewer than the limit allows: go on reading until it is empty.
+    /// Errors: `InvalidArgument` for [`Position::ZERO`]; `Corrupted`, `Gap` or `NewerFormat` for what was found.
+    fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>>;
+
+    /// The log as error texts name it, e.g. `file log /data/x`.
+    fn describe(&self) -> String;
+}
+
+/// How much one [`Log::read`] returns at most; it always returns at least one record if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadLimit {
+    /// Units: bytes of all returned records together.
+    pub bytes: usize,
+    /// Units: records.
+    pub records: usize,
+}
+
+impl ReadLimit {
+    /// Exactly one record.
+    pub const ONE: ReadLimit = ReadLimit { bytes: usize::MAX, records: 1 };
+}
+
+impl Default for ReadLimit {
+    /// 1 MiB or 1 000 records: large enough that the call costs little, small enough to hold.
+    fn default() -> ReadLimit {
+        ReadLimit { bytes: 1024 * 1024, records: 1_000 }
+    }
+}
+
+impl<L: Log + ?Sized> Log for Arc<L> {
+    fn tail(&self) -> Result<Position> {
+        (**self).tail()
+    }
+
+    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+        (**self).append(at, records)
+    }
+
+    fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
+        (**self).read(from, limit)
+    }
+
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+}
+
+/// Refuses an append call that no log accepts. Every log calls this before anything else.
+///
+/// Errors: `InvalidArgument` for no record or position zero; `TooLarge` beyond the bounds.
+pub fn check_append(log: &dyn Log, at: Position, records: &[&[u8]]) -> Result<()> {
+    if at == Position::ZERO || at.0.checked_add(records.len() as u64).is_none() {
+        let text = format!(
+            "{}: append at position {at}: positions count from 1; append at tail + 1",
+            log.describe()
+        );
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    if records.is_empty() {
+        let text = format!("{}: append at {at}: expected at least one record, found none", log.describe());
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    let too_large = |what: String| {
+        Err(Error::new(ErrorKind::TooLarge, format!("{}: append at {at}: {what}; split it", log.describe())))
+    };
+    if records.len() > APPEND_RECORDS_MAX {
+        return too_large(format!("expected at most {APPEND_RECORDS_MAX} records, found {}", records.len()));
+    }
+    let mut bytes = 0usize;
+    for record in records {
+        if record.len() > RECORD_BYTES_MAX {
+            let found = record.len();
+            return too_large(format!(
+                "expected at most {RECORD_BYTES_MAX} bytes in one record, found {found}"
+            ));
+        }
+        bytes = bytes.saturating_add(record.len());
+    }
+    if bytes > APPEND_BYTES_MAX {
+        return too_large(format!("expected at most {APPEND_BYTES_MAX} bytes in one call, found {bytes}"));
+    }
+    Ok(())
+}
+
+/// Refuses an append that is not one past the tail. A log calls this while nobody else can append.
+///
+/// Errors: `Conflict` if `at` is taken; `InvalidArgument` if it would leave a gap.
+pub fn check_next(log: &dyn Log, at: Position, tail: Position) -> Result<()> {
+    if at <= tail {
+        let text =
+            format!("{}: position {at} is taken, the tail is {tail}; reload and retry", log.describe());
+        return Err(Error::new(ErrorKind::Conflict, text));
+    }
+    if at != tail.next() {
+        let text =
+            format!("{}: expected position {}, found {at}; append at tail + 1", log.describe(), tail.next());
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    Ok(())
+}
+
+/// Refuses to read from position zero. Every log calls this before reading.
+///
+/// Errors: `InvalidArgument` for [`Position::ZERO`].
+pub fn check_read(log: &dyn Log, from: Position) -> Result<()> {
+    if from == Position::ZERO {
+        let text = format!("{}: read from position 0: positions count from 1; start at 1", log.describe());
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    Ok(())
+}
+
+/// Collects records until a [`ReadLimit`] is reached. One owner of "at least one, then up to the limit".
+#[derive(Debug)]
+pub struct Batch {
+    limit: ReadLimit,
+    records: Vec<Vec<u8>>,
+    bytes: usize,
+    is_full: bool,
+}
+
+impl Batch {
+    /// An empty batch that fills up to `limit`.
+    pub fn new(limit: ReadLimit) -> Batch {
+        Batch { limit, records: Vec::new(), bytes: 0, is_full: false }
+    }
+
+    /// Takes `record` if the limit allows it; otherwise the batch is full from now on.
+    pub fn offer(&mut self, record: &[u8]) -> bool {
+        let bytes = self.bytes.saturating_add(record.len());
+        let is_first = self.records.is_empty();
+        if self.is_full
+            || (!is_first && (bytes > self.limit.bytes || self.records.len() >= self.limit.records))
+        {
+            self.is_full = true;
+            return false;
+        }
+        self.records.push(record.to_vec());
+        self.bytes = bytes;
+        self.is_full = self.records.len() >= self.limit.records || bytes >= self.limit.bytes;
+        true
+    }
+
+    /// True if no further record will be taken.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// How many records were taken.
+    pub fn records_count(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The limit this batch fills up to.
+    pub fn limit(&self) -> ReadLimit {
+        self.limit
+    }
+
+    /// The records taken.
+    pub fn into_records(self) -> Vec<Vec<u8>> {
+        self.records
+    }
+}
