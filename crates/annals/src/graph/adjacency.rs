@@ -189,6 +189,12 @@ pub(crate) enum Links<'a> {
     Wide(Range<'a>),
 }
 
+impl Links<'_> {
+    pub(crate) fn none() -> Self {
+        Links::Block([].iter())
+    }
+}
+
 impl Iterator for Links<'_> {
     type Item = Link;
 

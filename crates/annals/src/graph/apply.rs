@@ -30,6 +30,8 @@ pub(super) struct Context {
     pub(super) stamp: Stamp,
     /// From when the change is true.
     pub(super) valid_from: i64,
+    /// True if the log holds the whole content after the change.
+    pub(super) is_anchored: bool,
 }
 
 impl Graph {
@@ -61,7 +63,8 @@ impl Graph {
                 ));
             }
             let place = Place { position: position.0, change: index };
-            self.apply_change(Context { place, stamp, valid_from }, change)?;
+            let is_anchored = change.anchor.is_some();
+            self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
         }
         self.position = position;
         Ok(())
@@ -331,6 +334,7 @@ fn first_version(
         live_from: context.valid_from,
         base: 0,
         place: context.place,
+        since_anchor: 0,
         changed: context.place.position,
         ends: NO_ENDS,
         properties,
@@ -349,6 +353,7 @@ impl Instance {
             valid_from: context.valid_from,
             base: self.version,
             place: context.place,
+            since_anchor: if context.is_anchored { 0 } else { self.since_anchor + 1 },
             changed: context.place.position,
             past: Some(Past::push(self.past.clone(), self.in_force())),
             ..self.clone()

@@ -37,6 +37,8 @@ pub(crate) struct Instance {
     /// Version the version in force was made from; 0 for the first.
     pub(crate) base: u32,
     pub(crate) place: Place,
+    /// How many versions were written since the log last held the whole content.
+    pub(crate) since_anchor: u32,
     /// Record that wrote the latest version: what conflicts are decided by.
     pub(crate) changed: u64,
     /// Slots of the entities at both ends of a relationship.
@@ -119,7 +121,8 @@ impl Instance {
                 == (other.type_name, other.status, other.version, other.versions, other.base)
             && (self.created, self.updated, self.valid_from, self.live_from)
                 == (other.created, other.updated, other.valid_from, other.live_from)
-            && (self.place, self.changed, self.ends) == (other.place, other.changed, other.ends)
+            && (self.place, self.since_anchor, self.changed, self.ends)
+                == (other.place, other.since_anchor, other.changed, other.ends)
             && self.properties == other.properties
             && self.classifications() == other.classifications()
             && self

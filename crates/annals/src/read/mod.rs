@@ -1,0 +1,23 @@
+//! Reading: snapshots and what can be asked of them.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+mod snapshot;
+mod compare;
+mod cursor;
+mod find;
+mod instance;
+mod neighbors;
+mod plan;
+mod source;
+mod traverse;
+mod versions;
+
+pub use compare::{Difference, InstanceChange, PropertyDifference};
+pub use find::{Condition, Find, Operator, Order, Page};
+pub use instance::{ClassificationRef, Entity, Relationship};
+pub use neighbors::{Neighbor, Neighbors};
+pub use snapshot::{AsOf, Snapshot};
+pub(crate) use source::Source;
+pub use traverse::{Path, PathStep, Reach, VISITED_MAX};
+pub use versions::VersionInfo;

@@ -1,0 +1,191 @@
+//! The neighbours of an entity, now or as of an earlier time, page by page.
+
+use std::iter::Peekable;
+
+use super::instance::{Entity, Relationship};
+use super::snapshot::Snapshot;
+use crate::graph::adjacency::{Link, Links, link_of_key};
+use crate::graph::key_set::Range;
+use crate::graph::past_link_prefix;
+use crate::graph::symbols::Symbol;
+use crate::model::{Direction, Id};
+use crate::{Error, ErrorKind, Result};
+
+/// A relationship of an entity, with the entity at its other end.
+#[derive(Clone, Debug)]
+pub struct Neighbor<'s> {
+    /// The relationship.
+    pub relationship: Relationship<'s>,
+    /// The entity at the other end.
+    pub entity: Entity<'s>,
+}
+
+/// Iterates over the neighbours of an entity, ordered by relationship type and then by age.
+pub struct Neighbors<'s> {
+    snapshot: &'s Snapshot,
+    slot: u32,
+    direction: Direction,
+    // Types still to come, last first; `None` once all types are walked at once.
+    types: Option<Vec<Symbol>>,
+    after: Option<Link>,
+    links: LinksSeen<'s>,
+}
+
+/// The links that a snapshot may see, in order: the current ones, and as of an earlier time the past ones too.
+struct LinksSeen<'s> {
+    current: Peekable<Links<'s>>,
+    past: Option<Peekable<Range<'s>>>,
+}
+
+impl Snapshot {
+    /// The neighbours of an entity in one direction, over relationships of one type (with subtypes) or of all.
+    ///
+    /// ```
+    /// # use annals::{Direction, NewEntity, NewRelationship, Repository};
+    /// # let repository = Repository::in_memory();
+    /// # let mut transaction = repository.transaction();
+    /// # let a = transaction.create_entity(NewEntity::new("person"))?;
+    /// # let b = transaction.create_entity(NewEntity::new("person"))?;
+    /// # transaction.create_relationship(NewRelationship::new("knows", a.clone(), b.clone()))?;
+    /// # transaction.commit()?;
+    /// let snapshot = repository.snapshot();
+    /// for neighbor in snapshot.neighbors(&a, Direction::Out, Some("knows"))? {
+    ///     assert_eq!(neighbor?.entity.id(), &b);
+    /// }
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: `NotFound` if this snapshot does not see the entity; each item may be an error of reading history.
+    pub fn neighbors(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<Neighbors<'_>> {
+        self.neighbors_after(id, direction, type_name, None)
+    }
+
+    /// The same, starting behind the relationship `after`: pages of any depth cost what the first one does.
+    ///
+    /// Errors: `InvalidArgument` if `after` is not a relationship of the entity.
+    pub fn neighbors_after(
+        &self,
+        id: &Id,
+        direction: Direction,
+        type_name: Option<&str>,
+        after: Option<&Id>,
+    ) -> Result<Neighbors<'_>> {
+        let slot = self.live_slot(id)?;
+        let after = after.map(|after| self.link_of(slot, direction, after)).transpose()?;
+        Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), after))
+    }
+
+    pub(crate) fn neighbors_at(
+        &self,
+        slot: u32,
+        direction: Direction,
+        types: Option<Vec<Symbol>>,
+        after: Option<Link>,
+    ) -> Neighbors<'_> {
+        let mut types = types;
+        if let Some(types) = &mut types {
+            types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
+            types.reverse();
+        }
+        let first = types.as_mut().map(Vec::pop);
+        let links = match first {
+            Some(None) => LinksSeen::none(),
+            Some(Some(name)) => LinksSeen::new(self, slot, direction, Some(name), after),
+            None => LinksSeen::new(self, slot, direction, None, after),
+        };
+        Neighbors { snapshot: self, slot, direction, types, after, links }
+    }
+
+    fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
+        let (own, other) = if direction == Direction::Out { (0, 1) } else { (1, 0) };
+        match self.graph().relationships.find(relationship) {
+            Some((found, instance)) if instance.ends[own] == slot => {
+                Ok(Link { type_name: instance.type_name, relationship: found, other: instance.ends[other] })
+            }
+            _ => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("after {relationship}: expected a relationship of the entity; start from the first page"),
+            )),
+        }
+    }
+}
+
+impl<'s> LinksSeen<'s> {
+    fn none() -> LinksSeen<'s> {
+        LinksSeen { current: Links::none().peekable(), past: None }
+    }
+
+    fn new(
+        snapshot: &'s Snapshot,
+        slot: u32,
+        direction: Direction,
+        type_name: Option<Symbol>,
+        after: Option<Link>,
+    ) -> LinksSeen<'s> {
+        let graph = snapshot.graph();
+        let current = graph.neighbors(slot, direction).iter_after(type_name, after).peekable();
+        let past = snapshot.view().map(|_| {
+            let mut prefix = past_link_prefix(slot, direction).to_vec();
+            prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
+            let mut past = graph.past_links.prefix(&prefix).peekable();
+            while past.next_if(|key| after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
+            past
+        });
+        LinksSeen { current, past }
+    }
+}
+
+impl Iterator for LinksSeen<'_> {
+    type Item = Link;
+
+    #[inline]
+    fn next(&mut self) -> Option<Link> {
+        let Some(past) = &mut self.past else { return self.current.next() };
+        match (self.current.peek(), past.peek().map(|key| link_of_key(key))) {
+            (Some(current), Some(link)) if link < *current => {
+                past.next();
+                Some(link)
+            }
+            (None, Some(link)) => {
+                past.next();
+                Some(link)
+            }
+            _ => self.current.next(),
+        }
+    }
+}
+
+impl<'s> Neighbors<'s> {
+    /// The next link that the snapshot sees, without looking at the entity behind it.
+    pub(crate) fn next_link(&mut self) -> Option<Link> {
+        loop {
+            if let Some(link) = self.links.next() {
+                let relationship = self.snapshot.graph().relationships.get(link.relationship);
+                if self.snapshot.view().is_none() || relationship.is_some_and(|found| self.snapshot.sees(found)) {
+                    return Some(link);
+                }
+                continue;
+            }
+            let name = self.types.as_mut()?.pop()?;
+            self.links = LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), self.after);
+        }
+    }
+}
+
+impl<'s> Iterator for Neighbors<'s> {
+    type Item = Result<Neighbor<'s>>;
+
+    fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
+        let link = self.next_link()?;
+        let neighbor = self.snapshot.relationship_at(link.relationship).and_then(|relationship| {
+            let entity = self.snapshot.entity_at(link.other)?;
+            relationship.zip(entity).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::Corrupted,
+                    format!("link {link:?}: expected a live relationship and end; run `annals check`"),
+                )
+            })
+        });
+        Some(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity }))
+    }
+}

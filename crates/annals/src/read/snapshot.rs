@@ -1,0 +1,332 @@
+//! A snapshot: the graph at one position, seen as of now or as of an earlier time. It never changes.
+
+use std::sync::Arc;
+
+use super::instance::{Entity, Held, Relationship};
+use super::source::{Pending, Source};
+use crate::graph::Graph;
+use crate::graph::instance::Instance;
+use crate::graph::past::View;
+use crate::graph::table::slot_of_key;
+use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeDefinition, TypeKind};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// Which time to read as of. Every field left out means "now".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AsOf {
+    /// Transaction time: what the repository knew at this position.
+    pub position: Option<Position>,
+    /// Transaction time: what the repository knew at this instant. Give either this or `position`.
+    pub instant: Option<Instant>,
+    /// Valid time: what was true at this instant, by what is known at the transaction time.
+    pub valid: Option<Instant>,
+}
+
+/// The graph at one position. Cloning is cheap, reading never waits, and nothing in it ever changes.
+///
+/// ```
+/// let repository = annals::Repository::in_memory();
+/// let mut transaction = repository.transaction();
+/// let id = transaction.create_entity(annals::NewEntity::new("person").property("name", "Ada"))?;
+/// transaction.commit()?;
+/// let snapshot = repository.snapshot();
+/// let ada = snapshot.entity(&id)?.unwrap();
+/// assert_eq!(ada.property("name").unwrap().as_str(), Some("Ada"));
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Snapshot {
+    graph: Arc<Graph>,
+    source: Arc<Source>,
+    // `None`: the present of the graph, which needs no look at versions.
+    view: Option<View>,
+    pending: Option<Pending>,
+}
+
+impl Snapshot {
+    pub(crate) fn new(graph: Arc<Graph>, source: Arc<Source>) -> Snapshot {
+        Snapshot { graph, source, view: None, pending: None }
+    }
+
+    pub(crate) fn with_pending(graph: Arc<Graph>, source: Arc<Source>, pending: Pending) -> Snapshot {
+        Snapshot { graph, source, view: None, pending: Some(pending) }
+    }
+
+    #[inline]
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    pub(crate) fn graph_arc(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    pub(crate) fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    pub(crate) fn pending(&self) -> Option<&Pending> {
+        self.pending.as_ref()
+    }
+
+    pub(crate) fn view(&self) -> Option<View> {
+        self.view
+    }
+
+    /// Position of the last record this snapshot knows.
+    pub fn position(&self) -> Position {
+        self.view.map_or(self.graph.position, |view| Position(view.position))
+    }
+
+    /// When the record at a position was committed; `None` beyond this snapshot.
+    pub fn instant_of(&self, position: Position) -> Option<Instant> {
+        let index = usize::try_from(position.0.checked_sub(1)?).ok()?;
+        self.graph.instants.get(index).map(|&micros| Instant::from_checked_micros(micros))
+    }
+
+    /// The same graph as of an earlier time.
+    ///
+    /// Errors: `NotFound` for a position beyond the snapshot; `FutureInstant` for an instant in the future;
+    /// `InvalidArgument` if both a position and an instant are given.
+    pub fn as_of(&self, as_of: AsOf) -> Result<Snapshot> {
+        if as_of == AsOf::default() {
+            return Ok(self.clone());
+        }
+        for instant in [as_of.instant, as_of.valid].into_iter().flatten() {
+            let last = Instant::now().max(Instant::from_checked_micros(self.graph.last_instant()));
+            if instant > last {
+                return Err(Error::new(
+                    ErrorKind::FutureInstant,
+                    format!("as of {instant}: expected an instant of the past, now is {last}"),
+                ));
+            }
+        }
+        let position = match (as_of.position, as_of.instant) {
+            (Some(_), Some(_)) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidArgument,
+                    "as of: expected a position or an instant, found both; give one",
+                ));
+            }
+            (Some(position), None) if position > self.position() => {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!("as of position {position}: expected at most {}", self.position()),
+                ));
+            }
+            (Some(position), None) => position,
+            (None, Some(instant)) => self.graph.position_at(instant).min(self.position()),
+            (None, None) => self.position(),
+        };
+        let valid = as_of.valid.map_or(i64::MAX, Instant::micros);
+        let is_present = position == self.graph.position && as_of.valid.is_none();
+        let view = View { position: position.0, valid };
+        Ok(Snapshot { view: (!is_present).then_some(view), ..self.clone() })
+    }
+
+    /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
+    pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
+        match self.graph.entities.find(id) {
+            None => Ok(None),
+            Some((slot, instance)) => self.entity_of(slot, instance),
+        }
+    }
+
+    /// The relationship with this id; `None` if there is none, or it is deleted, in this snapshot.
+    pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
+        match self.graph.relationships.find(id) {
+            None => Ok(None),
+            Some((slot, instance)) => self.relationship_of(slot, instance),
+        }
+    }
+
+    pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
+        match self.graph.entities.get(slot) {
+            None => Ok(None),
+            Some(instance) => self.entity_of(slot, instance),
+        }
+    }
+
+    pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
+        match self.graph.relationships.get(slot) {
+            None => Ok(None),
+            Some(instance) => self.relationship_of(slot, instance),
+        }
+    }
+
+    #[inline]
+    fn entity_of<'s>(&'s self, slot: u32, instance: &'s Arc<Instance>) -> Result<Option<Entity<'s>>> {
+        let held = self.seen(TypeKind::Entity, instance, false)?;
+        Ok(held.map(|held| Entity { snapshot: self, slot, held }))
+    }
+
+    #[inline]
+    fn relationship_of<'s>(
+        &'s self,
+        slot: u32,
+        instance: &'s Arc<Instance>,
+    ) -> Result<Option<Relationship<'s>>> {
+        let held = self.seen(TypeKind::Relationship, instance, false)?;
+        Ok(held.map(|held| Relationship { snapshot: self, slot, held }))
+    }
+
+    /// The version of `instance` that this snapshot sees; deleted ones only if asked for.
+    #[inline]
+    pub(crate) fn seen<'s>(
+        &'s self,
+        kind: TypeKind,
+        instance: &'s Arc<Instance>,
+        with_deleted: bool,
+    ) -> Result<Option<Held<'s>>> {
+        let Some(view) = self.view else {
+            return Ok((instance.is_live() || with_deleted).then_some(Held::Borrowed(instance)));
+        };
+        let Some(version) = instance.version_in(view) else { return Ok(None) };
+        if version.status == crate::Status::Deleted && !with_deleted {
+            return Ok(None);
+        }
+        self.content(kind, instance, version).map(Some)
+    }
+
+    /// True if this snapshot sees `instance` live. Reads nothing from the log.
+    #[inline]
+    pub(crate) fn sees(&self, instance: &Instance) -> bool {
+        match self.view {
+            None => instance.is_live(),
+            Some(view) => {
+                instance.version_in(view).is_some_and(|version| version.status != crate::Status::Deleted)
+            }
+        }
+    }
+
+    /// One version with its content.
+    pub(crate) fn content<'s>(
+        &'s self,
+        kind: TypeKind,
+        instance: &'s Arc<Instance>,
+        version: crate::graph::past::PastVersion,
+    ) -> Result<Held<'s>> {
+        if version.version == instance.version {
+            return Ok(Held::Borrowed(instance));
+        }
+        let id = match kind {
+            TypeKind::Relationship => InstanceId::Relationship(instance.id.clone()),
+            TypeKind::Entity | TypeKind::Classification => InstanceId::Entity(instance.id.clone()),
+        };
+        let content = self.source.version(&self.graph, self.pending.as_ref(), &id, instance, version)?;
+        Ok(Held::Owned(content))
+    }
+
+    pub(crate) fn stamp(&self, stamp: crate::graph::instance::Stamp) -> Stamp {
+        Stamp {
+            instant: Instant::from_checked_micros(stamp.micros),
+            author: Arc::clone(self.graph.authors.name(stamp.author)),
+        }
+    }
+
+    /// Number of live entities.
+    ///
+    /// Units: entities. Now it is one look-up; as of an earlier time every entity is looked at.
+    pub fn entities_count(&self) -> u64 {
+        self.instances_count(TypeKind::Entity)
+    }
+
+    /// Number of live relationships. Cost: as [`Snapshot::entities_count`].
+    pub fn relationships_count(&self) -> u64 {
+        self.instances_count(TypeKind::Relationship)
+    }
+
+    fn instances_count(&self, kind: TypeKind) -> u64 {
+        let table = self.graph.table(kind);
+        if self.view.is_none() {
+            return table.extents.len() as u64;
+        }
+        table.slots.iter().flatten().filter(|instance| self.sees(instance)).count() as u64
+    }
+
+    /// Number of live instances by type, without subtypes, most frequent first. Cost: as [`Snapshot::entities_count`].
+    ///
+    /// Shape: `[(type name, count)]`.
+    pub fn counts(&self, kind: TypeKind) -> Vec<(Arc<str>, u64)> {
+        let table = self.graph.table(kind);
+        let mut counts: Vec<u64> = vec![0; self.graph.names.len()];
+        if kind == TypeKind::Classification {
+            for key in self.graph.entities.classified.iter() {
+                let name = u32::from_be_bytes(key[..4].try_into().expect("extent keys have eight bytes"));
+                let entity = self.graph.entities.get(slot_of_key(key));
+                counts[name as usize] += u64::from(entity.is_some_and(|entity| entity.is_live()));
+            }
+        } else if self.view.is_none() {
+            counts = table.counts.iter().copied().collect();
+        } else {
+            for instance in table.slots.iter().flatten().filter(|instance| self.sees(instance)) {
+                counts[instance.type_name.index()] += 1;
+            }
+        }
+        let mut named: Vec<(Arc<str>, u64)> = self
+            .graph
+            .names
+            .iter()
+            .zip(counts)
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| (Arc::clone(name), count))
+            .collect();
+        named.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        named
+    }
+
+    /// The declared types, as they stood in this snapshot, by kind and name.
+    pub fn types(&self) -> Vec<Arc<TypeDefinition>> {
+        let mut types = std::collections::BTreeMap::new();
+        for (position, definition) in self.graph.type_changes.iter() {
+            if *position <= self.position().0 {
+                types.insert((definition.kind, Arc::clone(&definition.name)), Arc::clone(definition));
+            }
+        }
+        types.into_values().collect()
+    }
+
+    /// One declared type.
+    pub fn type_definition(&self, kind: TypeKind, name: &str) -> Option<Arc<TypeDefinition>> {
+        self.types().into_iter().find(|definition| definition.kind == kind && *definition.name == *name)
+    }
+
+    /// Number of relationships of an entity in one direction, of one type (with subtypes) or of all.
+    ///
+    /// Units: relationships. Now it is O(1); as of an earlier time every relationship is looked at.
+    /// Errors: `NotFound` if this snapshot does not see the entity.
+    pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
+        if self.view.is_some() {
+            return self.neighbors(id, direction, type_name)?.try_fold(0, |count, next| next.map(|_| count + 1));
+        }
+        let slot = self.live_slot(id)?;
+        let neighbors = self.graph.neighbors(slot, direction);
+        Ok(match self.relationship_types(type_name) {
+            None => neighbors.degree(None),
+            Some(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
+        })
+    }
+
+    pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
+        match self.graph.entities.find(id) {
+            Some((slot, entity)) if self.sees(entity) => Ok(slot),
+            _ => Err(Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))),
+        }
+    }
+
+    /// Symbols of a relationship type and its subtypes, ascending; `None` for all types.
+    pub(crate) fn relationship_types(
+        &self,
+        type_name: Option<&str>,
+    ) -> Option<Vec<crate::graph::symbols::Symbol>> {
+        type_name.map(|name| self.types_named(TypeKind::Relationship, name))
+    }
+
+    /// Symbols of a type and its subtypes, ascending; empty if nothing has this name.
+    pub(crate) fn types_named(&self, kind: TypeKind, name: &str) -> Vec<crate::graph::symbols::Symbol> {
+        let Some(symbol) = self.graph.names.find(name) else { return Vec::new() };
+        let mut types = self.graph.types.with_subtypes(kind, symbol);
+        types.sort_unstable();
+        types
+    }
+}
