@@ -21,7 +21,7 @@ const EMPTY: u64 = u64::MAX;
 /// A clone costs one reference count, and a change copies only what a clone still shares: one leaf of 512 bytes
 /// and one node per level.
 /// Shape: a trie over 32 bits of the hash; several slots may have one hash.
-/// Units: slots are below `u32::MAX`. About 16 to 19 bytes per entry.
+/// Units: slots are below `u32::MAX`. About 16 to 21 bytes per entry.
 /// Source: the runs of a branch are the directory of extendible hashing, Fagin et al. 1979.
 #[derive(Clone)]
 pub(crate) struct IdMap {
