@@ -3,6 +3,7 @@
 //! Every reader is an iterator over `Result<Checked<T>>`: the outer error (disk, broken gzip) ends the reading, the
 //! inner one refuses a single stanza or row, and reading goes on behind it.
 
+pub mod csv;
 pub mod debian;
 mod refused;
 mod source;
