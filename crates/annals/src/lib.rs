@@ -3,16 +3,26 @@
 #![allow(dead_code)]
 
 // In the order a newcomer should read them.
-#[rustfmt::skip]
 mod error;
-mod graph;
-pub mod log;
-mod model;
 mod position;
-mod read;
+mod model;
 mod record;
+pub mod log;
+mod graph;
+mod read;
+mod write;
+mod recover;
+mod follow;
+mod checkpoint;
+mod folder;
+mod options;
+mod repository;
 
 pub use error::{Error, ErrorKind, Result};
+pub use follow::Follow;
 pub use model::*;
+pub use options::{Options, ReplayProgress};
 pub use position::Position;
 pub use read::*;
+pub use repository::Repository;
+pub use write::*;

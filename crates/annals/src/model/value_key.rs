@@ -150,10 +150,12 @@ fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(if kept.len() < text.len() { &END_CUT } else { &END_WHOLE });
 }
 
-/// Appends the key that all strings starting with `prefix` begin with.
-pub(crate) fn append_string_prefix(prefix: &str, out: &mut Vec<u8>) {
-    append_text(STRING, prefix.as_bytes(), INDEX_TEXT_BYTES_MAX, out);
-    out.truncate(out.len() - END_WHOLE.len());
+/// Appends what the keys of all strings (or IRIs) starting with `prefix` begin with; nothing for other kinds.
+pub(crate) fn append_text_prefix(prefix: &Value, out: &mut Vec<u8>) {
+    if prefix.as_str().is_some() {
+        append_index_key(prefix, out);
+        out.truncate(out.len() - END_WHOLE.len());
+    }
 }
 
 /// Restores the scalar of an exact key; `None` if the bytes are no such key.

@@ -126,7 +126,10 @@ impl<'s> Entity<'s> {
     /// The classifications it carries.
     pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'_>> {
         let snapshot = self.snapshot;
-        self.held.classifications().iter().map(move |classification| ClassificationRef { snapshot, classification })
+        self.held
+            .classifications()
+            .iter()
+            .map(move |classification| ClassificationRef { snapshot, classification })
     }
 
     /// The classification with this name.
@@ -161,7 +164,13 @@ impl<'s> Relationship<'s> {
     }
 
     fn end(&self, side: usize) -> &'s Id {
-        &self.snapshot.graph().entities.get(self.held.ends[side]).expect("purging an end purges the relationship").id
+        &self
+            .snapshot
+            .graph()
+            .entities
+            .get(self.held.ends[side])
+            .expect("purging an end purges the relationship")
+            .id
     }
 
     pub(crate) fn held(&self) -> &Instance {

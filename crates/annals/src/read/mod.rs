@@ -13,11 +13,11 @@ mod source;
 mod traverse;
 mod versions;
 
-pub use compare::{Difference, InstanceChange, PropertyDifference};
+pub use compare::{ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use find::{Condition, Find, Operator, Order, Page};
 pub use instance::{ClassificationRef, Entity, Relationship};
 pub use neighbors::{Neighbor, Neighbors};
 pub use snapshot::{AsOf, Snapshot};
-pub(crate) use source::Source;
+pub(crate) use source::{Pending, Source};
 pub use traverse::{Path, PathStep, Reach, VISITED_MAX};
 pub use versions::VersionInfo;

@@ -104,7 +104,9 @@ impl Snapshot {
             }
             _ => Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("after {relationship}: expected a relationship of the entity; start from the first page"),
+                format!(
+                    "after {relationship}: expected a relationship of the entity; start from the first page"
+                ),
             )),
         }
     }
@@ -161,7 +163,9 @@ impl<'s> Neighbors<'s> {
         loop {
             if let Some(link) = self.links.next() {
                 let relationship = self.snapshot.graph().relationships.get(link.relationship);
-                if self.snapshot.view().is_none() || relationship.is_some_and(|found| self.snapshot.sees(found)) {
+                if self.snapshot.view().is_none()
+                    || relationship.is_some_and(|found| self.snapshot.sees(found))
+                {
                     return Some(link);
                 }
                 continue;

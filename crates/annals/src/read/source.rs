@@ -46,8 +46,7 @@ impl Source {
     }
 
     fn record(&self, position: u64) -> Result<Arc<[u8]>> {
-        if let Some(record) =
-            self.cache.lock().unwrap_or_else(PoisonError::into_inner).records.get(&position)
+        if let Some(record) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).records.get(&position)
         {
             return Ok(Arc::clone(record));
         }
@@ -55,7 +54,8 @@ impl Source {
         let record: Arc<[u8]> = records
             .pop()
             .ok_or_else(|| {
-                let text = format!("{}: expected a record at position {position}, found none", self.log.describe());
+                let text =
+                    format!("{}: expected a record at position {position}, found none", self.log.describe());
                 Error::new(ErrorKind::Gap, text)
             })?
             .into();
@@ -105,7 +105,10 @@ impl Source {
             }
             steps.push((change, stamp));
             at = current.version_numbered(at.base).ok_or_else(|| {
-                damaged(at.place, format!("expected version {} of {id} below version {}", at.base, at.version))
+                damaged(
+                    at.place,
+                    format!("expected version {} of {id} below version {}", at.base, at.version),
+                )
             })?;
         };
         for (change, stamp) in steps.iter().rev() {
@@ -175,7 +178,13 @@ fn anchored(graph: &Graph, anchor: &Anchor) -> Result<Content> {
         .classifications
         .iter()
         .map(|known| {
-            classification(graph, &known.content, known.version, stamp(&known.created)?, stamp(&known.updated)?)
+            classification(
+                graph,
+                &known.content,
+                known.version,
+                stamp(&known.created)?,
+                stamp(&known.updated)?,
+            )
         })
         .collect::<Result<_>>()?;
     Ok(Content { properties: properties(graph, &anchor.properties)?, classifications })

@@ -1,0 +1,60 @@
+//! The change feed: every record from a position on, as it was committed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::log::ReadLimit;
+use crate::model::Record;
+use crate::record::decode_record;
+use crate::write::Committer;
+use crate::{Position, Result};
+
+/// Follows the log from a position. Made by [`Repository::follow`](crate::Repository::follow).
+///
+/// Only durable records come, each once, in order, without gaps.
+pub struct Follow {
+    committer: Arc<Committer>,
+    next: Position,
+    // Read ahead and not yet given out.
+    records: VecDeque<Vec<u8>>,
+}
+
+impl Follow {
+    pub(crate) fn new(committer: Arc<Committer>, after: Position) -> Follow {
+        Follow { committer, next: after.next(), records: VecDeque::new() }
+    }
+
+    /// The position that comes next.
+    pub fn position(&self) -> Position {
+        self.next
+    }
+
+    /// The next record, if it is there already.
+    pub fn poll(&mut self) -> Result<Option<(Position, Record)>> {
+        if self.records.is_empty() {
+            let published = self.committer.snapshot().position();
+            if self.next > published {
+                return Ok(None);
+            }
+            let ahead = usize::try_from(published.0 - self.next.0 + 1).unwrap_or(usize::MAX);
+            let limit =
+                ReadLimit { records: ahead.min(ReadLimit::default().records), ..ReadLimit::default() };
+            self.records = self.committer.source().log().read(self.next, limit)?.into();
+        }
+        let Some(bytes) = self.records.pop_front() else { return Ok(None) };
+        let position = self.next;
+        let record = decode_record(position, &bytes)?;
+        self.next = position.next();
+        Ok(Some((position, record)))
+    }
+
+    /// The next record; waits for it at most `timeout`.
+    pub fn wait(&mut self, timeout: Duration) -> Result<Option<(Position, Record)>> {
+        if let Some(found) = self.poll()? {
+            return Ok(Some(found));
+        }
+        self.committer.wait_for(self.next, timeout);
+        self.poll()
+    }
+}

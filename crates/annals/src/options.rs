@@ -1,0 +1,57 @@
+//! Settings of a repository. Every default is what most users want.
+
+use std::sync::Arc;
+
+use crate::Position;
+
+/// Called now and then while a repository is opened: records replayed so far, and records in all.
+pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
+
+/// Settings of a repository.
+#[derive(Clone)]
+pub struct Options {
+    /// Open for reading beside the writer; follow its commits.
+    pub is_read_only: bool,
+    /// A read-only repository looks for new records this often. Units: milliseconds.
+    pub poll_interval_ms: u64,
+    /// Most transactions that wait to be committed.
+    pub queue_transactions_max: usize,
+    /// Most bytes that wait to be committed.
+    pub queue_bytes_max: usize,
+    /// A checkpoint is taken in the background when the log has grown by this much since the last. Units: bytes.
+    pub checkpoint_log_bytes: u64,
+    /// Told how far opening has come.
+    pub on_replay: Option<ReplayProgress>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            is_read_only: false,
+            poll_interval_ms: 20,
+            queue_transactions_max: 65_536,
+            queue_bytes_max: 256 << 20,
+            checkpoint_log_bytes: 256 << 20,
+            on_replay: None,
+        }
+    }
+}
+
+impl Options {
+    /// Read-only.
+    pub fn read_only() -> Options {
+        Options { is_read_only: true, ..Options::default() }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("is_read_only", &self.is_read_only)
+            .field("poll_interval_ms", &self.poll_interval_ms)
+            .field("queue_transactions_max", &self.queue_transactions_max)
+            .field("queue_bytes_max", &self.queue_bytes_max)
+            .field("checkpoint_log_bytes", &self.checkpoint_log_bytes)
+            .finish_non_exhaustive()
+    }
+}

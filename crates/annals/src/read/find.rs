@@ -1,0 +1,330 @@
+//! Finds instances by type, classification and property, in order, page by page.
+
+use std::sync::Arc;
+
+use super::instance::{Entity, Held, Relationship};
+use super::plan::Plan;
+use super::snapshot::Snapshot;
+use crate::graph::symbols::Symbol;
+use crate::model::{TypeKind, Value};
+use crate::{Error, ErrorKind, Result};
+
+/// Most instances on one page.
+const LIMIT_MAX: usize = 100_000;
+/// Most conditions of one search.
+const CONDITIONS_MAX: usize = 64;
+
+/// How a property is compared with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operator {
+    /// Equal; numbers by numeric value.
+    Equal,
+    /// Present, and not equal.
+    NotEqual,
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessOrEqual,
+    /// Greater.
+    Greater,
+    /// Greater or equal.
+    GreaterOrEqual,
+    /// A string that starts with the string, or an IRI that starts with the IRI.
+    Prefix,
+    /// A string that contains the value.
+    Contains,
+    /// Present; the value does not matter.
+    Exists,
+    /// Absent; the value does not matter.
+    Missing,
+}
+
+/// A condition on one property. Of a multi-valued property one value has to fulfil it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// Name of the property.
+    pub property: Arc<str>,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what.
+    pub value: Value,
+}
+
+/// The order of the found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Smallest first.
+    #[default]
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// A search: instances that fulfil every condition.
+///
+/// ```
+/// use annals::{Find, NewEntity, Operator, Repository};
+/// let repository = Repository::in_memory();
+/// repository.transact(|t| {
+///     for (name, size) in [("bash", 7), ("dash", 1), ("zsh", 3)] {
+///         t.create_entity(NewEntity::new("package").property("name", name).property("size", size))?;
+///     }
+///     Ok(())
+/// })?;
+/// let snapshot = repository.snapshot();
+/// let page = snapshot.find_entities(&Find::of("package").matching("size", Operator::Less, 5).order_by("size"))?;
+/// let names: Vec<_> = page.items.iter().map(|found| found.property("name").unwrap().as_str().unwrap()).collect();
+/// assert_eq!(names, ["dash", "zsh"]);
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Find {
+    /// Only this type and its subtypes.
+    pub type_name: Option<Arc<str>>,
+    /// Only entities that carry this classification (or a subtype of it).
+    pub classification: Option<Arc<str>>,
+    /// All must hold.
+    pub conditions: Vec<Condition>,
+    /// Ordered by this property, leaving out instances that lack it; by type and age if `None`.
+    pub order: Option<(Arc<str>, Order)>,
+    /// Only what follows the page that ended with this cursor.
+    pub after: Option<String>,
+    /// Page size. Units: instances.
+    pub limit: usize,
+}
+
+/// A page of what was found.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// The found, in order.
+    pub items: Vec<T>,
+    /// Where the next page starts; `None` on the last page.
+    pub next: Option<String>,
+}
+
+impl Default for Find {
+    fn default() -> Find {
+        Find {
+            type_name: None,
+            classification: None,
+            conditions: Vec::new(),
+            order: None,
+            after: None,
+            limit: 100,
+        }
+    }
+}
+
+impl Find {
+    /// All instances.
+    pub fn all() -> Find {
+        Find::default()
+    }
+
+    /// All instances of a type and its subtypes.
+    pub fn of(type_name: &str) -> Find {
+        Find { type_name: Some(type_name.into()), ..Find::default() }
+    }
+
+    /// The same, only entities with this classification.
+    #[must_use]
+    pub fn classified(mut self, classification: &str) -> Find {
+        self.classification = Some(classification.into());
+        self
+    }
+
+    /// The same with one condition more.
+    #[must_use]
+    pub fn matching(mut self, property: &str, operator: Operator, value: impl Into<Value>) -> Find {
+        self.conditions.push(Condition { property: property.into(), operator, value: value.into() });
+        self
+    }
+
+    /// The same, ordered by a property, smallest first.
+    #[must_use]
+    pub fn order_by(mut self, property: &str) -> Find {
+        self.order = Some((property.into(), Order::Ascending));
+        self
+    }
+
+    /// The same, ordered by a property, largest first.
+    #[must_use]
+    pub fn order_by_descending(mut self, property: &str) -> Find {
+        self.order = Some((property.into(), Order::Descending));
+        self
+    }
+
+    /// The same with pages of this size.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Find {
+        self.limit = limit;
+        self
+    }
+
+    /// The same, following the page that ended with `cursor`.
+    #[must_use]
+    pub fn after(mut self, cursor: impl Into<String>) -> Find {
+        self.after = Some(cursor.into());
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.limit == 0 || self.limit > LIMIT_MAX {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("limit: expected 1 to {LIMIT_MAX}, found {}", self.limit),
+            ));
+        }
+        if self.conditions.len() > CONDITIONS_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "search: expected at most {CONDITIONS_MAX} conditions, found {}",
+                    self.conditions.len()
+                ),
+            ));
+        }
+        for condition in &self.conditions {
+            let is_text = condition.value.as_str().is_some();
+            if matches!(condition.operator, Operator::Prefix | Operator::Contains) && !is_text {
+                return Err(Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!(
+                        "condition on {}: expected a string to search for, found a {}",
+                        condition.property,
+                        condition.value.value_type().name()
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Condition {
+    /// True if a value of the property fulfils the condition.
+    pub(super) fn holds(&self, held: Option<&Value>) -> bool {
+        match (self.operator, held) {
+            (Operator::Missing, held) => held.is_none(),
+            (_, None) => false,
+            (Operator::Exists, Some(_)) => true,
+            (Operator::NotEqual, Some(Value::Set(values))) => {
+                !values.iter().any(|value| is_equal(&value, &self.value))
+            }
+            (_, Some(Value::Set(values))) => values.iter().any(|value| self.holds_for(&value)),
+            (_, Some(value)) => self.holds_for(value),
+        }
+    }
+
+    /// True if one scalar fulfils the condition.
+    pub(super) fn holds_for(&self, value: &Value) -> bool {
+        let order = || value.compare(&self.value);
+        let texts = || value.as_str().zip(self.value.as_str());
+        match self.operator {
+            Operator::Equal => is_equal(value, &self.value),
+            Operator::NotEqual => !is_equal(value, &self.value),
+            Operator::Less => order().is_some_and(std::cmp::Ordering::is_lt),
+            Operator::LessOrEqual => order().is_some_and(std::cmp::Ordering::is_le),
+            Operator::Greater => order().is_some_and(std::cmp::Ordering::is_gt),
+            Operator::GreaterOrEqual => order().is_some_and(std::cmp::Ordering::is_ge),
+            Operator::Prefix => {
+                value.value_type() == self.value.value_type()
+                    && texts().is_some_and(|(text, prefix)| text.starts_with(prefix))
+            }
+            Operator::Contains => texts().is_some_and(|(text, part)| text.contains(part)),
+            Operator::Exists => true,
+            Operator::Missing => false,
+        }
+    }
+}
+
+fn is_equal(a: &Value, b: &Value) -> bool {
+    a.compare(b).is_some_and(std::cmp::Ordering::is_eq)
+}
+
+/// What every found instance must be, with names turned into symbols.
+pub(super) struct Filter<'f> {
+    pub(super) kind: TypeKind,
+    /// Ascending; `None` for any type.
+    pub(super) types: Option<Vec<Symbol>>,
+    /// Ascending; `None` for any or no classification.
+    pub(super) classifications: Option<Vec<Symbol>>,
+    pub(super) conditions: Vec<(Option<Symbol>, &'f Condition)>,
+}
+
+impl<'f> Filter<'f> {
+    fn new(snapshot: &Snapshot, kind: TypeKind, find: &'f Find) -> Filter<'f> {
+        let names = &snapshot.graph().names;
+        Filter {
+            kind,
+            types: find.type_name.as_deref().map(|name| snapshot.types_named(kind, name)),
+            classifications: find
+                .classification
+                .as_deref()
+                .map(|name| snapshot.types_named(TypeKind::Classification, name)),
+            conditions: find
+                .conditions
+                .iter()
+                .map(|condition| (names.find(&condition.property), condition))
+                .collect(),
+        }
+    }
+
+    pub(super) fn admits(&self, instance: &crate::graph::instance::Instance) -> bool {
+        self.types.as_ref().is_none_or(|types| types.binary_search(&instance.type_name).is_ok())
+            && self
+                .classifications
+                .as_ref()
+                .is_none_or(|names| names.iter().any(|name| instance.classification(*name).is_some()))
+            && self
+                .conditions
+                .iter()
+                .all(|(name, condition)| condition.holds(name.and_then(|name| instance.properties.get(name))))
+    }
+}
+
+impl Snapshot {
+    /// One page of the entities that a search finds.
+    ///
+    /// Errors: `InvalidArgument` for a foreign cursor, a limit of 0 or over 100,000, or an order by a property that
+    /// some type keeps out of the index.
+    pub fn find_entities(&self, find: &Find) -> Result<Page<Entity<'_>>> {
+        self.find(TypeKind::Entity, find, |slot, held| Entity { snapshot: self, slot, held })
+    }
+
+    /// One page of the relationships that a search finds. Errors: as [`Snapshot::find_entities`].
+    pub fn find_relationships(&self, find: &Find) -> Result<Page<Relationship<'_>>> {
+        self.find(TypeKind::Relationship, find, |slot, held| Relationship { snapshot: self, slot, held })
+    }
+
+    fn find<'s, T>(
+        &'s self,
+        kind: TypeKind,
+        find: &Find,
+        make: impl Fn(u32, Held<'s>) -> T,
+    ) -> Result<Page<T>> {
+        find.check()?;
+        let filter = Filter::new(self, kind, find);
+        let plan = Plan::choose(self, &filter, find)?;
+        let after =
+            find.after.as_deref().map(|cursor| super::cursor::decode(plan.number(), cursor)).transpose()?;
+        let mut page = Page { items: Vec::new(), next: None };
+        let mut last_key: Option<Vec<u8>> = None;
+        let mut candidates = plan.candidates(self, &filter, after.as_deref());
+        while let Some((key, slot)) = candidates.next() {
+            let Some(instance) = self.graph().table(kind).get(slot) else { continue };
+            let Some(held) = self.seen(kind, instance, false)? else { continue };
+            if !filter.admits(&held) || !plan.is_first_key(&held, slot, &key) {
+                continue;
+            }
+            if page.items.len() == find.limit {
+                page.next = last_key.map(|key| super::cursor::encode(plan.number(), &key));
+                break;
+            }
+            page.items.push(make(slot, held));
+            last_key = Some(key.into_owned());
+        }
+        Ok(page)
+    }
+}

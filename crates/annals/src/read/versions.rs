@@ -1,0 +1,116 @@
+//! The versions of an instance: who wrote them, when and why.
+
+use std::sync::Arc;
+
+use super::instance::{Entity, Held, Relationship};
+use super::snapshot::Snapshot;
+use crate::graph::instance::Instance;
+use crate::graph::kind_of;
+use crate::graph::past::PastVersion;
+use crate::model::{Id, InstanceId, Instant, Status};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// One version of an instance, without its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionInfo {
+    /// Its number; the first is 1.
+    pub version: u32,
+    /// The version it was made from; 0 for the first.
+    pub base: u32,
+    /// The record that wrote it.
+    pub position: Position,
+    /// When it was written.
+    pub instant: Instant,
+    /// Who wrote it; may be empty.
+    pub author: Arc<str>,
+    /// Why; may be empty.
+    pub message: Arc<str>,
+    /// From when it is true.
+    pub valid_from: Instant,
+    /// Whether the instance is live in it.
+    pub status: Status,
+    /// What was done: create, update, delete, …
+    pub verb: &'static str,
+    /// True if it is the version that this snapshot sees.
+    pub is_in_force: bool,
+}
+
+impl Snapshot {
+    /// The versions of an instance that this snapshot knows, newest first, skipping `offset`, at most `limit`.
+    ///
+    /// Errors: `NotFound` if there is no such instance.
+    pub fn versions(&self, id: &InstanceId, offset: usize, limit: usize) -> Result<Vec<VersionInfo>> {
+        let instance = self.known(id)?;
+        let in_force = self.version_seen(instance);
+        self.known_versions(instance)
+            .into_iter()
+            .rev()
+            .skip(offset)
+            .take(limit)
+            .map(|version| {
+                let (record, change) = self.source().change(version.place, self.pending())?;
+                Ok(VersionInfo {
+                    version: version.version,
+                    base: version.base,
+                    position: Position(version.place.position),
+                    instant: record.instant,
+                    author: record.author,
+                    message: record.message,
+                    valid_from: Instant::from_checked_micros(version.valid_from),
+                    status: version.status,
+                    verb: change.action.verb(),
+                    is_in_force: in_force.is_some_and(|seen| seen.version == version.version),
+                })
+            })
+            .collect()
+    }
+
+    /// An entity in the version with this number, also a deleted one; `None` if there is no such version.
+    ///
+    /// Errors: `NotFound` if there is no such entity.
+    pub fn entity_version(&self, id: &Id, version: u32) -> Result<Option<Entity<'_>>> {
+        let id = InstanceId::Entity(id.clone());
+        let held = self.instance_version(&id, version)?;
+        Ok(held.map(|(slot, held)| Entity { snapshot: self, slot, held }))
+    }
+
+    /// A relationship in the version with this number, also a deleted one; `None` if there is no such version.
+    ///
+    /// Errors: `NotFound` if there is no such relationship.
+    pub fn relationship_version(&self, id: &Id, version: u32) -> Result<Option<Relationship<'_>>> {
+        let id = InstanceId::Relationship(id.clone());
+        let held = self.instance_version(&id, version)?;
+        Ok(held.map(|(slot, held)| Relationship { snapshot: self, slot, held }))
+    }
+
+    pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held<'_>)>> {
+        let instance = self.known(id)?;
+        let kind = kind_of(id);
+        let slot = self.graph().table(kind).slot(id.id()).expect("it was found");
+        let found =
+            instance.version_numbered(version).filter(|version| version.place.position <= self.position().0);
+        found.map(|found| Ok((slot, self.content(kind, instance, found)?))).transpose()
+    }
+
+    /// The version that this snapshot sees, even a deleted one.
+    pub(crate) fn version_seen(&self, instance: &Instance) -> Option<PastVersion> {
+        match self.view() {
+            None => Some(instance.in_force()),
+            Some(view) => instance.version_in(view),
+        }
+    }
+
+    fn known_versions(&self, instance: &Instance) -> Vec<PastVersion> {
+        let last = self.position().0;
+        let mut versions = instance.all_versions();
+        versions.retain(|version| version.place.position <= last);
+        versions
+    }
+
+    pub(crate) fn known(&self, id: &InstanceId) -> Result<&Arc<Instance>> {
+        match self.graph().table(kind_of(id)).find(id.id()) {
+            Some((_, instance)) => Ok(instance),
+            None => Err(Error::new(ErrorKind::NotFound, format!("{id} does not exist"))),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The repository: a log, the graph of its records, and the threads that keep both together.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::folder::Folder;
+use crate::follow::Follow;
+use crate::graph::Graph;
+use crate::log::{Log, MemoryLog};
+use crate::options::Options;
+use crate::read::{Snapshot, Source};
+use crate::write::{Committer, Limits, RETRIES_MAX, Receipt, Transaction, catch_up, start};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// A graph with its complete history, on one log. Clones share it; it closes when the last one is dropped.
+///
+/// ```
+/// use annals::{NewEntity, NewRelationship, Repository};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let repository = Repository::open(folder.path().join("library"))?;
+/// let (ada, receipt) = repository.transact(|t| {
+///     let ada = t.create_entity(NewEntity::new("person").property("name", "Ada"))?;
+///     let engine = t.create_entity(NewEntity::new("machine").property("name", "Analytical Engine"))?;
+///     t.create_relationship(NewRelationship::new("programmed", ada.clone(), engine))?;
+///     Ok(ada)
+/// })?;
+/// assert_eq!(receipt.position.0, 1);
+/// assert_eq!(repository.snapshot().degree(&ada, annals::Direction::Out, None)?, 1);
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Repository {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) folder: Option<Folder>,
+    pub(crate) options: Options,
+    // What went wrong without stopping anything; the oldest go when there are too many.
+    warnings: Mutex<Vec<String>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    is_stopping: Arc<AtomicBool>,
+    /// One checkpoint, compaction or check at a time.
+    pub(crate) maintenance: Mutex<()>,
+}
+
+/// Most warnings kept.
+const WARNINGS_MAX: usize = 1_000;
+
+impl Repository {
+    /// Opens the repository in a folder for writing, creating it if there is none.
+    ///
+    /// Errors: `Locked` if another process has it open for writing; `Corrupted`, `Gap`, `NewerFormat` for what is
+    /// found in it; `Io`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Repository> {
+        Repository::open_with(path, Options::default())
+    }
+
+    /// As [`Repository::open`], with settings.
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Repository> {
+        let (folder, mut warnings) = Folder::open(path.as_ref(), options.is_read_only)?;
+        let graph = folder.load_checkpoint(&mut warnings)?;
+        let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
+        Repository::start(log, Some(folder), graph, warnings, options)
+    }
+
+    /// A repository that forgets everything when it is dropped.
+    pub fn in_memory() -> Repository {
+        Repository::with_log(Arc::new(MemoryLog::new()), Options::default())
+            .expect("a memory log cannot fail")
+    }
+
+    /// A repository on any log. It has no folder, so no checkpoints: opening replays the log.
+    pub fn with_log(log: Arc<dyn Log>, options: Options) -> Result<Repository> {
+        Repository::start(log, None, Graph::new(), Vec::new(), options)
+    }
+
+    fn start(
+        log: Arc<dyn Log>,
+        folder: Option<Folder>,
+        mut graph: Graph,
+        warnings: Vec<String>,
+        options: Options,
+    ) -> Result<Repository> {
+        let source = Arc::new(Source::new(Arc::clone(&log)));
+        crate::recover::replay(&*log, &mut graph, options.on_replay.as_ref())?;
+        let read_only = options.is_read_only.then(|| {
+            let text = format!("{}: it is open read-only; open it for writing", log.describe());
+            Error::new(ErrorKind::ReadOnly, text)
+        });
+        let limits = Limits {
+            queue_transactions: options.queue_transactions_max,
+            queue_bytes: options.queue_bytes_max,
+        };
+        let committer = Arc::new(Committer::new(Arc::new(graph), source, limits, read_only));
+        let inner = Arc::new(Inner {
+            committer,
+            folder,
+            options,
+            warnings: Mutex::new(warnings),
+            threads: Mutex::default(),
+            is_stopping: Arc::default(),
+            maintenance: Mutex::new(()),
+        });
+        let repository = Repository { inner };
+        repository.start_threads()?;
+        Ok(repository)
+    }
+
+    fn start_threads(&self) -> Result<()> {
+        let inner = &self.inner;
+        let mut threads = if inner.options.is_read_only {
+            vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
+        } else {
+            start(&inner.committer)?
+        };
+        if inner.folder.is_some() && !inner.options.is_read_only {
+            threads.push(crate::checkpoint::start(inner, Arc::clone(&inner.is_stopping))?);
+        }
+        *self.lock_threads() = threads;
+        Ok(())
+    }
+
+    fn lock_threads(&self) -> std::sync::MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.inner
+    }
+
+    /// The graph as it is now: every durable commit, nothing else. Costs one atomic load.
+    pub fn snapshot(&self) -> Snapshot {
+        self.inner.committer.snapshot()
+    }
+
+    /// A transaction over the present snapshot.
+    pub fn transaction(&self) -> Transaction {
+        Transaction::new(Arc::clone(&self.inner.committer), self.snapshot())
+    }
+
+    /// Runs `work` in a transaction and commits it; runs it again, on a fresh snapshot, when it loses a race.
+    ///
+    /// Errors: what `work` returns; what [`Transaction::commit`] returns, `Conflict` only after
+    /// [`RETRIES_MAX`] races lost.
+    pub fn transact<T>(&self, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<(T, Receipt)> {
+        let mut retries = 0;
+        loop {
+            let mut transaction = self.transaction();
+            let outcome = work(&mut transaction)
+                .and_then(|result| transaction.commit().map(|receipt| (result, receipt)));
+            match outcome {
+                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => retries += 1,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Every record after `position`, now and as they come.
+    pub fn follow(&self, after: Position) -> Follow {
+        Follow::new(Arc::clone(&self.inner.committer), after)
+    }
+
+    /// Waits until the record at `position` is in new snapshots, at most `timeout`; true if it is. This is how a
+    /// reader beside the writer reads its own writes.
+    pub fn wait_for(&self, position: Position, timeout: Duration) -> bool {
+        self.inner.committer.wait_for(position, timeout)
+    }
+
+    /// Learns records that other writers, or the writer this repository follows, have added.
+    ///
+    /// Errors: those of the log; `Unavailable` while this repository writes by itself.
+    pub fn refresh(&self) -> Result<Position> {
+        if !self.inner.options.is_read_only {
+            return Ok(self.snapshot().position());
+        }
+        let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        catch_up(&self.inner.committer).map(|graph| graph.position)
+    }
+
+    /// What went wrong without stopping anything, e.g. a damaged checkpoint that was ignored; oldest first.
+    pub fn warnings(&self) -> Vec<String> {
+        self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why writes are refused since the last failed sync, if they are.
+    pub fn failure(&self) -> Option<Error> {
+        self.inner.committer.failure()
+    }
+
+    /// Number of transactions waiting to be committed.
+    pub fn queue_length(&self) -> usize {
+        self.inner.committer.queue_length()
+    }
+
+    /// True if it was opened read-only.
+    pub fn is_read_only(&self) -> bool {
+        self.inner.options.is_read_only
+    }
+
+    /// Commits what was submitted, refuses more, and releases the folder. Dropping the last clone does the same.
+    ///
+    /// Errors: those of the log while it syncs for the last time.
+    pub fn close(self) -> Result<()> {
+        self.inner.stop();
+        self.inner.folder.as_ref().map_or(Ok(()), |folder| folder.log().close())
+    }
+}
+
+impl Inner {
+    pub(crate) fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if warnings.len() == WARNINGS_MAX {
+            warnings.remove(0);
+        }
+        warnings.push(warning);
+    }
+
+    fn stop(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        self.committer.close();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            thread.thread().unpark();
+            // A thread of ours may be the one that drops the last clone; it cannot wait for itself.
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A thread that looks for new records of another writer.
+fn poll(
+    committer: Arc<Committer>,
+    is_stopping: Arc<AtomicBool>,
+    options: &Options,
+) -> Result<JoinHandle<()>> {
+    let interval = Duration::from_millis(options.poll_interval_ms.max(1));
+    std::thread::Builder::new()
+        .name("annals-follower".into())
+        .spawn(move || {
+            while !is_stopping.load(Ordering::SeqCst) {
+                // An error shows again, to whoever calls `refresh`; the thread tries on.
+                let _ = catch_up(&committer);
+                std::thread::park_timeout(interval);
+            }
+        })
+        .map_err(|source| Error::io("start the thread annals-follower", source))
+}

@@ -1,0 +1,14 @@
+//! Writing: transactions, and the queue that turns them into records.
+
+mod transaction;
+mod anchor;
+mod reads;
+mod ticket;
+mod queue;
+mod sequencer;
+mod appender;
+
+pub(crate) use queue::{Committer, Limits, start};
+pub(crate) use sequencer::catch_up;
+pub use ticket::{Receipt, Ticket};
+pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};

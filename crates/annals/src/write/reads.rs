@@ -1,0 +1,111 @@
+//! What a serializable transaction has read, and whether a later record touches it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::graph::{Graph, kind_of};
+use crate::model::{Action, Id, InstanceId, Record, TypeKind};
+
+/// Most single reads that are remembered one by one; beyond, the transaction counts as having read everything.
+const READS_MAX: usize = 100_000;
+
+/// What was read. Coarse where exactness would cost more than a retry.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reads {
+    everything: bool,
+    instances: BTreeSet<InstanceId>,
+    /// Entities whose relationships were listed or counted.
+    neighborhoods: BTreeSet<Id>,
+    /// Types whose instances were searched; `None` for all types of the kind.
+    types: BTreeSet<(TypeKind, Option<Arc<str>>)>,
+}
+
+/// What one change touched, for checking reads.
+#[derive(Clone, Debug)]
+pub(crate) enum Touched {
+    /// A type: it may concern any instance.
+    Type,
+    Instance {
+        id: InstanceId,
+        takes_relationships_along: bool,
+    },
+}
+
+/// What a record touches.
+pub(crate) fn touched_by(record: &Record) -> Vec<Touched> {
+    record
+        .changes
+        .iter()
+        .filter_map(|change| match (&change.action, change.action.instance()) {
+            (Action::DefineType(_), _) => Some(Touched::Type),
+            (action, Some(id)) => {
+                let is_lifecycle =
+                    matches!(action, Action::Delete(_) | Action::Restore(..) | Action::Purge(_));
+                let takes_relationships_along = is_lifecycle && matches!(id, InstanceId::Entity(_));
+                Some(Touched::Instance { id, takes_relationships_along })
+            }
+            (_, None) => None,
+        })
+        .collect()
+}
+
+impl Reads {
+    pub(crate) fn everything(&mut self) {
+        *self = Reads { everything: true, ..Reads::default() };
+    }
+
+    pub(crate) fn instance(&mut self, id: InstanceId) {
+        self.instances.insert(id);
+        self.bound();
+    }
+
+    pub(crate) fn neighborhood(&mut self, id: &Id) {
+        self.neighborhoods.insert(id.clone());
+        self.bound();
+    }
+
+    pub(crate) fn search(&mut self, kind: TypeKind, type_name: Option<Arc<str>>) {
+        self.types.insert((kind, type_name));
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        if self.everything || self.instances.len() + self.neighborhoods.len() + self.types.len() > READS_MAX {
+            self.everything();
+        }
+    }
+
+    /// True if a record that is applied to `graph` touched something that was read.
+    pub(crate) fn are_touched_by(&self, graph: &Graph, touched: &[Touched]) -> bool {
+        self.everything || touched.iter().any(|touched| self.is_touched_by(graph, touched))
+    }
+
+    fn is_touched_by(&self, graph: &Graph, touched: &Touched) -> bool {
+        let Touched::Instance { id, takes_relationships_along } = touched else { return true };
+        if self.instances.contains(id) {
+            return true;
+        }
+        let reads_relationships = !self.neighborhoods.is_empty()
+            || self.types.iter().any(|(kind, _)| *kind == TypeKind::Relationship)
+            || self.instances.iter().any(|read| matches!(read, InstanceId::Relationship(_)));
+        if *takes_relationships_along && reads_relationships {
+            return true;
+        }
+        let kind = kind_of(id);
+        let Some((_, instance)) = graph.table(kind).find(id.id()) else { return true };
+        let is_searched = self.types.iter().any(|(read_kind, name)| {
+            *read_kind == kind
+                && name.as_ref().is_none_or(|name| {
+                    graph
+                        .names
+                        .find(name)
+                        .is_some_and(|name| graph.types.is_a(kind, instance.type_name, name))
+                })
+        });
+        is_searched
+            || (kind == TypeKind::Relationship
+                && instance.ends.iter().any(|&end| {
+                    graph.entities.get(end).is_none_or(|entity| self.neighborhoods.contains(&entity.id))
+                }))
+    }
+}

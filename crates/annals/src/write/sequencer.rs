@@ -1,0 +1,255 @@
+//! The sequencer: one thread that gives transactions their positions, checks them and applies them.
+//!
+//! It works ahead: while the appender syncs one batch, the next is checked, encoded and applied to a graph that
+//! nobody sees yet. It hands over the moment the appender is free, so batches grow just as long as the device is
+//! slow, without a setting.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, PoisonError};
+
+use super::queue::{Batch, Committer, Request, Sequenced, State};
+use super::reads::{Touched, touched_by};
+use crate::graph::{Graph, find_conflict};
+use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
+use crate::model::{Instant, Record};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.
+const RECENT_CHANGES_MAX: usize = 65_536;
+/// Most bytes of records in one batch. Below what one append takes.
+const BATCH_BYTES_MAX: usize = APPEND_BYTES_MAX / 4;
+
+struct Sequencer {
+    committer: Arc<Committer>,
+    /// The graph after everything sequenced.
+    working: Graph,
+    /// The graph before `batch`, to go back to.
+    before_batch: Graph,
+    batch: Vec<Sequenced>,
+    batch_bytes: usize,
+    /// What the latest records touched.
+    recent: VecDeque<(Position, Vec<Touched>)>,
+    recent_changes: usize,
+}
+
+/// Runs until the repository is closed or the log fails.
+pub(super) fn run(committer: Arc<Committer>) {
+    let working = Graph::clone(&committer.published.load());
+    let mut sequencer = Sequencer {
+        before_batch: working.clone(),
+        working,
+        batch: Vec::new(),
+        batch_bytes: 0,
+        recent: VecDeque::new(),
+        recent_changes: 0,
+        committer,
+    };
+    while sequencer.step() {}
+    let mut state = sequencer.committer.state();
+    state.is_sequencer_done = true;
+    sequencer.committer.appender.notify_all();
+}
+
+impl Sequencer {
+    /// Takes what is waiting, or hands over what is ready. False when there is nothing left to do for ever.
+    fn step(&mut self) -> bool {
+        let committer = Arc::clone(&self.committer);
+        let mut state = committer.state();
+        loop {
+            if let Some(error) = &state.failed {
+                let error = error.duplicate();
+                self.fail_all(state, &error);
+                return false;
+            }
+            if state.returned.is_some() {
+                drop(state);
+                self.sequence_again();
+                return true;
+            }
+            let is_batch_full = self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= BATCH_BYTES_MAX;
+            if !state.requests.is_empty() && !is_batch_full {
+                let taken = self.take(&mut state);
+                drop(state);
+                committer.make_room();
+                taken.into_iter().for_each(|request| self.sequence(request));
+                return true;
+            }
+            let is_appender_free = !state.is_appending && state.handed_over.is_none();
+            if !self.batch.is_empty() && is_appender_free {
+                self.hand_over(state);
+                return true;
+            }
+            if state.is_closing && self.batch.is_empty() && state.requests.is_empty() && is_appender_free {
+                return false;
+            }
+            state = committer.sequencer.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// As many waiting requests as fit the batch.
+    fn take(&self, state: &mut State) -> Vec<Request> {
+        let mut bytes = self.batch_bytes;
+        let mut taken = Vec::new();
+        while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
+            && (bytes < BATCH_BYTES_MAX || taken.is_empty())
+            && let Some(request) = state.requests.pop_front()
+        {
+            let length = request.body.record_bytes_max();
+            bytes += length;
+            state.bytes -= length;
+            taken.push(request);
+        }
+        taken
+    }
+
+    fn sequence(&mut self, mut request: Request) {
+        match self.try_sequence(&mut request) {
+            Ok((position, bytes)) => {
+                self.batch_bytes += bytes.len();
+                self.batch.push(Sequenced { request, position, bytes });
+            }
+            Err(error) => request.ticket.complete(Err(error)),
+        }
+    }
+
+    fn try_sequence(&mut self, request: &mut Request) -> Result<(Position, Vec<u8>)> {
+        find_conflict(&self.working, request.base, &request.record.changes)?;
+        self.check_reads(request)?;
+        let last = Instant::from_checked_micros(self.working.last_instant());
+        // The clock is read after the position is known, and never runs backwards.
+        let now = Instant::now().max(last);
+        request.record.instant = match request.instant {
+            None => now,
+            Some(instant) if instant < last => {
+                return Err(Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!("commit instant {instant}: expected at least the last record's, {last}"),
+                ));
+            }
+            Some(instant) if instant > now => {
+                return Err(Error::new(
+                    ErrorKind::FutureInstant,
+                    format!("commit instant {instant}: expected an instant of the past, now is {now}"),
+                ));
+            }
+            Some(instant) => instant,
+        };
+        let position = self.working.position.next();
+        if let Err(error) = self.working.apply(position, &request.record) {
+            self.roll_back();
+            return Err(error);
+        }
+        let bytes = request.body.record(request.record.instant);
+        self.remember(position, &request.record);
+        Ok((position, bytes))
+    }
+
+    fn remember(&mut self, position: Position, record: &Record) {
+        let touched = touched_by(record);
+        self.recent_changes += touched.len();
+        self.recent.push_back((position, touched));
+        while self.recent_changes > RECENT_CHANGES_MAX
+            && let Some((_, oldest)) = self.recent.pop_front()
+        {
+            self.recent_changes -= oldest.len();
+        }
+    }
+
+    /// Makes the working graph again what it was before a record failed half-way.
+    fn roll_back(&mut self) {
+        self.working = self.before_batch.clone();
+        for sequenced in &self.batch {
+            self.working
+                .apply(sequenced.position, &sequenced.request.record)
+                .expect("applying is a function of the records, and these were applied before");
+        }
+    }
+
+    fn check_reads(&self, request: &Request) -> Result<()> {
+        let Some(reads) = &request.reads else { return Ok(()) };
+        if self.working.position == request.base {
+            return Ok(());
+        }
+        let is_known = self.recent.front().is_some_and(|(oldest, _)| oldest.0 <= request.base.0 + 1);
+        let touched = self
+            .recent
+            .iter()
+            .rev()
+            .take_while(|(position, _)| *position > request.base)
+            .find(|(_, touched)| reads.are_touched_by(&self.working, touched));
+        match touched {
+            None if is_known => Ok(()),
+            None => Err(Error::new(
+                ErrorKind::Conflict,
+                format!("the snapshot {} is too old to check what was read; retry", request.base),
+            )),
+            Some((position, _)) => Err(Error::new(
+                ErrorKind::Conflict,
+                format!("something this transaction read was changed at position {position}; retry"),
+            )),
+        }
+    }
+
+    fn hand_over(&mut self, mut state: std::sync::MutexGuard<'_, State>) {
+        let batch =
+            Batch { sequenced: std::mem::take(&mut self.batch), graph: Arc::new(self.working.clone()) };
+        self.batch_bytes = 0;
+        self.before_batch = self.working.clone();
+        state.handed_over = Some(batch);
+        drop(state);
+        self.committer.appender.notify_one();
+    }
+
+    /// Another writer took the positions of a batch: learns its records, then sequences everything anew.
+    fn sequence_again(&mut self) {
+        let returned = self.committer.state().returned.take();
+        let lost = returned.map(|batch| batch.sequenced).unwrap_or_default();
+        let requests: Vec<Request> =
+            lost.into_iter().chain(self.batch.drain(..)).map(|sequenced| sequenced.request).collect();
+        self.batch_bytes = 0;
+        self.recent.clear();
+        self.recent_changes = 0;
+        match catch_up(&self.committer) {
+            Ok(graph) => {
+                self.working = graph;
+                self.before_batch = self.working.clone();
+                requests.into_iter().for_each(|request| self.sequence(request));
+            }
+            Err(error) => {
+                requests.iter().for_each(|request| request.ticket.complete(Err(error.duplicate())));
+                self.committer.state().failed = Some(error);
+            }
+        }
+    }
+
+    fn fail_all(&mut self, mut state: std::sync::MutexGuard<'_, State>, error: &Error) {
+        let waiting = std::mem::take(&mut state.requests);
+        let returned = state.returned.take().map(|batch| batch.sequenced).unwrap_or_default();
+        state.bytes = 0;
+        drop(state);
+        self.committer.make_room();
+        let sequenced = returned.into_iter().chain(self.batch.drain(..)).map(|sequenced| sequenced.request);
+        sequenced.chain(waiting).for_each(|request| request.ticket.complete(Err(error.duplicate())));
+    }
+}
+
+/// Applies the records that are on the log and not yet published, and publishes the graph.
+pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
+    let mut graph = Graph::clone(&committer.published.load());
+    let before = graph.position;
+    loop {
+        let next = graph.position.next();
+        let records = committer.source.log().read(next, ReadLimit::default())?;
+        if records.is_empty() {
+            break;
+        }
+        for bytes in records {
+            let position = graph.position.next();
+            crate::recover::apply(&mut graph, position, &bytes)?;
+        }
+    }
+    if graph.position > before {
+        committer.publish(Arc::new(graph.clone()));
+    }
+    Ok(graph)
+}

@@ -1,0 +1,432 @@
+//! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::anchor;
+use super::queue::{Committer, Request};
+use super::reads::Reads;
+use super::ticket::{Receipt, Ticket};
+use crate::graph::{Graph, find_conflict, kind_of};
+use crate::model::{
+    Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
+    Record, Stamp, Status, TypeDefinition, TypeKind, Value, check_name,
+};
+use crate::read::{Entity, Find, Neighbors, Page, Pending, Relationship, Snapshot};
+use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody};
+use crate::{Direction, Error, ErrorKind, Result};
+
+/// Largest transaction. Units: bytes of its record.
+pub const TRANSACTION_BYTES_MAX: usize = RECORD_BYTES_MAX;
+/// How often [`Repository::transact`](crate::Repository::transact) retries a transaction that lost a race.
+pub const RETRIES_MAX: usize = 100;
+
+/// Changes over one snapshot. Nothing is visible to others, or durable, before [`Transaction::commit`].
+///
+/// Each change makes one version. Dropping the transaction forgets it.
+pub struct Transaction {
+    committer: Arc<Committer>,
+    base: Snapshot,
+    author: Arc<str>,
+    message: Arc<str>,
+    valid_from: Option<Instant>,
+    instant: Option<Instant>,
+    is_serializable: bool,
+    reads: Reads,
+    changes: Vec<Change>,
+    // The base with the first `applied` changes; made when a read first needs it.
+    view: Option<(Snapshot, usize)>,
+}
+
+impl Transaction {
+    pub(crate) fn new(committer: Arc<Committer>, base: Snapshot) -> Transaction {
+        Transaction {
+            committer,
+            base,
+            author: "".into(),
+            message: "".into(),
+            valid_from: None,
+            instant: None,
+            is_serializable: false,
+            reads: Reads::default(),
+            changes: Vec::new(),
+            view: None,
+        }
+    }
+
+    /// Says who commits.
+    pub fn author(&mut self, author: &str) -> &mut Transaction {
+        self.author = author.into();
+        self
+    }
+
+    /// Says why.
+    pub fn message(&mut self, message: &str) -> &mut Transaction {
+        self.message = message.into();
+        self
+    }
+
+    /// Says from when the changes that follow are true; `None` for the commit instant.
+    ///
+    /// Corrections of the past are changes of content; deletions and restorations must not be earlier than the
+    /// version they end.
+    pub fn valid_from(&mut self, instant: Option<Instant>) -> &mut Transaction {
+        self.valid_from = instant;
+        self
+    }
+
+    /// Sets the commit instant, to carry history over from elsewhere. It must not be before the last record's, nor
+    /// in the future; both are checked at commit.
+    pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
+        self.instant = Some(instant);
+        self
+    }
+
+    /// Makes the commit fail with `Conflict` also if something this transaction *read* has changed.
+    ///
+    /// Reads through the methods of the transaction count one by one; [`Transaction::view`] counts as having read
+    /// everything.
+    pub fn serializable(&mut self) -> &mut Transaction {
+        self.is_serializable = true;
+        self
+    }
+
+    /// The snapshot this transaction is based on, without its own changes.
+    pub fn base(&self) -> &Snapshot {
+        &self.base
+    }
+
+    /// Number of changes so far.
+    pub fn changes_count(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Creates an entity; returns its id. Attributes of its type that have a default and no value get it.
+    pub fn create_entity(&mut self, mut entity: NewEntity) -> Result<Id> {
+        check_name("type", &entity.type_name)?;
+        check_properties(&entity.properties)?;
+        self.add_defaults(TypeKind::Entity, &entity.type_name, &mut entity.properties)?;
+        for classification in &mut entity.classifications {
+            check_name("classification", &classification.name)?;
+            check_properties(&classification.properties)?;
+            let ClassificationContent { name, properties } = classification;
+            self.add_defaults(TypeKind::Classification, name, properties)?;
+        }
+        let id = entity.id.clone();
+        self.push(Action::CreateEntity(entity))?;
+        Ok(id)
+    }
+
+    /// Creates a relationship between two entities; returns its id.
+    pub fn create_relationship(&mut self, mut relationship: NewRelationship) -> Result<Id> {
+        check_name("type", &relationship.type_name)?;
+        check_properties(&relationship.properties)?;
+        self.add_defaults(TypeKind::Relationship, &relationship.type_name, &mut relationship.properties)?;
+        let id = relationship.id.clone();
+        self.push(Action::CreateRelationship(relationship))?;
+        Ok(id)
+    }
+
+    /// Changes some properties.
+    pub fn update(&mut self, instance: &InstanceId, patch: Patch) -> Result<()> {
+        self.push(Action::Update(instance.clone(), patch))
+    }
+
+    /// Puts other properties in the place of all there are; classifications stay.
+    pub fn replace(&mut self, instance: &InstanceId, properties: Vec<(Arc<str>, Value)>) -> Result<()> {
+        check_properties(&properties)?;
+        self.push(Action::Replace(instance.clone(), properties, None))
+    }
+
+    /// Deletes an instance: a new version with status deleted. An entity takes its live relationships along.
+    pub fn delete(&mut self, instance: &InstanceId) -> Result<()> {
+        self.push(Action::Delete(instance.clone()))
+    }
+
+    /// Brings a deleted instance back; an entity with the relationships that went with it, as far as their other
+    /// ends are live.
+    pub fn restore(&mut self, instance: &InstanceId) -> Result<()> {
+        self.push(Action::Restore(instance.clone(), true))
+    }
+
+    /// Brings a deleted entity back without its relationships.
+    pub fn restore_alone(&mut self, entity: &Id) -> Result<()> {
+        self.push(Action::Restore(InstanceId::Entity(entity.clone()), false))
+    }
+
+    /// Removes an instance with its whole history, an entity with all its relationships. The bytes leave the log
+    /// with the next [`Repository::compact`](crate::Repository::compact).
+    pub fn purge(&mut self, instance: &InstanceId) -> Result<()> {
+        self.push(Action::Purge(instance.clone()))
+    }
+
+    /// Takes the last change of an instance back, as a new version.
+    ///
+    /// Errors: `NotFound`; `InvalidArgument` if it has only its first version.
+    pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
+        self.reads.instance(instance.clone());
+        let snapshot = self.current()?;
+        let known = snapshot.known(instance)?;
+        let Some(before) = known.version_numbered(known.base) else {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "undo {instance}: expected a version before version {}; delete it instead",
+                    known.version
+                ),
+            ));
+        };
+        let action = match (known.status, before.status) {
+            (Status::Deleted, _) => Action::Restore(instance.clone(), true),
+            (_, Status::Deleted) => Action::Delete(instance.clone()),
+            _ => {
+                let content = snapshot.content(kind_of(instance), known, before)?;
+                let classifications = matches!(instance, InstanceId::Entity(_)).then(|| {
+                    content
+                        .classifications()
+                        .iter()
+                        .map(|known| snapshot.classification_content(known))
+                        .collect()
+                });
+                Action::Replace(
+                    instance.clone(),
+                    snapshot.named_properties(&content.properties),
+                    classifications,
+                )
+            }
+        };
+        self.push(action)
+    }
+
+    /// Attaches a classification to an entity.
+    pub fn classify(&mut self, entity: &Id, mut classification: ClassificationContent) -> Result<()> {
+        check_name("classification", &classification.name)?;
+        check_properties(&classification.properties)?;
+        let ClassificationContent { name, properties } = &mut classification;
+        self.add_defaults(TypeKind::Classification, name, properties)?;
+        self.push(Action::Classify(entity.clone(), classification))
+    }
+
+    /// Changes some properties of a classification.
+    pub fn reclassify(&mut self, entity: &Id, classification: &str, patch: Patch) -> Result<()> {
+        self.push(Action::Reclassify(entity.clone(), classification.into(), patch))
+    }
+
+    /// Takes a classification off an entity.
+    pub fn declassify(&mut self, entity: &Id, classification: &str) -> Result<()> {
+        self.push(Action::Declassify(entity.clone(), classification.into()))
+    }
+
+    /// Declares a type, or extends the declared one: attributes and supertypes may be added, not taken away.
+    pub fn define_type(&mut self, definition: TypeDefinition) -> Result<()> {
+        self.push(Action::DefineType(definition))
+    }
+
+    /// Adds a change as it stands in a record: what an importer of history has. Anchors are made anew.
+    pub fn push_action(&mut self, action: Action) -> Result<()> {
+        self.push(action)
+    }
+
+    fn push(&mut self, action: Action) -> Result<()> {
+        if self.changes.len() >= CHANGES_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
+            ));
+        }
+        self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
+        Ok(())
+    }
+
+    fn add_defaults(
+        &mut self,
+        kind: TypeKind,
+        type_name: &str,
+        properties: &mut Vec<(Arc<str>, Value)>,
+    ) -> Result<()> {
+        let defines_types = self.changes.iter().any(|change| matches!(change.action, Action::DefineType(_)));
+        let snapshot = if defines_types { self.current()? } else { &self.base };
+        let graph = snapshot.graph();
+        let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
+            return Ok(());
+        };
+        for (_, attribute) in declared.attributes.values() {
+            if let Some(value) = &attribute.default
+                && !properties.iter().any(|(name, _)| *name == attribute.name)
+            {
+                properties.push((Arc::clone(&attribute.name), value.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The snapshot with this transaction's own changes.
+    ///
+    /// Errors: whatever check a change fails.
+    pub fn view(&mut self) -> Result<&Snapshot> {
+        self.reads.everything();
+        self.current()
+    }
+
+    /// An entity, with this transaction's own changes.
+    pub fn entity(&mut self, id: &Id) -> Result<Option<Entity<'_>>> {
+        self.reads.instance(InstanceId::Entity(id.clone()));
+        self.current()?.entity(id)
+    }
+
+    /// A relationship, with this transaction's own changes.
+    pub fn relationship(&mut self, id: &Id) -> Result<Option<Relationship<'_>>> {
+        self.reads.instance(InstanceId::Relationship(id.clone()));
+        self.current()?.relationship(id)
+    }
+
+    /// The neighbours of an entity, with this transaction's own changes.
+    pub fn neighbors(
+        &mut self,
+        id: &Id,
+        direction: Direction,
+        type_name: Option<&str>,
+    ) -> Result<Neighbors<'_>> {
+        self.reads.neighborhood(id);
+        self.reads.search(TypeKind::Entity, None);
+        self.current()?.neighbors(id, direction, type_name)
+    }
+
+    /// The number of neighbours of an entity, with this transaction's own changes.
+    pub fn degree(&mut self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
+        self.reads.neighborhood(id);
+        self.current()?.degree(id, direction, type_name)
+    }
+
+    /// Finds entities, with this transaction's own changes.
+    pub fn find_entities(&mut self, find: &Find) -> Result<Page<Entity<'_>>> {
+        self.reads.search(TypeKind::Entity, find.type_name.clone());
+        self.current()?.find_entities(find)
+    }
+
+    /// Finds relationships, with this transaction's own changes.
+    pub fn find_relationships(&mut self, find: &Find) -> Result<Page<Relationship<'_>>> {
+        self.reads.search(TypeKind::Relationship, find.type_name.clone());
+        self.current()?.find_relationships(find)
+    }
+
+    fn current(&mut self) -> Result<&Snapshot> {
+        let count = self.changes.len();
+        let is_fresh = count == 0 || self.view.as_ref().is_some_and(|(_, applied)| *applied == count);
+        if !is_fresh {
+            self.view = Some((self.speculate()?, count));
+        }
+        Ok(self.view.as_ref().map_or(&self.base, |(view, _)| view))
+    }
+
+    /// The base with all changes applied.
+    fn speculate(&self) -> Result<Snapshot> {
+        let mut graph = Graph::clone(self.base.graph());
+        let last = graph.last_instant();
+        let instant = self.instant.unwrap_or_else(|| Instant::now().max(Instant::from_checked_micros(last)));
+        let record = Record { instant, ..self.record() };
+        let position = graph.position.next();
+        graph.apply(position, &record)?;
+        let pending = Pending { position: position.0, record: Arc::new(record) };
+        Ok(Snapshot::with_pending(Arc::new(graph), Arc::clone(self.base.source()), pending))
+    }
+
+    fn record(&self) -> Record {
+        Record {
+            instant: self.instant.unwrap_or_default(),
+            author: Arc::clone(&self.author),
+            message: Arc::clone(&self.message),
+            valid_from: None,
+            changes: self.changes.clone(),
+        }
+    }
+
+    /// The snapshot as it would be after the commit, without committing.
+    ///
+    /// Errors: as [`Transaction::commit`], but nothing is written.
+    pub fn dry_run(self) -> Result<Snapshot> {
+        let latest = self.committer.snapshot();
+        find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
+        Transaction { base: latest, view: None, ..self }.speculate()
+    }
+
+    /// Commits; returns when it is durable.
+    ///
+    /// Errors: `Conflict` if another transaction changed the same instances first: take a new transaction and try
+    /// again. `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
+    /// their like if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
+    pub fn commit(self) -> Result<Receipt> {
+        self.submit()?.wait()
+    }
+
+    /// Hands the transaction over for commit and returns at once with a ticket; waits only while the queue is full.
+    ///
+    /// Errors: `TooLarge`, `ReadOnly`, `Closed`. What is wrong with the changes, the ticket tells.
+    pub fn submit(self) -> Result<Ticket> {
+        self.hand_over(true)
+    }
+
+    /// As [`Transaction::submit`], but never waits.
+    ///
+    /// Errors: `Busy` while the queue is full.
+    pub fn try_submit(self) -> Result<Ticket> {
+        self.hand_over(false)
+    }
+
+    fn hand_over(mut self, may_wait: bool) -> Result<Ticket> {
+        if self.changes.is_empty() && !self.is_serializable {
+            let position = self.base.position();
+            let instant = self.base.instant_of(position).unwrap_or_default();
+            return Ok(Ticket::done(Ok(Receipt { position, instant })));
+        }
+        self.anchor();
+        let record = Record { changes: std::mem::take(&mut self.changes), ..self.record() };
+        let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
+        if body.record_bytes_max() > TRANSACTION_BYTES_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "transaction: expected at most {TRANSACTION_BYTES_MAX} bytes, found {}; commit in parts",
+                    body.record_bytes_max()
+                ),
+            ));
+        }
+        let request = Request {
+            base: self.base.graph().position,
+            record,
+            body,
+            instant: self.instant,
+            reads: self.is_serializable.then(|| std::mem::take(&mut self.reads)),
+            ticket: Ticket::new(),
+        };
+        self.committer.enqueue(request, may_wait)
+    }
+
+    /// Adds the whole content to changes where it is due.
+    fn anchor(&mut self) {
+        let mut times: HashMap<InstanceId, u32> = HashMap::new();
+        let instances: Vec<Option<InstanceId>> =
+            self.changes.iter().map(|change| change.action.instance()).collect();
+        for instance in instances.iter().flatten() {
+            *times.entry(instance.clone()).or_default() += 1;
+        }
+        let instant = self.instant.unwrap_or_else(Instant::now);
+        let stamp = Stamp { instant, author: Arc::clone(&self.author) };
+        for (change, instance) in self.changes.iter_mut().zip(instances) {
+            let Some(instance) = instance.filter(|instance| times[instance] == 1) else { continue };
+            let known = self.base.graph().table(kind_of(&instance)).find(instance.id());
+            let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
+            let is_correction = change.valid_from.is_some_and(|from| from.micros() < before.valid_from);
+            if !is_correction && anchor::is_due(before, change) {
+                change.anchor = anchor::after(&self.base, before, change, &stamp);
+            }
+        }
+    }
+}
+
+fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {
+    properties.iter().try_for_each(|(name, value)| {
+        check_name("property", name)?;
+        value.check(name)
+    })
+}
