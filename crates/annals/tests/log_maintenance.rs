@@ -56,6 +56,26 @@ fn a_follower_sees_appends_and_new_segments() {
     assert_eq!(follower.roll().expect_err("read-only").kind(), ErrorKind::ReadOnly);
 }
 
+/// A follower sees a written record before the writer has synced it, as the file shows it. If it took note of it, and a
+/// power cut took the record away, it would look for the next ones at the wrong place.
+#[test]
+fn a_follower_takes_no_note_of_records_beyond_the_durable_position() {
+    let origin = folder();
+    let segment = origin.path().join("00000000000000000001.seg");
+    let mark = origin.path().join("durable");
+    append_upto(&FileLog::open(origin.path()).expect("open"), 3);
+    let (three, three_durable) = (fs::read(&segment).expect("read"), fs::read(&mark).expect("read"));
+    append_upto(&FileLog::open(origin.path()).expect("open"), 4);
+    fs::write(&mark, three_durable).expect("write");
+    let follower = FileLog::open_read_only(origin.path()).expect("follow");
+    assert_eq!(read_from(&follower, 1), records(1..=3));
+    fs::write(&segment, three).expect("write");
+    let log = FileLog::open(origin.path()).expect("open");
+    log.append(Position(4), &[b"another one"]).expect("append");
+    append_upto(&log, 6);
+    assert_eq!(read_from(&follower, 4), [b"another one".to_vec(), record(5), record(6)]);
+}
+
 #[test]
 fn a_follower_beside_a_busy_writer_reads_dense_whole_records() {
     let origin = folder();

@@ -95,6 +95,21 @@ fn torn_last_call_is_cut_whole_at_every_byte() {
     }
 }
 
+/// A torn call may leave whole frames behind its first one. If they stayed, and the disk had no room to reserve zeros
+/// over them, a later record could be followed by them, and the log would look damaged.
+#[test]
+fn a_cut_call_leaves_no_frame_behind() {
+    let origin = folder();
+    write(origin.path(), CALLS);
+    let mut torn = fs::read(origin.path().join(FIRST_SEGMENT)).expect("read");
+    let last_call = torn.len() - LAST_CALL_BYTES;
+    torn[last_call] ^= 1;
+    let left = folder();
+    fs::write(left.path().join(FIRST_SEGMENT), &torn).expect("write");
+    let _log = open(left.path()).expect("open");
+    assert_eq!(fs::read(left.path().join(FIRST_SEGMENT)).expect("read"), torn[..last_call]);
+}
+
 #[test]
 fn cutting_what_was_acknowledged_is_corrupted() {
     let origin = folder();
@@ -231,7 +246,8 @@ fn whole_frames_out_of_order_are_told_from_torn_ones() {
     let path = origin.path().join(FIRST_SEGMENT);
     let whole = fs::read(&path).expect("read");
     let second = SEGMENT_HEADER_BYTES + 28 + 3;
-    let cases: [(fn(&mut [u8]), ErrorKind); 3] = [
+    type Change = fn(&mut [u8]);
+    let cases: [(Change, ErrorKind); 3] = [
         (|frame| frame[16] = 9, ErrorKind::Gap),
         (|frame| frame[16] = 1, ErrorKind::Corrupted),
         (|frame| frame[24] = 1, ErrorKind::Corrupted),
@@ -316,6 +332,7 @@ fn leftovers_of_a_replacement_are_removed_and_other_files_are_not() {
 #[test]
 fn fixture_of_format_1_opens_and_reads_exactly() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/log-v1");
+    // Written once, into an empty folder; the bytes are kept, never made again.
     if std::env::var_os("WRITE_LOG_FIXTURE").is_some() {
         fs::create_dir_all(&fixture).expect("create");
         let log = open(&fixture).expect("open");

@@ -118,7 +118,7 @@ impl SimulatedDisk {
         let mut random = seed;
         let mut names = state.durable_names.clone();
         for change in &state.name_changes {
-            if next_random(&mut random) % 2 == 0 {
+            if next_random(&mut random).is_multiple_of(2) {
                 change.apply(&mut names);
             }
         }

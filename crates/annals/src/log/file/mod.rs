@@ -285,10 +285,8 @@ impl Log for FileLog {
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         check_read(self, from)?;
-        if from > self.known_tail() {
-            if let Role::Follower(_) = self.role {
-                self.refresh(false)?;
-            }
+        if from > self.known_tail() && matches!(self.role, Role::Follower(_)) {
+            self.refresh(false)?;
         }
         let tail = self.known_tail();
         let mut batch = Batch::new(limit);
