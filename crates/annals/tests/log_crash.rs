@@ -50,7 +50,7 @@ fn record(random: &mut u64, disk: &SimulatedDisk) -> Vec<u8> {
         7 | 8 => next_random(random) % 1_500,
         _ => next_random(random) % 9_000,
     } as usize;
-    if next_random(random) % 8 == 0 {
+    if next_random(random).is_multiple_of(8) {
         // The first segment of this very log, as a backup inside a record would hold it.
         let backup = disk.contents(&Path::new(FOLDER).join("00000000000000000001.seg"));
         return backup.unwrap_or_default().into_iter().take(length).collect();
@@ -72,8 +72,11 @@ fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64, told: &mut Told) -
             1 => log.roll()?,
             2 => replace_some_segment(&log, &mut random)?,
             _ => {
-                let count =
-                    if next_random(&mut random) % 3 == 0 { 1 + next_random(&mut random) % 5 } else { 1 };
+                let count = if next_random(&mut random).is_multiple_of(3) {
+                    1 + next_random(&mut random) % 5
+                } else {
+                    1
+                };
                 let records: Vec<Vec<u8>> = (0..count).map(|_| record(&mut random, disk)).collect();
                 let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
                 let at = Position(told.acknowledged.len() as u64 + 1);
