@@ -189,6 +189,53 @@ fn records_found_after_a_failed_sync_and_a_reopening_survive_a_power_cut() {
 }
 
 #[test]
+fn a_replaced_segment_is_the_old_or_the_new_one_and_once_acknowledged_the_new_one() {
+    for operation in 0..12 {
+        for image in 0..8 {
+            let disk = SimulatedDisk::new();
+            let log = open(&disk).expect("open");
+            for position in 1..=6 {
+                log.append(Position(position), &[&[position as u8; 100]]).expect("append");
+            }
+            log.roll().expect("roll");
+            disk.cut_power_at(disk.operations_count() + operation);
+            let new = |position: u64| vec![b'n'; position as usize];
+            let replaced =
+                log.replace_segment(Position(1), (1..=6).map(|number| Ok((Position(number), new(number)))));
+            let found = read_all(&open(&disk.after_power_cut(image)).expect("open")).expect("read");
+            let is_old = found == (1..=6u8).map(|number| vec![number; 100]).collect::<Vec<_>>();
+            let is_new = found == (1..=6).map(new).collect::<Vec<_>>();
+            assert!(is_new || is_old && replaced.is_err(), "operation {operation}, image {image}");
+        }
+    }
+}
+
+/// A copy cut short is refused, or there is none at all; never does it pass for a shorter log.
+#[test]
+fn a_power_cut_while_copying_leaves_a_whole_copy_or_none() {
+    for operation in 0..60 {
+        for image in 0..8 {
+            let disk = SimulatedDisk::new();
+            let mut told = Told::default();
+            write_history(&disk, 3, 40, &mut told).expect("a history without a power cut");
+            let log = open(&disk).expect("open");
+            disk.cut_power_at(disk.operations_count() + operation);
+            let copied = log.copy_to("/copy", log.tail().expect("tail"));
+            let left = Arc::new(disk.after_power_cut(image));
+            match FileLog::open_on(left, "/copy", OPTIONS).and_then(|copy| read_all(&copy)) {
+                Ok(found) => assert!(found == told.acknowledged || found.is_empty() && copied.is_err()),
+                Err(error) => {
+                    assert!(
+                        copied.is_err() && matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Gap),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn after_a_failed_sync_every_append_is_refused_until_reopened() {
     let disk = SimulatedDisk::new();
     let log = open(&disk).expect("open");

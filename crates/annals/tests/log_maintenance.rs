@@ -135,6 +135,27 @@ fn a_replaced_segment_shows_its_records_to_all_and_after_reopening() {
     assert_eq!(read_from(&log, 1), expected);
 }
 
+/// Between two polls of a follower, its last segment may grow, be sealed and another one be replaced.
+#[test]
+fn a_follower_catches_up_over_growth_rolls_and_replacements_at_once() {
+    let origin = folder();
+    let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
+    let follower = FileLog::open_read_only(origin.path()).expect("follow");
+    let mut expected = Vec::new();
+    for last in [10, 37, 64, 150, 151, 260] {
+        append_upto(&log, last);
+        expected.extend(records(expected.len() as u64 + 1..=last));
+        let sealed: Vec<_> =
+            log.segments().expect("segments").into_iter().filter(|segment| segment.is_sealed).collect();
+        if let Some(segment) = sealed.first() {
+            log.replace_segment(segment.first, purged(segment.first.0, segment.last.0)).expect("replace");
+            expected[segment.first.0 as usize - 1..segment.last.0 as usize].fill(b"purged".to_vec());
+        }
+        assert_eq!(follower.tail().expect("poll"), Position(last));
+        assert_eq!(read_from(&follower, 1), expected);
+    }
+}
+
 #[test]
 fn a_wrong_replacement_changes_nothing() {
     let origin = folder();

@@ -254,8 +254,8 @@ impl FileLog {
             return Err(Error::new(ErrorKind::Unavailable, text));
         }
         match &self.role {
-            // The writer renames first and lists the successor right after.
-            Role::Writer(_) => std::thread::yield_now(),
+            // The writer renames and lists the successor at once.
+            Role::Writer(_) => {}
             Role::Follower(_) => self.refresh(true)?,
         }
         Ok(())
