@@ -236,6 +236,25 @@ fn a_power_cut_while_copying_leaves_a_whole_copy_or_none() {
 }
 
 #[test]
+fn a_full_disk_loses_nothing_acknowledged_and_leaves_nothing_half() {
+    let whole = SimulatedDisk::new();
+    write_history(&whole, 5, 40, &mut Told::default()).expect("a history without a fault");
+    for failing in 0..whole.writes_count() {
+        let disk = SimulatedDisk::new();
+        disk.fail_write_at(failing);
+        let mut told = Told::default();
+        if let Err(error) = write_history(&disk, 5, 40, &mut told) {
+            assert!(
+                matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Io),
+                "write {failing}: {error}"
+            );
+        }
+        // The process goes on without a power cut, and room was made.
+        check_image(&disk, &told).unwrap_or_else(|error| panic!("write {failing}: {error}"));
+    }
+}
+
+#[test]
 fn after_a_failed_sync_every_append_is_refused_until_reopened() {
     let disk = SimulatedDisk::new();
     let log = open(&disk).expect("open");
