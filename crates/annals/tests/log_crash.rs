@@ -50,7 +50,7 @@ fn record(random: &mut u64, disk: &SimulatedDisk) -> Vec<u8> {
         7 | 8 => next_random(random) % 1_500,
         _ => next_random(random) % 9_000,
     } as usize;
-    if next_random(random) % 8 == 0 {
+    if next_random(random).is_multiple_of(8) {
         // The first segment of this very log, as a backup inside a record would hold it.
         let backup = disk.contents(&Path::new(FOLDER).join("00000000000000000001.seg"));
         return backup.unwrap_or_default().into_iter().take(length).collect();
@@ -72,8 +72,11 @@ fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64, told: &mut Told) -
             1 => log.roll()?,
             2 => replace_some_segment(&log, &mut random)?,
             _ => {
-                let count =
-                    if next_random(&mut random) % 3 == 0 { 1 + next_random(&mut random) % 5 } else { 1 };
+                let count = if next_random(&mut random).is_multiple_of(3) {
+                    1 + next_random(&mut random) % 5
+                } else {
+                    1
+                };
                 let records: Vec<Vec<u8>> = (0..count).map(|_| record(&mut random, disk)).collect();
                 let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
                 let at = Position(told.acknowledged.len() as u64 + 1);
@@ -182,6 +185,72 @@ fn records_found_after_a_failed_sync_and_a_reopening_survive_a_power_cut() {
             });
             assert_eq!(read_all(&left).expect("read"), found, "failing sync {failing}, image {image}");
         }
+    }
+}
+
+#[test]
+fn a_replaced_segment_is_the_old_or_the_new_one_and_once_acknowledged_the_new_one() {
+    for operation in 0..12 {
+        for image in 0..8 {
+            let disk = SimulatedDisk::new();
+            let log = open(&disk).expect("open");
+            for position in 1..=6 {
+                log.append(Position(position), &[&[position as u8; 100]]).expect("append");
+            }
+            log.roll().expect("roll");
+            disk.cut_power_at(disk.operations_count() + operation);
+            let new = |position: u64| vec![b'n'; position as usize];
+            let replaced =
+                log.replace_segment(Position(1), (1..=6).map(|number| Ok((Position(number), new(number)))));
+            let found = read_all(&open(&disk.after_power_cut(image)).expect("open")).expect("read");
+            let is_old = found == (1..=6u8).map(|number| vec![number; 100]).collect::<Vec<_>>();
+            let is_new = found == (1..=6).map(new).collect::<Vec<_>>();
+            assert!(is_new || is_old && replaced.is_err(), "operation {operation}, image {image}");
+        }
+    }
+}
+
+/// A copy cut short is refused, or there is none at all; never does it pass for a shorter log.
+#[test]
+fn a_power_cut_while_copying_leaves_a_whole_copy_or_none() {
+    for operation in 0..60 {
+        for image in 0..8 {
+            let disk = SimulatedDisk::new();
+            let mut told = Told::default();
+            write_history(&disk, 3, 40, &mut told).expect("a history without a power cut");
+            let log = open(&disk).expect("open");
+            disk.cut_power_at(disk.operations_count() + operation);
+            let copied = log.copy_to("/copy", log.tail().expect("tail"));
+            let left = Arc::new(disk.after_power_cut(image));
+            match FileLog::open_on(left, "/copy", OPTIONS).and_then(|copy| read_all(&copy)) {
+                Ok(found) => assert!(found == told.acknowledged || found.is_empty() && copied.is_err()),
+                Err(error) => {
+                    assert!(
+                        copied.is_err() && matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Gap),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_acknowledged_and_leaves_nothing_half() {
+    let whole = SimulatedDisk::new();
+    write_history(&whole, 5, 40, &mut Told::default()).expect("a history without a fault");
+    for failing in 0..whole.writes_count() {
+        let disk = SimulatedDisk::new();
+        disk.fail_write_at(failing);
+        let mut told = Told::default();
+        if let Err(error) = write_history(&disk, 5, 40, &mut told) {
+            assert!(
+                matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Io),
+                "write {failing}: {error}"
+            );
+        }
+        // The process goes on without a power cut, and room was made.
+        check_image(&disk, &told).unwrap_or_else(|error| panic!("write {failing}: {error}"));
     }
 }
 

@@ -36,6 +36,8 @@ struct State {
     syncs_count: u64,
     power_cut_at: Option<u64>,
     failing_sync: Option<u64>,
+    writes_count: u64,
+    failing_write: Option<u64>,
 }
 
 #[derive(Default)]
@@ -112,13 +114,23 @@ impl SimulatedDisk {
         self.state().failing_sync = Some(sync);
     }
 
+    /// How many writes to files were asked for.
+    pub fn writes_count(&self) -> u64 {
+        self.state().writes_count
+    }
+
+    /// The write with this number, counted from 0, writes its first half only: the disk is full.
+    pub fn fail_write_at(&self, write: u64) {
+        self.state().failing_write = Some(write);
+    }
+
     /// A disk as a power cut at this moment may leave it, chosen by `seed`.
     pub fn after_power_cut(&self, seed: u64) -> SimulatedDisk {
         let state = self.state();
         let mut random = seed;
         let mut names = state.durable_names.clone();
         for change in &state.name_changes {
-            if next_random(&mut random) % 2 == 0 {
+            if next_random(&mut random).is_multiple_of(2) {
                 change.apply(&mut names);
             }
         }
@@ -333,7 +345,14 @@ impl DiskFile for SimulatedFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.change(FileChange::Write { offset: offset as usize, bytes: bytes.to_vec() })
+        let fails = {
+            let mut state = self.disk.state();
+            state.writes_count += 1;
+            state.failing_write == Some(state.writes_count - 1)
+        };
+        let written = if fails { &bytes[..bytes.len() / 2] } else { bytes };
+        self.change(FileChange::Write { offset: offset as usize, bytes: written.to_vec() })?;
+        if fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     fn sync_data(&self) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use super::mark::{DURABLE_FILE_NAME, Durable};
-use super::recovery::{FoundSegment, LastHeader, find_segments};
+use super::recovery::{LastHeader, find_segments};
 use super::scan::{SegmentView, damaged, scan};
 use super::segment::{Segment, io_error};
 use super::{FileLog, Role, STALE_RETRIES_MAX};
@@ -36,8 +36,7 @@ impl FileLog {
             }
             let is_replaced =
                 is_stale || follower.seen.is_none_or(|seen| seen.generation != durable.generation);
-            let known = if is_replaced { Vec::new() } else { self.segments_snapshot() };
-            match self.extend(known, durable.position)? {
+            match self.extend(is_replaced, durable.position)? {
                 Some(segments) => {
                     self.publish(segments, durable.position);
                     follower.seen = Some(durable);
@@ -50,12 +49,13 @@ impl FileLog {
         Err(Error::new(ErrorKind::Unavailable, text))
     }
 
-    /// The segments up to `upto`, beginning with the `known` ones; `None` if one was replaced meanwhile.
-    fn extend(&self, mut known: Vec<Arc<Segment>>, upto: Position) -> Result<Option<Vec<Arc<Segment>>>> {
+    /// The segments up to `upto`, as far as possible those that are known; `None` if one was replaced meanwhile.
+    fn extend(&self, is_replaced: bool, upto: Position) -> Result<Option<Vec<Arc<Segment>>>> {
         if upto == Position::ZERO {
             return Ok(Some(Vec::new()));
         }
-        if let Some(last) = known.last() {
+        let known = self.segments_snapshot();
+        if let Some(last) = known.last().filter(|_| !is_replaced) {
             match self.index_upto(last, upto)? {
                 None => return Ok(None),
                 Some(Indexed::Whole) => return Ok(Some(known)),
@@ -63,18 +63,9 @@ impl FileLog {
             }
         }
         let found = find_segments(self.files.disk(), &self.folder, upto, LastHeader::IsWhole)?;
-        let found: Vec<Arc<Segment>> = found.into_iter().map(FoundSegment::expect_whole).collect();
-        let kept = known.len();
-        if found.len() < kept || known.iter().zip(&found).any(|(known, found)| known.header != found.header) {
-            return Ok(None);
-        }
-        if let (Some(last), Some(Some(sealed_last))) =
-            (known.last(), found.get(kept.saturating_sub(1)).map(|segment| segment.sealed_last()))
-        {
-            last.seal(sealed_last);
-        }
-        known.extend(found.into_iter().skip(kept));
-        let Some(last) = known.last() else {
+        let found = found.into_iter().map(|found| keep_known(&known, found.expect_whole()));
+        let segments: Vec<Arc<Segment>> = found.collect();
+        let Some(last) = segments.last() else {
             let text = format!(
                 "{}: expected records up to {upto}, found no segment; restore from a backup",
                 self.name
@@ -83,7 +74,7 @@ impl FileLog {
         };
         match self.index_upto(last, upto)? {
             None => Ok(None),
-            Some(Indexed::Whole) => Ok(Some(known)),
+            Some(Indexed::Whole) => Ok(Some(segments)),
             Some(Indexed::Until { error }) => Err(error),
         }
     }
@@ -112,6 +103,23 @@ impl FileLog {
             Ok(Some(Indexed::Until { error }))
         })
     }
+}
+
+/// The known segment in place of the one found, if it is the same file, so that its index need not be built again.
+fn keep_known(known: &[Arc<Segment>], found: Arc<Segment>) -> Arc<Segment> {
+    let Ok(at) = known.binary_search_by_key(&found.first(), |segment| segment.first()) else { return found };
+    let same = &known[at];
+    if same.header != found.header {
+        return found;
+    }
+    if let Some(last) = found.sealed_last() {
+        // An active segment may have been sealed since it was indexed, with more records in it.
+        if !same.is_indexed_upto(last) {
+            return found;
+        }
+        same.seal(last);
+    }
+    same.clone()
 }
 
 /// How far a segment could be indexed.

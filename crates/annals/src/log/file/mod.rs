@@ -254,8 +254,8 @@ impl FileLog {
             return Err(Error::new(ErrorKind::Unavailable, text));
         }
         match &self.role {
-            // The writer renames first and lists the successor right after.
-            Role::Writer(_) => std::thread::yield_now(),
+            // The writer renames and lists the successor at once.
+            Role::Writer(_) => {}
             Role::Follower(_) => self.refresh(true)?,
         }
         Ok(())
@@ -285,10 +285,8 @@ impl Log for FileLog {
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         check_read(self, from)?;
-        if from > self.known_tail() {
-            if let Role::Follower(_) = self.role {
-                self.refresh(false)?;
-            }
+        if from > self.known_tail() && matches!(self.role, Role::Follower(_)) {
+            self.refresh(false)?;
         }
         let tail = self.known_tail();
         let mut batch = Batch::new(limit);

@@ -197,11 +197,10 @@ pub(super) fn find_segments(
     for (number, &first) in firsts.iter().enumerate() {
         let path = folder.join(segment_file_name(first));
         let file = open_file(disk, &path, Access::Read)?;
-        if last_header == LastHeader::MayBeTorn && number + 1 == firsts.len() {
-            if let Some(tear) = torn_header(&*file, &path, first)? {
-                found.push(FoundSegment::Torn { first, tear });
-                continue;
-            }
+        let may_be_torn = last_header == LastHeader::MayBeTorn && number + 1 == firsts.len();
+        if may_be_torn && let Some(tear) = torn_header(&*file, &path, first)? {
+            found.push(FoundSegment::Torn { first, tear });
+            continue;
         }
         let header = read_header(&*file, &path, first)?;
         check_chain(folder, &header, before.as_deref())?;

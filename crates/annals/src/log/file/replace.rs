@@ -112,11 +112,9 @@ impl FileLog {
             // What cannot be removed now is removed when the log is opened next time.
             let _ = disk.remove(&building);
         })?;
-        let swapped = disk.rename(&building, &old.path);
-        swapped.map_err(|error| io_error(&building, "rename", error))?;
         let segment = Arc::new(Segment::indexed(old.path.clone(), header, index));
         segment.seal(last);
-        self.swap(segment);
+        self.swap(&building, segment).map_err(|error| io_error(&building, "rename", error))?;
         let synced = disk.sync_folder(&self.folder);
         let mut writer = self.writer("replace a segment")?;
         synced
@@ -177,9 +175,14 @@ impl FileLog {
         Ok((segment, last))
     }
 
-    fn swap(&self, segment: Arc<Segment>) {
+    /// Gives the name of the segment to the file that was built, and its place in the list to `segment`.
+    fn swap(&self, building: &Path, segment: Arc<Segment>) -> io::Result<()> {
+        // Invariant: whoever holds the list finds under each name the file that the list means. A reader waits for
+        // one rename, at most once per replaced segment.
         let mut segments = self.segments.write().unwrap_or_else(PoisonError::into_inner);
+        self.files.disk().rename(building, &segment.path)?;
         let place = segments.iter_mut().find(|old| old.first() == segment.first());
         *place.expect("segments are never removed") = segment;
+        Ok(())
     }
 }

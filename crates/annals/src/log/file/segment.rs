@@ -138,6 +138,12 @@ impl Segment {
         SparseIndex::new(self.first(), SEGMENT_HEADER_BYTES as u64)
     }
 
+    /// True unless there is an index that ends before or after `last`.
+    pub fn is_indexed_upto(&self, last: Position) -> bool {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        index.as_ref().is_none_or(|index| index.last == last)
+    }
+
     /// Lets the writer, a follower or recovery change what is known of the frames.
     pub fn update_index<R>(&self, update: impl FnOnce(&mut SparseIndex) -> R) -> R {
         let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
