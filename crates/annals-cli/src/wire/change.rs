@@ -1,0 +1,281 @@
+//! Changes and records as JSON: the operations of a transaction, and the entries of the feed.
+
+use annals::{
+    Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
+    PatchStep, Position, Record, Result, Value,
+};
+use serde_json::{Value as Json, json};
+
+use super::instance::kind_name;
+use super::{
+    Object, array, boolean, classification_from_json, invalid, kind, object, only, optional_text,
+    properties_from_json, text, type_from_json, type_to_json, value_from_json, value_to_json,
+};
+
+/// The JSON form of a record of the feed.
+pub fn record_to_json(position: Position, record: &Record) -> Json {
+    let changes: Vec<Json> =
+        record.changes.iter().map(|change| change_to_json(change, record.valid_from)).collect();
+    json!({
+        "position": position.0,
+        "instant": record.instant.to_string(),
+        "author": &*record.author,
+        "message": &*record.message,
+        "changes": changes,
+    })
+}
+
+fn change_to_json(change: &Change, record_valid_from: Option<Instant>) -> Json {
+    let mut json = action_to_json(&change.action);
+    if let Some(instant) = change.valid_from.or(record_valid_from) {
+        json["validFrom"] = instant.to_string().into();
+    }
+    json
+}
+
+/// The JSON form of an action; [`action_from_json`] reads it back.
+pub fn action_to_json(action: &Action) -> Json {
+    let mut json = json!({ "action": action.verb() });
+    if let Some(id) = action.instance() {
+        json["kind"] = kind_name(&id).into();
+        json["id"] = id.id().to_string().into();
+    }
+    match action {
+        Action::CreateEntity(new) => {
+            json["type"] = (&*new.type_name).into();
+            json["properties"] = properties_to_json(&new.properties);
+            if !new.classifications.is_empty() {
+                json["classifications"] = new.classifications.iter().map(content_to_json).collect();
+            }
+        }
+        Action::CreateRelationship(new) => {
+            json["type"] = (&*new.type_name).into();
+            json["from"] = new.from.to_string().into();
+            json["to"] = new.to.to_string().into();
+            json["properties"] = properties_to_json(&new.properties);
+        }
+        Action::Update(_, patch) => json["patch"] = patch_to_json(patch),
+        Action::Replace(_, properties, classifications) => {
+            json["properties"] = properties_to_json(properties);
+            if let Some(classifications) = classifications {
+                json["classifications"] = classifications.iter().map(content_to_json).collect();
+            }
+        }
+        Action::Restore(_, with_relationships) => json["withRelationships"] = (*with_relationships).into(),
+        Action::Classify(_, content) => {
+            json["classification"] = (&*content.name).into();
+            json["properties"] = properties_to_json(&content.properties);
+        }
+        Action::Reclassify(_, name, patch) => {
+            json["classification"] = (&**name).into();
+            json["patch"] = patch_to_json(patch);
+        }
+        Action::Declassify(_, name) => json["classification"] = (&**name).into(),
+        Action::DefineType(definition) => json["type"] = type_to_json(definition),
+        _ => {}
+    }
+    json
+}
+
+fn properties_to_json(properties: &[(std::sync::Arc<str>, Value)]) -> Json {
+    properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value))).collect::<Object>().into()
+}
+
+fn content_to_json(content: &ClassificationContent) -> Json {
+    json!({ "name": &*content.name, "properties": properties_to_json(&content.properties) })
+}
+
+fn patch_to_json(patch: &Patch) -> Json {
+    patch
+        .steps
+        .iter()
+        .map(|step| match step {
+            PatchStep::Set(name, value) => json!({ "set": &**name, "value": value_to_json(value) }),
+            PatchStep::Unset(name) => json!({ "unset": &**name }),
+            PatchStep::Add(name, value) => json!({ "add": &**name, "value": value_to_json(value) }),
+            PatchStep::Remove(name, value) => json!({ "remove": &**name, "value": value_to_json(value) }),
+            _ => json!({ "clear": true }),
+        })
+        .collect()
+}
+
+/// A patch: either its steps (`[{"set": "a", "value": 1}, {"unset": "b"}, {"add": "c", "value": 2}, {"remove": "c",
+/// "value": 3}, {"clear": true}]`), or an object in the manner of JSON Merge Patch (`{"a": 1, "b": null}`).
+pub fn patch_from_json(json: &Json) -> Result<Patch> {
+    let steps = match json {
+        Json::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| match value {
+                Json::Null => Ok(PatchStep::Unset(name.as_str().into())),
+                value => {
+                    let value = value_from_json(value).map_err(|error| error.with("property", name))?;
+                    Ok(PatchStep::Set(name.as_str().into(), value))
+                }
+            })
+            .collect::<Result<_>>()?,
+        Json::Array(steps) => steps.iter().map(step_from_json).collect::<Result<_>>()?,
+        other => {
+            return Err(invalid(format!("patch: expected an object or an array, found {}", kind(other))));
+        }
+    };
+    Ok(Patch { steps })
+}
+
+fn step_from_json(json: &Json) -> Result<PatchStep> {
+    let what = "patch step";
+    let fields = object(json, what)?;
+    let verbs = ["set", "unset", "add", "remove", "clear"];
+    only(fields, what, &["set", "unset", "add", "remove", "clear", "value"])?;
+    let mut found = verbs.into_iter().filter(|verb| fields.contains_key(*verb));
+    let (Some(verb), None) = (found.next(), found.next()) else {
+        return Err(invalid("patch step: expected exactly one of set, unset, add, remove, clear"));
+    };
+    let name = || text(fields, what, verb).map(Into::into);
+    let value = || {
+        let value =
+            fields.get("value").ok_or_else(|| invalid(format!("patch step {verb}: expected a \"value\"")))?;
+        value_from_json(value)
+    };
+    Ok(match verb {
+        "set" => PatchStep::Set(name()?, value()?),
+        "unset" => PatchStep::Unset(name()?),
+        "add" => PatchStep::Add(name()?, value()?),
+        "remove" => PatchStep::Remove(name()?, value()?),
+        _ => PatchStep::Clear,
+    })
+}
+
+/// An action from its JSON form. A create without id gets a fresh one.
+pub fn action_from_json(json: &Json) -> Result<Action> {
+    let what = "operation";
+    let fields = object(json, what)?;
+    only(
+        fields,
+        what,
+        &[
+            "action",
+            "kind",
+            "id",
+            "type",
+            "from",
+            "to",
+            "properties",
+            "classifications",
+            "classification",
+            "patch",
+            "withRelationships",
+            "validFrom",
+        ],
+    )?;
+    let verb = text(fields, what, "action")?;
+    Ok(match verb {
+        "create" if instance_kind(fields)? == "entity" => Action::CreateEntity(NewEntity {
+            id: new_id(fields)?,
+            type_name: text(fields, what, "type")?.into(),
+            properties: properties_from_json(fields.get("properties"), "properties")?,
+            classifications: classifications(fields)?,
+        }),
+        "create" => Action::CreateRelationship(NewRelationship {
+            id: new_id(fields)?,
+            type_name: text(fields, what, "type")?.into(),
+            from: Id::new(text(fields, what, "from")?)?,
+            to: Id::new(text(fields, what, "to")?)?,
+            properties: properties_from_json(fields.get("properties"), "properties")?,
+        }),
+        "update" => Action::Update(instance(fields)?, patch(fields)?),
+        "replace" => {
+            let classifications =
+                if fields.contains_key("classifications") { Some(classifications(fields)?) } else { None };
+            let properties = properties_from_json(fields.get("properties"), "properties")?;
+            Action::Replace(instance(fields)?, properties, classifications)
+        }
+        "delete" => Action::Delete(instance(fields)?),
+        "restore" => Action::Restore(instance(fields)?, boolean(fields, what, "withRelationships", true)?),
+        "purge" => Action::Purge(instance(fields)?),
+        "classify" => Action::Classify(
+            entity(fields)?,
+            ClassificationContent {
+                name: text(fields, what, "classification")?.into(),
+                properties: properties_from_json(fields.get("properties"), "properties")?,
+            },
+        ),
+        "reclassify" => {
+            Action::Reclassify(entity(fields)?, text(fields, what, "classification")?.into(), patch(fields)?)
+        }
+        "declassify" => Action::Declassify(entity(fields)?, text(fields, what, "classification")?.into()),
+        "define-type" => {
+            let definition =
+                fields.get("type").ok_or_else(|| invalid("operation define-type: expected a \"type\""))?;
+            Action::DefineType(type_from_json(definition)?)
+        }
+        "void" => Action::Void,
+        unknown => {
+            return Err(invalid(format!(
+                "operation: unknown action {unknown:?}; expected create, update, replace, delete, restore, purge, \
+                 classify, reclassify, declassify or define-type"
+            )));
+        }
+    })
+}
+
+fn new_id(fields: &Object) -> Result<Id> {
+    optional_text(fields, "operation", "id")?.map_or_else(|| Ok(Id::random()), Id::new)
+}
+
+fn instance_kind(fields: &Object) -> Result<&str> {
+    match text(fields, "operation", "kind")? {
+        kind @ ("entity" | "relationship") => Ok(kind),
+        unknown => {
+            Err(invalid(format!("operation: expected kind entity or relationship, found {unknown:?}")))
+        }
+    }
+}
+
+fn instance(fields: &Object) -> Result<InstanceId> {
+    let id = Id::new(text(fields, "operation", "id")?)?;
+    Ok(match instance_kind(fields)? {
+        "entity" => InstanceId::Entity(id),
+        _ => InstanceId::Relationship(id),
+    })
+}
+
+fn entity(fields: &Object) -> Result<Id> {
+    Id::new(text(fields, "operation", "id")?)
+}
+
+fn patch(fields: &Object) -> Result<Patch> {
+    patch_from_json(
+        fields.get("patch").ok_or_else(|| invalid("operation: expected a \"patch\", found nothing"))?,
+    )
+}
+
+fn classifications(fields: &Object) -> Result<Vec<ClassificationContent>> {
+    array(fields, "operation", "classifications")?.iter().map(classification_from_json).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_read_back_as_written() {
+        let lines = [
+            r#"{"action":"create","kind":"entity","id":"a","type":"t","properties":{"p":1},"classifications":[{"name":"c","properties":{}}]}"#,
+            r#"{"action":"create","kind":"relationship","id":"r","type":"t","from":"a","to":"b","properties":{}}"#,
+            r#"{"action":"update","kind":"entity","id":"a","patch":[{"set":"p","value":2},{"unset":"q"},{"clear":true}]}"#,
+            r#"{"action":"replace","kind":"relationship","id":"r","properties":{"x":[1]}}"#,
+            r#"{"action":"restore","kind":"entity","id":"a","withRelationships":false}"#,
+            r#"{"action":"reclassify","kind":"entity","id":"a","classification":"c","patch":[{"add":"p","value":2}]}"#,
+        ];
+        for line in lines {
+            let json: Json = serde_json::from_str(line).unwrap();
+            assert_eq!(action_to_json(&action_from_json(&json).unwrap()), json);
+        }
+    }
+
+    #[test]
+    fn misspelt_fields_are_refused() {
+        let json = json!({"action": "delete", "kind": "entity", "id": "a", "idd": 1});
+        assert!(action_from_json(&json).unwrap_err().to_string().contains("idd"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The JSON forms of the command line and of HTTP. Engine types are not wire types: these functions translate.
+//!
+//! `docs/json.md` describes them for users.
+
+mod value;
+mod instance;
+mod change;
+mod type_definition;
+
+pub use change::{action_from_json, action_to_json, patch_from_json, record_to_json};
+pub use instance::{
+    classification_from_json, difference_to_json, entity_to_json, instance_change_to_json,
+    properties_from_json, relationship_to_json, version_to_json,
+};
+pub use type_definition::{type_from_json, type_to_json};
+pub use value::{value_from_json, value_to_json};
+
+use annals::{Error, ErrorKind, Result};
+use serde_json::{Map, Value as Json};
+
+/// A JSON object.
+pub type Object = Map<String, Json>;
+
+pub(crate) fn invalid(text: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidArgument, text)
+}
+
+/// The object, or an error that says what stands in its place.
+pub fn object<'j>(json: &'j Json, what: &str) -> Result<&'j Object> {
+    json.as_object().ok_or_else(|| invalid(format!("{what}: expected an object, found {}", kind(json))))
+}
+
+/// What kind of JSON value it is, for error texts.
+pub fn kind(json: &Json) -> &'static str {
+    match json {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a string",
+        Json::Array(_) => "an array",
+        Json::Object(_) => "an object",
+    }
+}
+
+/// Refuses keys that are not `known`, so that a misspelt one is not silently ignored.
+pub fn only(object: &Object, what: &str, known: &[&str]) -> Result<()> {
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => {
+            Err(invalid(format!("{what}: unknown field {key:?}; expected one of {}", known.join(", "))))
+        }
+    }
+}
+
+/// The string under `key`, if it is there.
+pub fn optional_text<'j>(object: &'j Object, what: &str, key: &str) -> Result<Option<&'j str>> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text)),
+        Some(other) => Err(invalid(format!("{what}: expected a string as {key:?}, found {}", kind(other)))),
+    }
+}
+
+/// The string under `key`.
+pub fn text<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j str> {
+    optional_text(object, what, key)?
+        .ok_or_else(|| invalid(format!("{what}: expected a string as {key:?}, found nothing")))
+}
+
+/// The boolean under `key`; `default` if it is not there.
+pub fn boolean(object: &Object, what: &str, key: &str, default: bool) -> Result<bool> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(default),
+        Some(Json::Bool(boolean)) => Ok(*boolean),
+        Some(other) => {
+            Err(invalid(format!("{what}: expected true or false as {key:?}, found {}", kind(other))))
+        }
+    }
+}
+
+/// The array under `key`; empty if it is not there.
+pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(&[]),
+        Some(Json::Array(items)) => Ok(items),
+        Some(other) => Err(invalid(format!("{what}: expected an array as {key:?}, found {}", kind(other)))),
+    }
+}
