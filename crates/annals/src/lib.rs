@@ -1,5 +1,6 @@
 //! Annals: a graph repository on one append-only log.
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 #![allow(dead_code)]
 
 // In the order a newcomer should read them.
