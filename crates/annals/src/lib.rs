@@ -111,4 +111,6 @@ pub use write::*;
 mod documents {
     #[doc = include_str!("../../../docs/semantics.md")]
     struct Semantics;
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
 }
