@@ -184,6 +184,8 @@ fn wide_range(links: &KeySet, type_name: Option<Symbol>, after: Option<Link>) ->
 }
 
 /// Iterates over links.
+// One stands on the stack of a walk and is never stored, so a box would only cost time.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Links<'a> {
     Block(std::slice::Iter<'a, Link>),
     // Boxed: a range is large, few entities are wide, and iterators are moved about.
