@@ -10,6 +10,7 @@ pub(crate) mod instance;
 mod integrity;
 pub(crate) mod key_set;
 mod lifecycle;
+pub(crate) mod compare;
 pub(crate) mod past;
 pub(crate) mod patch;
 pub(crate) mod properties;
@@ -17,6 +18,9 @@ pub(crate) mod symbols;
 pub(crate) mod table;
 pub(crate) mod types;
 pub(crate) mod vector;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -1,10 +1,12 @@
 //! The neighbours of an entity, now or as of an earlier time, page by page.
 
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::adjacency::{Link, Links, link_of_key};
+use crate::graph::instance::Instance;
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
 use crate::graph::symbols::Symbol;
@@ -25,16 +27,35 @@ pub struct Neighbors<'s> {
     snapshot: &'s Snapshot,
     slot: u32,
     direction: Direction,
-    // Types still to come, last first; `None` once all types are walked at once.
-    types: Option<Vec<Symbol>>,
+    // Types still to come, last first; empty when all types are walked at once.
+    types: Vec<Symbol>,
     after: Option<Link>,
     links: LinksSeen<'s>,
+}
+
+/// How many entities are looked up at once.
+const AHEAD: usize = 8;
+
+/// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
+pub struct Entities<'s> {
+    neighbors: Neighbors<'s>,
+    ahead: [Option<(Link, Option<&'s Arc<Instance>>)>; AHEAD],
+    next: usize,
+}
+
+/// Which types of relationships to follow.
+#[derive(Clone)]
+pub(crate) enum LinkTypes {
+    All,
+    One(Symbol),
+    /// Ascending; none of them if empty.
+    Several(Vec<Symbol>),
 }
 
 /// The links that a snapshot may see, in order: the current ones, and as of an earlier time the past ones too.
 struct LinksSeen<'s> {
     current: Peekable<Links<'s>>,
-    past: Option<Peekable<Range<'s>>>,
+    past: Option<Box<Peekable<Range<'s>>>>,
 }
 
 impl Snapshot {
@@ -79,20 +100,24 @@ impl Snapshot {
         &self,
         slot: u32,
         direction: Direction,
-        types: Option<Vec<Symbol>>,
+        types: LinkTypes,
         after: Option<Link>,
     ) -> Neighbors<'_> {
-        let mut types = types;
-        if let Some(types) = &mut types {
-            types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
-            types.reverse();
-        }
-        let first = types.as_mut().map(Vec::pop);
-        let links = match first {
-            Some(None) => LinksSeen::none(),
-            Some(Some(name)) => LinksSeen::new(self, slot, direction, Some(name), after),
-            None => LinksSeen::new(self, slot, direction, None, after),
+        let (first, types) = match types {
+            LinkTypes::All => (None, Vec::new()),
+            LinkTypes::One(name) => (Some(name), Vec::new()),
+            LinkTypes::Several(mut types) => {
+                types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
+                types.reverse();
+                let first = types.pop();
+                if first.is_none() {
+                    let links = LinksSeen::none();
+                    return Neighbors { snapshot: self, slot, direction, types, after, links };
+                }
+                (first, types)
+            }
         };
+        let links = LinksSeen::new(self, slot, direction, first, after);
         Neighbors { snapshot: self, slot, direction, types, after, links }
     }
 
@@ -131,7 +156,7 @@ impl<'s> LinksSeen<'s> {
             prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
             let mut past = graph.past_links.prefix(&prefix).peekable();
             while past.next_if(|key| after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
-            past
+            Box::new(past)
         });
         LinksSeen { current, past }
     }
@@ -157,7 +182,19 @@ impl Iterator for LinksSeen<'_> {
     }
 }
 
+impl<'s> Entity<'s> {
+    /// The neighbours of this entity, as [`Snapshot::neighbors`] has them, without looking the entity up again.
+    pub fn neighbors(&self, direction: Direction, type_name: Option<&str>) -> Neighbors<'s> {
+        self.snapshot.neighbors_at(self.slot, direction, self.snapshot.relationship_types(type_name), None)
+    }
+}
+
 impl<'s> Neighbors<'s> {
+    /// Only the entities at the other ends: cheaper, because the relationships are not looked at.
+    pub fn entities(self) -> Entities<'s> {
+        Entities { neighbors: self, ahead: [None; AHEAD], next: AHEAD }
+    }
+
     /// The next link that the snapshot sees, without looking at the entity behind it.
     pub(crate) fn next_link(&mut self) -> Option<Link> {
         loop {
@@ -170,9 +207,54 @@ impl<'s> Neighbors<'s> {
                 }
                 continue;
             }
-            let name = self.types.as_mut()?.pop()?;
+            let name = self.types.pop()?;
             self.links = LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), self.after);
         }
+    }
+}
+
+impl<'s> Entities<'s> {
+    /// Looks up the next few entities in steps, each step for all of them: the processor then waits for their memory
+    /// once and not once for each.
+    fn look_ahead(&mut self) {
+        self.next = 0;
+        self.ahead = [None; AHEAD];
+        let mut links = [None; AHEAD];
+        for link in &mut links {
+            *link = self.neighbors.next_link();
+            if link.is_none() {
+                break;
+            }
+        }
+        let graph = self.neighbors.snapshot.graph();
+        for (ahead, link) in self.ahead.iter_mut().zip(links) {
+            *ahead = link.map(|link| (link, graph.entities.get(link.other)));
+        }
+        for (_, instance) in self.ahead.iter_mut().flatten() {
+            *instance = instance.filter(|instance| self.neighbors.snapshot.sees(instance));
+        }
+        for instance in self.ahead.iter().flatten().filter_map(|(_, instance)| *instance) {
+            instance.properties.touch();
+        }
+    }
+}
+
+impl<'s> Iterator for Entities<'s> {
+    type Item = Result<Entity<'s>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Entity<'s>>> {
+        if self.next == AHEAD {
+            self.look_ahead();
+        }
+        let (link, instance) = self.ahead[self.next]?;
+        self.next += 1;
+        let snapshot = self.neighbors.snapshot;
+        let entity = match instance {
+            None => Ok(None),
+            Some(instance) => snapshot.entity_of(link.other, instance),
+        };
+        Some(entity.and_then(|entity| entity.ok_or_else(|| dangling(link))))
     }
 }
 
@@ -183,13 +265,15 @@ impl<'s> Iterator for Neighbors<'s> {
         let link = self.next_link()?;
         let neighbor = self.snapshot.relationship_at(link.relationship).and_then(|relationship| {
             let entity = self.snapshot.entity_at(link.other)?;
-            relationship.zip(entity).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Corrupted,
-                    format!("link {link:?}: expected a live relationship and end; run `annals check`"),
-                )
-            })
+            relationship.zip(entity).ok_or_else(|| dangling(link))
         });
         Some(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity }))
     }
+}
+
+fn dangling(link: Link) -> Error {
+    Error::new(
+        ErrorKind::Corrupted,
+        format!("link {link:?}: expected a live relationship and end; run `annals check`"),
+    )
 }
