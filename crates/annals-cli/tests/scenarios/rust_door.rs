@@ -66,7 +66,9 @@ impl RustDoor {
             "reach" => {
                 let found = snapshot.reachable(instance(step)?.id(), &reach(step))?;
                 let item = |(entity, distance): &(annals::Entity, usize)| json!({ "distance": distance, "entity": entity_to_json(entity) });
-                Ok(json!({ "items": found.iter().map(item).collect::<Json>(), "count": found.len(), "next": null }))
+                Ok(
+                    json!({ "items": found.iter().map(item).collect::<Json>(), "count": found.len(), "next": null }),
+                )
             }
             "path" => path(&snapshot, step),
             "types" => {
@@ -172,7 +174,9 @@ fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let find = find_from_json(&fields.collect())?;
     if step["kind"] == "relationship" {
         let page = snapshot.find_relationships(&find)?;
-        return Ok(json!({ "items": page.items.iter().map(relationship_to_json).collect::<Json>(), "next": page.next }));
+        return Ok(
+            json!({ "items": page.items.iter().map(relationship_to_json).collect::<Json>(), "next": page.next }),
+        );
     }
     let page = snapshot.find_entities(&find)?;
     Ok(json!({ "items": page.items.iter().map(entity_to_json).collect::<Json>(), "next": page.next }))

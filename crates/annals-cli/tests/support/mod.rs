@@ -56,14 +56,17 @@ impl Server {
     }
 
     /// The process ends at once, as in a crash.
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    pub fn kill(&self) {
+        self.signal("-KILL");
     }
 
     /// Asks it to stop.
     pub fn terminate(&self) {
-        let status = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
+        self.signal("-TERM");
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status().unwrap();
         assert!(status.success());
     }
 
