@@ -17,7 +17,13 @@ mod checkpoint;
 mod folder;
 mod options;
 mod repository;
+mod check;
+mod backup;
+mod compact;
 
+pub use backup::{BackupReport, restore, verify};
+pub use check::CheckReport;
+pub use compact::CompactReport;
 pub use error::{Error, ErrorKind, Result};
 pub use follow::Follow;
 pub use model::*;

@@ -198,6 +198,11 @@ impl Repository {
         self.inner.committer.queue_length()
     }
 
+    /// Size of the log; 0 for a repository without a folder. Units: bytes.
+    pub fn log_bytes(&self) -> u64 {
+        self.inner.log_bytes()
+    }
+
     /// True if it was opened read-only.
     pub fn is_read_only(&self) -> bool {
         self.inner.options.is_read_only

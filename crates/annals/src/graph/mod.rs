@@ -10,6 +10,7 @@ pub(crate) mod instance;
 mod integrity;
 pub(crate) mod key_set;
 mod lifecycle;
+pub(crate) mod compare;
 pub(crate) mod past;
 pub(crate) mod patch;
 pub(crate) mod properties;

@@ -115,14 +115,25 @@ impl Table {
         slot
     }
 
-    /// Puts an instance back at its slot while a checkpoint is loaded.
-    pub(crate) fn restore(&mut self, instance: Option<Arc<Instance>>) {
-        match instance {
-            Some(instance) => {
-                self.push(instance);
-            }
-            None => self.slots.push(None),
+    /// A table of these slots whose other indexes are still empty.
+    pub(crate) fn from_slots(slots: Vec<Option<Arc<Instance>>>) -> Table {
+        let hashed = (0u32..)
+            .zip(&slots)
+            .filter_map(|(slot, instance)| instance.as_ref().map(|instance| (hash_id(&instance.id), slot)));
+        Table { ids: IdMap::from_hashed(hashed), slots: slots.into_iter().collect(), ..Table::new() }
+    }
+
+    /// Puts the extents in place, and counts them.
+    pub(crate) fn set_extents(&mut self, extents: KeySet) {
+        let mut counts: Vec<u64> = Vec::new();
+        for key in extents.iter() {
+            let name =
+                u32::from_be_bytes(key[..4].try_into().expect("extent keys have eight bytes")) as usize;
+            counts.resize(counts.len().max(name + 1), 0);
+            counts[name] += 1;
         }
+        self.counts = counts.into_iter().collect();
+        self.extents = extents;
     }
 
     /// Takes an instance away for good.

@@ -71,6 +71,28 @@ impl Types {
                 .is_none_or(|(_, attribute)| attribute.is_indexed)
     }
 
+    /// The types after a series of definitions that were accepted before.
+    pub(crate) fn from_changes<'c>(
+        changes: impl IntoIterator<Item = &'c (u64, Arc<TypeDefinition>)>,
+        names: &mut Symbols,
+    ) -> Result<Types> {
+        let mut definitions = Definitions::new();
+        let mut types = Types::default();
+        for (position, definition) in changes {
+            let name = names.intern(&definition.name);
+            types.note_unindexed(definition, names);
+            definitions.insert((definition.kind, name), ((**definition).clone(), *position));
+        }
+        types.by_name = resolve(&definitions, names)?;
+        Ok(types)
+    }
+
+    fn note_unindexed(&mut self, definition: &TypeDefinition, names: &mut Symbols) {
+        for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
+            self.unindexed.insert(names.intern(&attribute.name));
+        }
+    }
+
     /// Declares a type, or extends the declared one.
     pub(crate) fn define(
         &mut self,
@@ -93,10 +115,8 @@ impl Types {
                 ));
             }
         }
-        for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
-            self.unindexed.insert(names.intern(&attribute.name));
-        }
-        let mut definitions: BTreeMap<(TypeKind, Symbol), (TypeDefinition, u64)> = self
+        self.note_unindexed(definition, names);
+        let mut definitions: Definitions = self
             .by_name
             .iter()
             .map(|(key, declared)| (*key, (declared.definition.clone(), declared.changed)))
@@ -123,6 +143,12 @@ fn resolve(
             next += 1;
             for supertype in &definitions[&(kind, at)].0.supertypes {
                 let supertype = names.intern(supertype);
+                if !definitions.contains_key(&(kind, supertype)) {
+                    return Err(violation(
+                        definition,
+                        "a supertype is not declared; declare it first".into(),
+                    ));
+                }
                 if supertype == name {
                     return Err(violation(
                         definition,

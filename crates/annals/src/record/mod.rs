@@ -6,6 +6,7 @@ mod value;
 
 pub(crate) use decode::{decode_change, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
+pub(crate) use value::{decode_value_from, encode_value_into};
 
 /// Largest record. Units: bytes of its CBOR form.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;

@@ -61,6 +61,18 @@ pub(super) fn encode_value(out: &mut Sink, value: &Value) {
     .expect(INFALLIBLE);
 }
 
+/// Appends the CBOR form of a value.
+pub(crate) fn encode_value_into(value: &Value, out: &mut Vec<u8>) {
+    encode_value(&mut Encoder::new(out), value);
+}
+
+/// The value that `bytes` begin with, and its length; `None` if there is none.
+pub(crate) fn decode_value_from(bytes: &[u8]) -> Option<(Value, usize)> {
+    let mut input = Decoder::new(bytes);
+    let value = decode_value(&mut input).ok()?;
+    Some((value, input.position()))
+}
+
 fn encode_decimal(out: &mut Sink, number: Decimal) {
     let mantissa = number.mantissa();
     out.tag(Tag::new(tag::DECIMAL))

@@ -78,6 +78,8 @@ pub(super) struct State {
     pub(super) is_appending: bool,
     /// A batch that lost its position to another writer, to be sequenced again.
     pub(super) returned: Option<Batch>,
+    /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
+    pub(super) replacement: Option<(Graph, std::sync::mpsc::Sender<Result<()>>)>,
     /// Why nothing more is written.
     pub(super) failed: Option<Error>,
     /// Why nothing is written by this handle at all.
@@ -192,6 +194,20 @@ impl Committer {
         drop(guard);
         self.waiters.fetch_sub(1, Ordering::SeqCst);
         is_there
+    }
+
+    /// Goes on from `graph`, which was rebuilt from the log up to any published position. Returns when it is
+    /// published, caught up with all that was committed meanwhile.
+    pub(crate) fn replace_graph(&self, graph: Graph) -> Result<()> {
+        let (sender, done) = std::sync::mpsc::channel();
+        let mut state = self.state();
+        state.check_writable()?;
+        state.replacement = Some((graph, sender));
+        drop(state);
+        self.sequencer.notify_one();
+        done.recv().unwrap_or_else(|_| {
+            Err(Error::new(ErrorKind::Closed, "the repository was closed meanwhile; open it again"))
+        })
     }
 
     /// Refuses new transactions; those in the queue are still committed.

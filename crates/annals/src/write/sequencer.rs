@@ -66,7 +66,14 @@ impl Sequencer {
                 self.sequence_again();
                 return true;
             }
-            let is_batch_full = self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= BATCH_BYTES_MAX;
+            let is_appender_free = !state.is_appending && state.handed_over.is_none();
+            if state.replacement.is_some() && self.batch.is_empty() && is_appender_free {
+                self.replace_graph(state);
+                return true;
+            }
+            let is_batch_full = state.replacement.is_some()
+                || self.batch.len() >= APPEND_RECORDS_MAX
+                || self.batch_bytes >= BATCH_BYTES_MAX;
             if !state.requests.is_empty() && !is_batch_full {
                 let taken = self.take(&mut state);
                 drop(state);
@@ -74,7 +81,6 @@ impl Sequencer {
                 taken.into_iter().for_each(|request| self.sequence(request));
                 return true;
             }
-            let is_appender_free = !state.is_appending && state.handed_over.is_none();
             if !self.batch.is_empty() && is_appender_free {
                 self.hand_over(state);
                 return true;
@@ -200,6 +206,19 @@ impl Sequencer {
         self.committer.appender.notify_one();
     }
 
+    /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
+    fn replace_graph(&mut self, mut state: std::sync::MutexGuard<'_, State>) {
+        let Some((graph, done)) = state.replacement.take() else { return };
+        drop(state);
+        let outcome = read_on(&self.committer, graph).map(|graph| {
+            self.working = graph.clone();
+            self.before_batch = graph.clone();
+            self.committer.publish(Arc::new(graph));
+        });
+        // Whoever asked may be gone.
+        let _ = done.send(outcome);
+    }
+
     /// Another writer took the positions of a batch: learns its records, then sequences everything anew.
     fn sequence_again(&mut self) {
         let returned = self.committer.state().returned.take();
@@ -235,21 +254,25 @@ impl Sequencer {
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
-    let mut graph = Graph::clone(&committer.published.load());
+    let graph = Graph::clone(&committer.published.load());
     let before = graph.position;
+    let graph = read_on(committer, graph)?;
+    if graph.position > before {
+        committer.publish(Arc::new(graph.clone()));
+    }
+    Ok(graph)
+}
+
+/// The graph after all records of the log.
+fn read_on(committer: &Committer, mut graph: Graph) -> Result<Graph> {
     loop {
-        let next = graph.position.next();
-        let records = committer.source.log().read(next, ReadLimit::default())?;
+        let records = committer.source.log().read(graph.position.next(), ReadLimit::default())?;
         if records.is_empty() {
-            break;
+            return Ok(graph);
         }
         for bytes in records {
             let position = graph.position.next();
             crate::recover::apply(&mut graph, position, &bytes)?;
         }
     }
-    if graph.position > before {
-        committer.publish(Arc::new(graph.clone()));
-    }
-    Ok(graph)
 }

@@ -1,0 +1,71 @@
+//! Check: rebuilds the graph from the log and compares it with the one in use.
+
+use crate::graph::{Graph, compare};
+use crate::log::ReadLimit;
+use crate::recover;
+use crate::repository::Repository;
+use crate::{Error, ErrorKind, Position, Result};
+
+/// What a check has looked at and found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The position that was checked.
+    pub position: Position,
+    /// Records replayed.
+    pub records_count: u64,
+    /// Live entities.
+    pub entities_count: u64,
+    /// Live relationships.
+    pub relationships_count: u64,
+    /// What is wrong, at most 100 lines of each kind of check; empty if all is well.
+    pub differences: Vec<String>,
+}
+
+impl CheckReport {
+    /// True if nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.differences.is_empty()
+    }
+}
+
+impl Repository {
+    /// Reads the whole log, rebuilds the graph from nothing, and compares every instance and every index with the
+    /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
+    ///
+    /// Units: it takes the memory of a second graph.
+    /// Errors: those of reading the log. What is wrong with the graph is in the report.
+    pub fn check(&self) -> Result<CheckReport> {
+        self.check_with(|_, _| {})
+    }
+
+    /// As [`Repository::check`], telling after each batch how many records of how many are replayed.
+    pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
+        let snapshot = self.snapshot();
+        let position = snapshot.position();
+        let mut rebuilt = Graph::new();
+        while rebuilt.position < position {
+            let records = snapshot.source().log().read(rebuilt.position.next(), ReadLimit::default())?;
+            if records.is_empty() {
+                let text = format!("expected a record at {}, found none", rebuilt.position.next());
+                return Err(Error::new(ErrorKind::Gap, text));
+            }
+            for bytes in &records {
+                if rebuilt.position == position {
+                    break;
+                }
+                let next = rebuilt.position.next();
+                recover::apply(&mut rebuilt, next, bytes)?;
+            }
+            progress(rebuilt.position, position);
+        }
+        let mut differences = compare::differences(&rebuilt, snapshot.graph());
+        differences.extend(compare::inconsistencies(snapshot.graph()));
+        Ok(CheckReport {
+            position,
+            records_count: position.0,
+            entities_count: snapshot.entities_count(),
+            relationships_count: snapshot.relationships_count(),
+            differences,
+        })
+    }
+}

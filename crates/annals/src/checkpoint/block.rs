@@ -1,0 +1,230 @@
+//! The blocks of a checkpoint file: kind, length, checksum, payload.
+//!
+//! Shape: kind (1), payload length (4), CRC-32C of the payload (4), little endian; then the payload. The format may
+//! change with every version of Annals: a checkpoint is a cache.
+
+use std::io::{self, Read, Write};
+
+use crate::model::Id;
+
+/// A block is written when its payload reaches this. Units: bytes.
+const BLOCK_BYTES: usize = 1 << 20;
+/// A longer payload is damage. One item is at most a record long, and items do not cross blocks.
+const BLOCK_BYTES_MAX: usize = 1 << 30;
+
+/// What a block holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Header = 1,
+    Instants,
+    Names,
+    Authors,
+    TypeChanges,
+    Entities,
+    Relationships,
+    Keys,
+    End,
+}
+
+impl Kind {
+    const ALL: [Kind; 9] = [
+        Kind::Header,
+        Kind::Instants,
+        Kind::Names,
+        Kind::Authors,
+        Kind::TypeChanges,
+        Kind::Entities,
+        Kind::Relationships,
+        Kind::Keys,
+        Kind::End,
+    ];
+}
+
+/// Collects items and writes them as blocks.
+pub(super) struct BlockWriter<W: Write> {
+    out: W,
+    kind: Kind,
+    pub(super) payload: Vec<u8>,
+}
+
+impl<W: Write> BlockWriter<W> {
+    pub(super) fn new(out: W) -> BlockWriter<W> {
+        BlockWriter { out, kind: Kind::Header, payload: Vec::with_capacity(BLOCK_BYTES + (64 << 10)) }
+    }
+
+    /// Starts a block of this kind.
+    pub(super) fn start(&mut self, kind: Kind) -> io::Result<()> {
+        self.flush_block()?;
+        self.kind = kind;
+        Ok(())
+    }
+
+    /// Called after each item: true if a new block was started, whose payload repeats what every block begins with.
+    pub(super) fn end_item(&mut self) -> io::Result<bool> {
+        if self.payload.len() < BLOCK_BYTES {
+            return Ok(false);
+        }
+        self.flush_block()?;
+        Ok(true)
+    }
+
+    fn flush_block(&mut self) -> io::Result<()> {
+        if self.payload.is_empty() {
+            return Ok(());
+        }
+        let length = u32::try_from(self.payload.len()).map_err(|_| io::Error::other("a block over 4 GiB"))?;
+        self.out.write_all(&[self.kind as u8])?;
+        self.out.write_all(&length.to_le_bytes())?;
+        self.out.write_all(&crc32c::crc32c(&self.payload).to_le_bytes())?;
+        self.out.write_all(&self.payload)?;
+        self.payload.clear();
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.flush_block()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    pub(super) fn u8(&mut self, byte: u8) {
+        self.payload.push(byte);
+    }
+
+    /// Seven bits a byte, lowest first.
+    pub(super) fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.payload.push((number & 0x7F) as u8 | 0x80);
+            number >>= 7;
+        }
+        self.payload.push(number as u8);
+    }
+
+    pub(super) fn signed(&mut self, number: i64) {
+        // Zigzag: small magnitudes of either sign stay short.
+        self.number((number << 1 ^ number >> 63).cast_unsigned());
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.payload.extend_from_slice(bytes);
+    }
+
+    pub(super) fn id(&mut self, id: &Id) {
+        match (id.uuid_bytes(), id.text()) {
+            (Some(bytes), _) => {
+                self.u8(0);
+                self.payload.extend_from_slice(bytes);
+            }
+            (None, text) => {
+                self.u8(1);
+                self.bytes(text.unwrap_or_default().as_bytes());
+            }
+        }
+    }
+}
+
+/// Why a checkpoint cannot be used, as a warning says it.
+pub(super) type Damage = String;
+pub(super) type Loaded<T> = Result<T, Damage>;
+
+pub(super) fn damaged(what: &str) -> Damage {
+    format!("damaged: {what}")
+}
+
+/// Reads the next block; `None` at the end of the file.
+pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded<Option<Kind>> {
+    let mut head = [0; 9];
+    match input.read(&mut head[..1]) {
+        Ok(0) => return Ok(None),
+        Ok(_) => {}
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    }
+    input.read_exact(&mut head[1..]).map_err(|_| damaged("a block is cut off"))?;
+    let kind =
+        Kind::ALL.into_iter().find(|kind| *kind as u8 == head[0]).ok_or_else(|| damaged("block kind"))?;
+    let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
+    let checksum = u32::from_le_bytes([head[5], head[6], head[7], head[8]]);
+    if length > BLOCK_BYTES_MAX {
+        return Err(damaged("a block's length"));
+    }
+    payload.clear();
+    let read =
+        input.take(length as u64).read_to_end(payload).map_err(|error| format!("cannot be read: {error}"))?;
+    if read != length || crc32c::crc32c(payload) != checksum {
+        return Err(damaged("a block's checksum"));
+    }
+    Ok(Some(kind))
+}
+
+/// Reads items out of one block.
+pub(super) struct Input<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Input<'b> {
+    pub(super) fn new(payload: &'b [u8]) -> Input<'b> {
+        Input { rest: payload }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// What is not read yet.
+    pub(super) fn peek(&self) -> &'b [u8] {
+        self.rest
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, length: usize) -> Loaded<&'b [u8]> {
+        let (taken, rest) =
+            self.rest.split_at_checked(length).ok_or_else(|| damaged("an item is cut off"))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    #[inline]
+    pub(super) fn u8(&mut self) -> Loaded<u8> {
+        Ok(self.take(1)?[0])
+    }
+
+    #[inline]
+    pub(super) fn number(&mut self) -> Loaded<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.u8()?;
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(damaged("a number"))
+    }
+
+    pub(super) fn small(&mut self) -> Loaded<u32> {
+        u32::try_from(self.number()?).map_err(|_| damaged("a number over 32 bits"))
+    }
+
+    pub(super) fn signed(&mut self) -> Loaded<i64> {
+        let number = self.number()?;
+        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+    }
+
+    pub(super) fn bytes(&mut self) -> Loaded<&'b [u8]> {
+        let length = usize::try_from(self.number()?).map_err(|_| damaged("a length"))?;
+        self.take(length)
+    }
+
+    pub(super) fn text(&mut self) -> Loaded<&'b str> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| damaged("a text"))
+    }
+
+    pub(super) fn id(&mut self) -> Loaded<Id> {
+        match self.u8()? {
+            0 => Ok(Id::from_uuid_bytes(self.take(16)?.try_into().map_err(|_| damaged("an id"))?)),
+            _ => Id::new(self.text()?).map_err(|_| damaged("an id")),
+        }
+    }
+}

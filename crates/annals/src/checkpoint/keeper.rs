@@ -1,0 +1,82 @@
+//! Takes checkpoints: when asked, and in the background when the log has grown enough.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::file::save_new;
+use crate::repository::{Inner, Repository};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// How often the background thread looks at the log.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+
+impl Repository {
+    /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
+    /// writers go on meanwhile.
+    ///
+    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Io`.
+    pub fn checkpoint(&self) -> Result<Position> {
+        self.inner().checkpoint(true)
+    }
+}
+
+impl Inner {
+    pub(crate) fn checkpoint(&self, keeps_older: bool) -> Result<Position> {
+        let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        self.checkpoint_held(keeps_older)
+    }
+
+    /// The same while the caller holds the maintenance lock.
+    pub(crate) fn checkpoint_held(&self, keeps_older: bool) -> Result<Position> {
+        let Some(folder) = &self.folder else {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "checkpoint: expected a repository in a folder, found one on a log alone",
+            ));
+        };
+        if self.options.is_read_only {
+            return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
+        }
+        let snapshot = self.committer.snapshot();
+        save_new(&folder.checkpoints(), snapshot.graph(), keeps_older)?;
+        Ok(snapshot.position())
+    }
+
+    /// Units: bytes of the log's segments.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        let segments = self.folder.as_ref().and_then(|folder| folder.log().segments().ok());
+        segments.map_or(0, |segments| segments.iter().map(|segment| segment.bytes).sum())
+    }
+}
+
+/// Starts the thread that takes checkpoints in the background.
+pub(crate) fn start(inner: &Arc<Inner>, is_stopping: Arc<AtomicBool>) -> Result<JoinHandle<()>> {
+    // Weak: the thread must not keep the repository open.
+    let inner = Arc::downgrade(inner);
+    std::thread::Builder::new()
+        .name("annals-checkpoint".into())
+        .spawn(move || keep(&inner, &is_stopping))
+        .map_err(|source| Error::io("start the thread annals-checkpoint", source))
+}
+
+fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
+    let mut bytes_then = inner.upgrade().map_or(0, |inner| inner.log_bytes());
+    while !is_stopping.load(Ordering::SeqCst) {
+        std::thread::park_timeout(LOOK_INTERVAL);
+        let Some(inner) = inner.upgrade() else { return };
+        let bytes = inner.log_bytes();
+        // Compaction makes the log smaller, too.
+        if bytes < bytes_then {
+            bytes_then = bytes;
+        }
+        if bytes - bytes_then < inner.options.checkpoint_log_bytes || is_stopping.load(Ordering::SeqCst) {
+            continue;
+        }
+        bytes_then = bytes;
+        if let Err(error) = inner.checkpoint(true) {
+            inner.warn(format!("the background checkpoint failed: {error}"));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Writes a graph as blocks.
+
+use std::io::{self, Write};
+
+use super::block::{BlockWriter, Kind};
+use crate::graph::Graph;
+use crate::graph::instance::{Instance, Stamp};
+use crate::graph::key_set::KeySet;
+use crate::graph::past::PastVersion;
+use crate::graph::properties::Properties;
+use crate::graph::table::Table;
+use crate::model::{Action, Change, Instant, Record, Status};
+use crate::record::{encode_record, encode_value_into};
+
+/// Begins every checkpoint file.
+pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
+/// Changes whenever the bytes or the meaning of a checkpoint do.
+pub(super) const FORMAT: u64 = 1;
+
+/// Which set the keys of a block belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SetKind {
+    Extents,
+    PastExtents,
+    PastValuesOf,
+    Classified,
+    PastClassified,
+    PastClassifiedOf,
+    Values,
+    PastValues,
+    PastLinks,
+}
+
+impl SetKind {
+    pub(super) const ALL: [SetKind; 9] = [
+        SetKind::Extents,
+        SetKind::PastExtents,
+        SetKind::PastValuesOf,
+        SetKind::Classified,
+        SetKind::PastClassified,
+        SetKind::PastClassifiedOf,
+        SetKind::Values,
+        SetKind::PastValues,
+        SetKind::PastLinks,
+    ];
+}
+
+/// Writes the whole graph.
+pub(super) fn save(graph: &Graph, out: impl Write) -> io::Result<()> {
+    let mut out = BlockWriter::new(out);
+    out.start(Kind::Header)?;
+    out.bytes(MAGIC);
+    out.number(FORMAT);
+    out.number(graph.position.0);
+    out.number(graph.entities.slots.len() as u64);
+    out.number(graph.relationships.slots.len() as u64);
+    save_instants(&mut out, graph)?;
+    for (kind, symbols) in [(Kind::Names, &graph.names), (Kind::Authors, &graph.authors)] {
+        out.start(kind)?;
+        for name in symbols.iter() {
+            out.bytes(name.as_bytes());
+            out.end_item()?;
+        }
+    }
+    out.start(Kind::TypeChanges)?;
+    for (position, definition) in graph.type_changes.iter() {
+        out.number(*position);
+        out.bytes(&type_record((**definition).clone()));
+        out.end_item()?;
+    }
+    for (kind, table) in [(Kind::Entities, &graph.entities), (Kind::Relationships, &graph.relationships)] {
+        out.start(kind)?;
+        for instance in table.slots.iter() {
+            match instance {
+                None => out.u8(0),
+                Some(instance) => save_instance(&mut out, instance),
+            }
+            out.end_item()?;
+        }
+    }
+    let mut keys_count = 0;
+    for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
+        keys_count += save_table_keys(&mut out, number, table)?;
+    }
+    keys_count += save_keys(&mut out, SetKind::PastLinks, 0, 0, &graph.past_links)?;
+    out.start(Kind::End)?;
+    out.number(keys_count);
+    out.finish()?;
+    Ok(())
+}
+
+fn save_instants(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result<()> {
+    out.start(Kind::Instants)?;
+    let mut before = 0;
+    for &micros in graph.instants.iter() {
+        // Wrapping, because the first difference may exceed 63 bits.
+        out.signed(micros.wrapping_sub(before));
+        before = micros;
+        out.end_item()?;
+    }
+    Ok(())
+}
+
+fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
+    encode_record(&Record {
+        instant: Instant::default(),
+        author: "".into(),
+        message: "".into(),
+        valid_from: None,
+        changes: vec![Change::from(Action::DefineType(definition))],
+    })
+}
+
+fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
+    out.u8(1 + u8::from(instance.status == Status::Deleted));
+    out.id(&instance.id);
+    out.number(instance.type_name.0.into());
+    for number in [instance.version, instance.versions, instance.base, instance.since_anchor] {
+        out.number(number.into());
+    }
+    save_stamp(out, instance.created);
+    save_stamp(out, instance.updated);
+    out.signed(instance.valid_from);
+    out.signed(instance.live_from.wrapping_sub(instance.valid_from));
+    out.number(instance.place.position);
+    out.number(instance.place.change.into());
+    out.number(instance.changed);
+    for end in instance.ends {
+        // One more, so that "no end" is a short zero.
+        out.number(u64::from(end.wrapping_add(1)));
+    }
+    save_properties(out, &instance.properties);
+    out.number(instance.classifications().len() as u64);
+    for known in instance.classifications() {
+        out.number(known.name.0.into());
+        out.number(known.version.into());
+        save_stamp(out, known.created);
+        save_stamp(out, known.updated);
+        save_properties(out, &known.properties);
+    }
+    let mut past: Vec<&PastVersion> = instance.past.iter().flat_map(|past| past.iter()).collect();
+    past.reverse();
+    out.number(past.len() as u64);
+    for version in past {
+        out.number(version.version.into());
+        out.number(version.base.into());
+        out.u8(u8::from(version.status == Status::Deleted));
+        out.number(version.place.position);
+        out.number(version.place.change.into());
+        out.signed(version.valid_from);
+    }
+}
+
+fn save_stamp(out: &mut BlockWriter<impl Write>, stamp: Stamp) {
+    out.signed(stamp.micros);
+    out.number(stamp.author.0.into());
+}
+
+fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
+    out.number(properties.len() as u64);
+    for (name, value) in properties.iter() {
+        out.number(name.0.into());
+        encode_value_into(value, &mut out.payload);
+    }
+}
+
+fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<u64> {
+    let mut count = 0;
+    for (kind, keys) in [
+        (SetKind::Extents, &table.extents),
+        (SetKind::PastExtents, &table.past_extents),
+        (SetKind::PastValuesOf, &table.past_values_of),
+        (SetKind::Classified, &table.classified),
+        (SetKind::PastClassified, &table.past_classified),
+        (SetKind::PastClassifiedOf, &table.past_classified_of),
+    ] {
+        count += save_keys(out, kind, number, 0, keys)?;
+    }
+    for (kind, sets) in [(SetKind::Values, &table.values), (SetKind::PastValues, &table.past_values)] {
+        for (name, keys) in (0..).zip(sets.iter()) {
+            count += save_keys(out, kind, number, name, keys)?;
+        }
+    }
+    Ok(count)
+}
+
+/// Keys in order, each as what it shares with the one before and the rest; every block names its set.
+fn save_keys(
+    out: &mut BlockWriter<impl Write>,
+    kind: SetKind,
+    table: u8,
+    name: u64,
+    keys: &KeySet,
+) -> io::Result<u64> {
+    let mut before: &[u8] = &[];
+    let mut is_new = true;
+    for key in keys.iter() {
+        if is_new {
+            out.start(Kind::Keys)?;
+            out.u8(kind as u8);
+            out.u8(table);
+            out.number(name);
+            before = &[];
+        }
+        let shared = before.iter().zip(key).take_while(|(a, b)| a == b).count();
+        out.number(shared as u64);
+        out.bytes(&key[shared..]);
+        before = key;
+        is_new = out.end_item()?;
+    }
+    Ok(keys.len() as u64)
+}

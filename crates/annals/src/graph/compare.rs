@@ -1,0 +1,212 @@
+//! Compares two graphs, and a graph with itself: what its indexes say with what its instances hold.
+
+use super::Graph;
+use super::adjacency::Link;
+use super::instance::Instance;
+use super::key_set::KeySet;
+use super::symbols::Symbols;
+use super::table::{Table, extent_key, for_each_indexed};
+use super::vector::Vector;
+use crate::model::{Direction, TypeKind, append_index_key};
+
+/// Most differences that are told.
+pub(crate) const DIFFERENCES_MAX: usize = 100;
+
+/// Collects differences up to the bound.
+struct Report {
+    differences: Vec<String>,
+}
+
+impl Report {
+    fn add(&mut self, text: impl FnOnce() -> String) {
+        if self.differences.len() < DIFFERENCES_MAX {
+            self.differences.push(text());
+        }
+    }
+}
+
+/// How `found` differs from `expected`, which was rebuilt from the same records.
+pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
+    let mut report = Report { differences: Vec::new() };
+    if expected.position != found.position {
+        report.add(|| format!("position: expected {}, found {}", expected.position, found.position));
+    }
+    if !expected.instants.iter().eq(found.instants.iter()) {
+        report.add(|| "commit instants differ".into());
+    }
+    compare_symbols(&mut report, "names", &expected.names, &found.names);
+    compare_symbols(&mut report, "authors", &expected.authors, &found.authors);
+    if !expected.type_changes.iter().eq(found.type_changes.iter())
+        || expected.types.unindexed != found.types.unindexed
+    {
+        report.add(|| "declared types differ".into());
+    }
+    compare_tables(&mut report, "entity", &expected.entities, &found.entities);
+    compare_tables(&mut report, "relationship", &expected.relationships, &found.relationships);
+    for slot in 0..u32::try_from(expected.out.len().min(found.out.len())).unwrap_or(u32::MAX) {
+        for direction in [Direction::Out, Direction::In] {
+            let links =
+                |graph: &Graph| -> Vec<Link> { graph.neighbors(slot, direction).iter(None).collect() };
+            let degrees =
+                |graph: &Graph, link: &Link| graph.neighbors(slot, direction).degree(Some(link.type_name));
+            let expected_links = links(expected);
+            let is_same = expected_links == links(found)
+                && expected_links.iter().all(|link| degrees(expected, link) == degrees(found, link));
+            if !is_same {
+                report.add(|| format!("entity slot {slot}: its {direction:?} relationships differ"));
+            }
+        }
+    }
+    compare_keys(&mut report, "past relationships", &expected.past_links, &found.past_links);
+    report.differences
+}
+
+fn compare_symbols(report: &mut Report, what: &str, expected: &Symbols, found: &Symbols) {
+    if !expected.iter().eq(found.iter()) {
+        report.add(|| format!("{what}: expected {} of them, found {}", expected.len(), found.len()));
+    }
+}
+
+fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Table) {
+    if expected.slots.len() != found.slots.len() {
+        report
+            .add(|| format!("{what} slots: expected {}, found {}", expected.slots.len(), found.slots.len()));
+    }
+    for (slot, (expected, instance)) in expected.slots.iter().zip(found.slots.iter()).enumerate() {
+        let is_same = match (expected, instance) {
+            (Some(expected), Some(found)) => expected.is_same(found),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_same {
+            let name = |instance: &Option<std::sync::Arc<Instance>>| {
+                instance
+                    .as_ref()
+                    .map_or("nothing".to_owned(), |found| format!("{} v{}", found.id, found.version))
+            };
+            report
+                .add(|| format!("{what} slot {slot}: expected {}, found {}", name(expected), name(instance)));
+        }
+        if let Some(instance) = instance
+            && found.slot(&instance.id) != u32::try_from(slot).ok()
+        {
+            report.add(|| format!("{what} {}: its id leads elsewhere", instance.id));
+        }
+    }
+    for (index, expected, found) in [
+        ("type extents", &expected.extents, &found.extents),
+        ("past type extents", &expected.past_extents, &found.past_extents),
+        ("past values by instance", &expected.past_values_of, &found.past_values_of),
+        ("classification extents", &expected.classified, &found.classified),
+        ("past classification extents", &expected.past_classified, &found.past_classified),
+        ("past classifications by entity", &expected.past_classified_of, &found.past_classified_of),
+    ] {
+        compare_keys(report, &format!("{what} {index}"), expected, found);
+    }
+    compare_sets(report, &format!("{what} values"), &expected.values, &found.values);
+    compare_sets(report, &format!("{what} past values"), &expected.past_values, &found.past_values);
+    let longest = expected.counts.len().max(found.counts.len());
+    let count = |table: &Table, at: usize| table.counts.get(at).copied().unwrap_or(0);
+    if (0..longest).any(|at| count(expected, at) != count(found, at)) {
+        report.add(|| format!("{what} counts by type differ"));
+    }
+}
+
+fn compare_sets(report: &mut Report, what: &str, expected: &Vector<KeySet>, found: &Vector<KeySet>) {
+    let none = KeySet::new();
+    for at in 0..expected.len().max(found.len()) {
+        let (expected, found) = (expected.get(at).unwrap_or(&none), found.get(at).unwrap_or(&none));
+        compare_keys(report, &format!("{what} of property {at}"), expected, found);
+    }
+}
+
+fn compare_keys(report: &mut Report, what: &str, expected: &KeySet, found: &KeySet) {
+    if expected.len() != found.len() || !expected.iter().eq(found.iter()) {
+        report.add(|| format!("{what}: expected {} keys, found {} or others", expected.len(), found.len()));
+    }
+}
+
+/// What a graph's indexes lack of, or have beyond, what its live instances hold.
+pub(crate) fn inconsistencies(graph: &Graph) -> Vec<String> {
+    let mut report = Report { differences: Vec::new() };
+    for kind in [TypeKind::Entity, TypeKind::Relationship] {
+        check_table(&mut report, graph, kind);
+    }
+    let mut links_count = [0, 0];
+    for (slot, relationship) in (0u32..).zip(graph.relationships.slots.iter()) {
+        let Some(relationship) = relationship.as_ref().filter(|found| found.is_live()) else { continue };
+        for (side, direction) in [Direction::Out, Direction::In].into_iter().enumerate() {
+            links_count[side] += 1;
+            let (own, other) = (relationship.ends[side], relationship.ends[1 - side]);
+            let link = Link { type_name: relationship.type_name, relationship: slot, other };
+            let is_live = graph.entities.get(own).is_some_and(|entity| entity.is_live());
+            if !is_live {
+                report.add(|| format!("relationship {}: its end in slot {own} is not live", relationship.id));
+            } else if !graph.neighbors(own, direction).iter(Some(link.type_name)).any(|known| known == link) {
+                report.add(|| {
+                    format!("relationship {}: missing among the neighbours of an end", relationship.id)
+                });
+            }
+        }
+    }
+    for (side, neighbors) in [&graph.out, &graph.into].into_iter().enumerate() {
+        let found: usize = neighbors.iter().map(|links| links.degree(None)).sum();
+        if found != links_count[side] {
+            report.add(|| format!("neighbours: expected {} links, found {found}", links_count[side]));
+        }
+    }
+    report.differences
+}
+
+fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind) {
+    let table = graph.table(kind);
+    let (mut live, mut classified) = (0, 0);
+    let mut values_counts: Vec<usize> = vec![0; graph.names.len()];
+    for (slot, instance) in (0u32..).zip(table.slots.iter()) {
+        let Some(instance) = instance.as_ref().filter(|instance| instance.is_live()) else { continue };
+        live += 1;
+        if !table.extents.contains(&extent_key(instance.type_name, slot)) {
+            report.add(|| format!("{}: missing in the extent of its type", instance.id));
+        }
+        for known in instance.classifications() {
+            classified += 1;
+            if !table.classified.contains(&extent_key(known.name, slot)) {
+                report.add(|| format!("{}: missing in the extent of a classification", instance.id));
+            }
+        }
+        for (name, value) in instance.properties.iter() {
+            if !graph.types.is_indexed(kind, instance.type_name, name) {
+                continue;
+            }
+            let mut keys = Vec::new();
+            for_each_indexed(value, |scalar| {
+                let mut key = Vec::new();
+                append_index_key(scalar, &mut key);
+                key.extend_from_slice(&slot.to_be_bytes());
+                keys.push(key);
+            });
+            // Long members of one set may share the beginning that is their key.
+            keys.sort_unstable();
+            keys.dedup();
+            values_counts[name.index()] += keys.len();
+            let has_all = table
+                .values
+                .get(name.index())
+                .is_some_and(|values| keys.iter().all(|key| values.contains(key)));
+            if !has_all && !keys.is_empty() {
+                report.add(|| format!("{}: missing in the index of {}", instance.id, graph.names.name(name)));
+            }
+        }
+    }
+    if (live, classified) != (table.extents.len(), table.classified.len()) {
+        report.add(|| format!("{} extents: they list what is not live", kind.name()));
+    }
+    for (name, expected) in values_counts.into_iter().enumerate() {
+        let found = table.values.get(name).map_or(0, KeySet::len);
+        if found != expected {
+            report.add(|| {
+                format!("{} index of property {name}: expected {expected} keys, found {found}", kind.name())
+            });
+        }
+    }
+}
