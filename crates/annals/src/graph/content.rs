@@ -102,8 +102,8 @@ impl Graph {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
             }
             for content in classifications.unwrap_or_default() {
-                let name = self.symbol("classification", &content.name)?;
-                self.entities.add_past_classified(name, slot);
+                let classification = self.new_classification(context, &before, content)?;
+                self.entities.add_past_classified(classification.name, slot);
             }
             self.table_mut(kind).replace(slot, Arc::new(after));
             return Ok(());
@@ -184,6 +184,10 @@ impl Graph {
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
+            // Reading history needs every name of the record.
+            for name in patch.steps.iter().filter_map(PatchStep::name) {
+                self.symbol("property", name)?;
+            }
             self.entities.add_past_classified(symbol, slot);
             self.entities.replace(slot, Arc::new(after));
             return Ok(());

@@ -64,6 +64,20 @@ impl Graph {
         Ok(())
     }
 
+    /// Checks all properties of an instance, and of its classifications, against their types.
+    pub(crate) fn check_content(&self, kind: TypeKind, instance: &Instance) -> Result<()> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let names = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, names)?;
+        instance.classifications().iter().try_for_each(|known| {
+            let names = known.properties.iter().map(|(name, _)| name);
+            self.check_properties(TypeKind::Classification, known.name, &known.properties, names)?;
+            self.check_applies(known.name, instance)
+        })
+    }
+
     /// Checks one value against the type that may declare it.
     pub(super) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
         match declared.attributes.get(&name) {

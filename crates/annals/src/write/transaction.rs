@@ -1,9 +1,9 @@
 //! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::anchor;
+use super::correction;
 use super::queue::{Committer, Request};
 use super::reads::Reads;
 use super::ticket::{Receipt, Ticket};
@@ -347,7 +347,9 @@ impl Transaction {
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
-        Transaction { base: latest, view: None, ..self }.speculate()
+        let mut transaction = Transaction { base: latest, view: None, ..self };
+        transaction.check_corrections()?;
+        transaction.speculate()
     }
 
     /// Commits; returns when it is durable.
@@ -379,7 +381,10 @@ impl Transaction {
             let instant = self.base.instant_of(position).unwrap_or_default();
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
-        self.anchor();
+        self.check_corrections()?;
+        let instant = self.instant.unwrap_or_else(Instant::now);
+        let stamp = Stamp { instant, author: Arc::clone(&self.author) };
+        anchor::attach(&self.base, &mut self.changes, &stamp);
         let record = Record { changes: std::mem::take(&mut self.changes), ..self.record() };
         let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
         if body.record_bytes_max() > TRANSACTION_BYTES_MAX {
@@ -402,25 +407,16 @@ impl Transaction {
         self.committer.enqueue(request, may_wait)
     }
 
-    /// Adds the whole content to changes where it is due.
-    fn anchor(&mut self) {
-        let mut times: HashMap<InstanceId, u32> = HashMap::new();
-        let instances: Vec<Option<InstanceId>> =
-            self.changes.iter().map(|change| change.action.instance()).collect();
-        for instance in instances.iter().flatten() {
-            *times.entry(instance.clone()).or_default() += 1;
+    /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.
+    ///
+    /// Nobody else can have changed the instance when the commit succeeds, so what is checked here holds then.
+    fn check_corrections(&mut self) -> Result<()> {
+        let instances = correction::find(self.base.graph(), &self.changes);
+        if instances.is_empty() {
+            return Ok(());
         }
-        let instant = self.instant.unwrap_or_else(Instant::now);
-        let stamp = Stamp { instant, author: Arc::clone(&self.author) };
-        for (change, instance) in self.changes.iter_mut().zip(instances) {
-            let Some(instance) = instance.filter(|instance| times[instance] == 1) else { continue };
-            let known = self.base.graph().table(kind_of(&instance)).find(instance.id());
-            let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
-            let is_correction = change.valid_from.is_some_and(|from| from.micros() < before.valid_from);
-            if !is_correction && anchor::is_due(before, change) {
-                change.anchor = anchor::after(&self.base, before, change, &stamp);
-            }
-        }
+        let snapshot = self.current()?;
+        instances.iter().try_for_each(|instance| correction::check(snapshot, instance))
     }
 }
 

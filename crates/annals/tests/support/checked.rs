@@ -49,6 +49,14 @@ impl CheckedRepository {
         self
     }
 
+    /// Closes it, also while snapshots are held that read on.
+    pub fn close(mut self) {
+        let repository = self.share();
+        self.check();
+        self.is_checked = false;
+        repository.close().expect("close");
+    }
+
     /// A clone of the repository, for threads.
     pub fn share(&self) -> Repository {
         self.repository.clone().expect("it is open")
@@ -65,12 +73,20 @@ impl Deref for CheckedRepository {
 
 impl Drop for CheckedRepository {
     fn drop(&mut self) {
-        let repository = self.repository.take().expect("dropped once");
-        if std::thread::panicking() || !self.is_checked {
-            return;
+        if !std::thread::panicking() && self.is_checked {
+            self.check();
         }
+    }
+}
+
+impl CheckedRepository {
+    /// Fails unless the log, replayed, gives the same repository.
+    pub fn check(&self) {
+        let repository = self.share();
         let (snapshot, failure) = (repository.snapshot(), repository.failure());
         assert!(failure.is_none(), "the repository has failed: {failure:?}");
+        let report = repository.check().expect("check");
+        assert!(report.is_clean(), "{:#?}", report.differences);
         let log: Arc<dyn Log> = match &self.place {
             Place::Log(log) => Arc::clone(log),
             Place::Folder(path) => {

@@ -10,7 +10,7 @@ pub fn dump(snapshot: &Snapshot) -> BTreeMap<String, String> {
     all.insert("position".into(), snapshot.position().to_string());
     all.insert("types".into(), format!("{:?}", snapshot.types()));
     for kind in [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification] {
-        all.insert(format!("counts {kind:?}"), format!("{:?}", snapshot.counts(kind)));
+        all.insert(format!("counts {kind:?}"), format!("{:?}", snapshot.counts(kind).expect("counts")));
     }
     let counts = (snapshot.entities_count(), snapshot.relationships_count());
     all.insert("totals".into(), format!("{counts:?}"));

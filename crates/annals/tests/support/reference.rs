@@ -121,6 +121,10 @@ impl Reference {
         next.instants.push(committed.instant);
         next.messages.push(committed.message.to_string());
         for (change, (valid_from, operation)) in committed.operations.iter().enumerate() {
+            let action = match operation {
+                Operation::Act(action) => action.clone(),
+                Operation::Undo(instance) => next.undo(instance)?,
+            };
             let valid = valid_from.map_or(committed.instant, Instant::micros);
             if valid > committed.instant {
                 return Err(ErrorKind::FutureInstant);
@@ -128,7 +132,7 @@ impl Reference {
             let author = committed.author;
             let context =
                 Context { position: next.position, change, instant: committed.instant, author, valid };
-            next.operate(context, operation)?;
+            next.act(context, &action)?;
         }
         *self = next;
         Ok(())
@@ -151,16 +155,6 @@ impl Reference {
             InstanceId::Relationship(_) => &mut self.relationships,
         };
         table.get_mut(instance.id()).expect("it was found")
-    }
-
-    fn operate(&mut self, context: Context<'_>, operation: &Operation) -> Outcome {
-        match operation {
-            Operation::Act(action) => self.act(context, action),
-            Operation::Undo(instance) => {
-                let action = self.undo(instance)?;
-                self.act(context, &action)
-            }
-        }
     }
 
     fn undo(&self, instance: &InstanceId) -> std::result::Result<Action, ErrorKind> {
