@@ -17,7 +17,7 @@ const ANCHOR_BYTES_PER_CHANGE: usize = 64;
 /// Adds the whole content to the last change of each instance for which it is due.
 pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
     let mut changes_of: HashMap<InstanceId, Vec<usize>> = HashMap::new();
-    for (index, change) in changes.iter().enumerate() {
+    for (index, change) in changes.iter().enumerate().filter(|(_, change)| !is_create(&change.action)) {
         if let Some(instance) = change.action.instance() {
             changes_of.entry(instance).or_default().push(index);
         }
@@ -32,6 +32,10 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
             changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
         }
     }
+}
+
+fn is_create(action: &Action) -> bool {
+    matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_))
 }
 
 /// True if `own`, the changes of one instance, only change its content, in the order of valid time.

@@ -34,6 +34,8 @@ pub struct Transaction {
     is_serializable: bool,
     reads: Reads,
     changes: Vec<Change>,
+    // True once a change declares a type: defaults then come from the transaction's own view.
+    defines_types: bool,
     // The base with the first `applied` changes; made when a read first needs it.
     view: Option<(Snapshot, usize)>,
 }
@@ -50,6 +52,7 @@ impl Transaction {
             is_serializable: false,
             reads: Reads::default(),
             changes: Vec::new(),
+            defines_types: false,
             view: None,
         }
     }
@@ -234,6 +237,7 @@ impl Transaction {
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
         }
+        self.defines_types |= matches!(action, Action::DefineType(_));
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())
     }
@@ -244,8 +248,7 @@ impl Transaction {
         type_name: &str,
         properties: &mut Vec<(Arc<str>, Value)>,
     ) -> Result<()> {
-        let defines_types = self.changes.iter().any(|change| matches!(change.action, Action::DefineType(_)));
-        let snapshot = if defines_types { self.current()? } else { &self.base };
+        let snapshot = if self.defines_types { self.current()? } else { &self.base };
         let graph = snapshot.graph();
         let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
             return Ok(());
