@@ -74,6 +74,8 @@ impl Graph {
         }
         let restored = restored(&found, context);
         self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
+        // Types may have been declared or extended while it was deleted.
+        self.check_content(TypeKind::Entity, &restored)?;
         self.entities.replace(slot, Arc::new(restored));
         self.enter_indexes(TypeKind::Entity, slot);
         if with_relationships {

@@ -6,6 +6,7 @@ use super::anchor;
 use super::correction;
 use super::queue::{Committer, Request};
 use super::reads::Reads;
+use super::sequencer::check_commit_instant;
 use super::ticket::{Receipt, Ticket};
 use crate::graph::{Graph, find_conflict, kind_of};
 use crate::model::{
@@ -253,7 +254,7 @@ impl Transaction {
         let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
             return Ok(());
         };
-        for (_, attribute) in declared.attributes.values() {
+        for attribute in declared.attributes.values().map(|attribute| &attribute.definition) {
             if let Some(value) = &attribute.default
                 && !properties.iter().any(|(name, _)| *name == attribute.name)
             {
@@ -326,7 +327,11 @@ impl Transaction {
     fn speculate(&self) -> Result<Snapshot> {
         let mut graph = Graph::clone(self.base.graph());
         let last = graph.last_instant();
-        let instant = self.instant.unwrap_or_else(|| Instant::now().max(Instant::from_checked_micros(last)));
+        let last = Instant::from_checked_micros(last);
+        let instant = match self.instant {
+            None => Instant::now().max(last),
+            Some(instant) => check_commit_instant(instant, last, Instant::now().max(last))?,
+        };
         let record = Record { instant, ..self.record() };
         let position = graph.position.next();
         graph.apply(position, &record)?;
