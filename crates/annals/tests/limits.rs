@@ -7,8 +7,8 @@ use std::sync::Arc;
 use annals::*;
 use support::CheckedRepository;
 
-fn kind_of<T: std::fmt::Debug>(result: Result<T>) -> ErrorKind {
-    result.expect_err("it should be refused").kind()
+fn kind_of<T>(result: Result<T>) -> ErrorKind {
+    result.err().expect("it should be refused").kind()
 }
 
 fn create(repository: &Repository, entity: &NewEntity) -> Result<Receipt> {

@@ -381,10 +381,11 @@ impl Reference {
         if let InstanceId::Entity(id) = instance {
             taken.extend(self.relationships_of(id));
         }
-        taken.retain(|id| self.known(id).expect("listed").in_force().status == Status::Active);
+        // Also relationships that are gone: each was there until its deletion became true.
         if taken.iter().any(|id| self.known(id).expect("listed").in_force().valid_from > context.valid) {
             return Err(ErrorKind::InvalidArgument);
         }
+        taken.retain(|id| self.known(id).expect("listed").in_force().status == Status::Active);
         for id in taken {
             self.set_status(context, &id, "delete", Status::Deleted);
         }
