@@ -1,5 +1,6 @@
 //! Reads Debian package indexes (`Packages`) as plain structs, one package at a time.
 
+mod version;
 mod dependency;
 mod stanza;
 
@@ -7,6 +8,7 @@ use std::io::BufRead;
 
 use annals::Result;
 
+pub use version::compare_versions;
 pub use dependency::{Constraint, Dependency, Operator};
 use stanza::{Field, Stanza, StanzaReader};
 
