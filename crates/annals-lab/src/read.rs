@@ -92,11 +92,12 @@ fn hop2(limits: &Limits, dataset: &Dataset, report: &mut Report) -> Outcome<()> 
         let (found, elapsed) = time(|| -> annals::Result<(u64, i64)> {
             let (mut visits, mut sum) = (0, 0);
             for &start in &picks {
-                for first in snapshot.neighbors(&dataset.ids[start as usize], Direction::Out, Some("edge"))? {
+                let id = &dataset.ids[start as usize];
+                for first in snapshot.neighbors(id, Direction::Out, Some("edge"))?.entities() {
                     visits += 1;
-                    for second in snapshot.neighbors(first?.entity.id(), Direction::Out, Some("edge"))? {
+                    for second in first?.neighbors(Direction::Out, Some("edge")).entities() {
                         visits += 1;
-                        sum += second?.entity.property("size").and_then(Value::as_integer).unwrap_or(0);
+                        sum += second?.property("size").and_then(Value::as_integer).unwrap_or(0);
                     }
                 }
             }

@@ -25,8 +25,8 @@ pub struct Neighbors<'s> {
     snapshot: &'s Snapshot,
     slot: u32,
     direction: Direction,
-    // Types still to come, last first; `None` once all types are walked at once.
-    types: Option<Vec<Symbol>>,
+    // Types still to come, last first; empty when all types are walked at once.
+    types: Vec<Symbol>,
     after: Option<Link>,
     links: LinksSeen<'s>,
 }
@@ -82,16 +82,15 @@ impl Snapshot {
         types: Option<Vec<Symbol>>,
         after: Option<Link>,
     ) -> Neighbors<'_> {
-        let mut types = types;
-        if let Some(types) = &mut types {
-            types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
-            types.reverse();
-        }
-        let first = types.as_mut().map(Vec::pop);
-        let links = match first {
-            Some(None) => LinksSeen::none(),
-            Some(Some(name)) => LinksSeen::new(self, slot, direction, Some(name), after),
-            None => LinksSeen::new(self, slot, direction, None, after),
+        let Some(mut types) = types else {
+            let links = LinksSeen::new(self, slot, direction, None, after);
+            return Neighbors { snapshot: self, slot, direction, types: Vec::new(), after, links };
+        };
+        types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
+        types.reverse();
+        let links = match types.pop() {
+            None => LinksSeen::none(),
+            first => LinksSeen::new(self, slot, direction, first, after),
         };
         Neighbors { snapshot: self, slot, direction, types, after, links }
     }
@@ -157,7 +156,23 @@ impl Iterator for LinksSeen<'_> {
     }
 }
 
+impl<'s> Entity<'s> {
+    /// The neighbours of this entity, as [`Snapshot::neighbors`] has them, without looking the entity up again.
+    pub fn neighbors(&self, direction: Direction, type_name: Option<&str>) -> Neighbors<'s> {
+        self.snapshot.neighbors_at(self.slot, direction, self.snapshot.relationship_types(type_name), None)
+    }
+}
+
 impl<'s> Neighbors<'s> {
+    /// Only the entities at the other ends: cheaper, because the relationships are not looked at.
+    pub fn entities(mut self) -> impl Iterator<Item = Result<Entity<'s>>> {
+        std::iter::from_fn(move || {
+            let link = self.next_link()?;
+            let entity = self.snapshot.entity_at(link.other);
+            Some(entity.and_then(|entity| entity.ok_or_else(|| dangling(link))))
+        })
+    }
+
     /// The next link that the snapshot sees, without looking at the entity behind it.
     pub(crate) fn next_link(&mut self) -> Option<Link> {
         loop {
@@ -170,7 +185,7 @@ impl<'s> Neighbors<'s> {
                 }
                 continue;
             }
-            let name = self.types.as_mut()?.pop()?;
+            let name = self.types.pop()?;
             self.links = LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), self.after);
         }
     }
@@ -183,13 +198,15 @@ impl<'s> Iterator for Neighbors<'s> {
         let link = self.next_link()?;
         let neighbor = self.snapshot.relationship_at(link.relationship).and_then(|relationship| {
             let entity = self.snapshot.entity_at(link.other)?;
-            relationship.zip(entity).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::Corrupted,
-                    format!("link {link:?}: expected a live relationship and end; run `annals check`"),
-                )
-            })
+            relationship.zip(entity).ok_or_else(|| dangling(link))
         });
         Some(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity }))
     }
+}
+
+fn dangling(link: Link) -> Error {
+    Error::new(
+        ErrorKind::Corrupted,
+        format!("link {link:?}: expected a live relationship and end; run `annals check`"),
+    )
 }

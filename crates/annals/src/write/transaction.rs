@@ -34,6 +34,8 @@ pub struct Transaction {
     is_serializable: bool,
     reads: Reads,
     changes: Vec<Change>,
+    // True once a change declares a type: defaults then come from the transaction's own view.
+    defines_types: bool,
     // The base with the first `applied` changes; made when a read first needs it.
     view: Option<(Snapshot, usize)>,
 }
@@ -50,6 +52,7 @@ impl Transaction {
             is_serializable: false,
             reads: Reads::default(),
             changes: Vec::new(),
+            defines_types: false,
             view: None,
         }
     }
@@ -234,6 +237,7 @@ impl Transaction {
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
         }
+        self.defines_types |= matches!(action, Action::DefineType(_));
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())
     }
@@ -244,8 +248,7 @@ impl Transaction {
         type_name: &str,
         properties: &mut Vec<(Arc<str>, Value)>,
     ) -> Result<()> {
-        let defines_types = self.changes.iter().any(|change| matches!(change.action, Action::DefineType(_)));
-        let snapshot = if defines_types { self.current()? } else { &self.base };
+        let snapshot = if self.defines_types { self.current()? } else { &self.base };
         let graph = snapshot.graph();
         let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
             return Ok(());
@@ -405,15 +408,18 @@ impl Transaction {
     /// Adds the whole content to changes where it is due.
     fn anchor(&mut self) {
         let mut times: HashMap<InstanceId, u32> = HashMap::new();
-        let instances: Vec<Option<InstanceId>> =
-            self.changes.iter().map(|change| change.action.instance()).collect();
-        for instance in instances.iter().flatten() {
-            *times.entry(instance.clone()).or_default() += 1;
+        for change in self.changes.iter().filter(|change| !is_create(&change.action)) {
+            if let Some(instance) = change.action.instance() {
+                *times.entry(instance).or_default() += 1;
+            }
+        }
+        if times.is_empty() {
+            return;
         }
         let instant = self.instant.unwrap_or_else(Instant::now);
         let stamp = Stamp { instant, author: Arc::clone(&self.author) };
-        for (change, instance) in self.changes.iter_mut().zip(instances) {
-            let Some(instance) = instance.filter(|instance| times[instance] == 1) else { continue };
+        for change in self.changes.iter_mut().filter(|change| !is_create(&change.action)) {
+            let Some(instance) = change.action.instance().filter(|instance| times[instance] == 1) else { continue };
             let known = self.base.graph().table(kind_of(&instance)).find(instance.id());
             let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
             let is_correction = change.valid_from.is_some_and(|from| from.micros() < before.valid_from);
@@ -422,6 +428,10 @@ impl Transaction {
             }
         }
     }
+}
+
+fn is_create(action: &Action) -> bool {
+    matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_))
 }
 
 fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {
