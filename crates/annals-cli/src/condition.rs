@@ -56,7 +56,9 @@ pub fn parse_value(text: &str) -> Result<Value> {
 fn text_value(text: &str) -> Value {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(serde_json::Value::String(text)) => Value::from(text.as_str()),
-        Ok(json @ serde_json::Value::Object(_)) => value_from_json(&json).unwrap_or_else(|_| Value::from(text)),
+        Ok(json @ serde_json::Value::Object(_)) => {
+            value_from_json(&json).unwrap_or_else(|_| Value::from(text))
+        }
         _ => Value::from(text),
     }
 }
@@ -72,7 +74,10 @@ fn find_sign(text: &str) -> Option<(usize, &'static str, Operator)> {
     // A sign at the very start would leave no property: `!=x` is not "missing =x".
     text.char_indices().skip(1).find_map(|(at, _)| {
         let rest = &text[at..];
-        SIGNS.into_iter().find(|(sign, _)| rest.starts_with(sign)).map(|(sign, operator)| (at, sign, operator))
+        SIGNS
+            .into_iter()
+            .find(|(sign, _)| rest.starts_with(sign))
+            .map(|(sign, operator)| (at, sign, operator))
     })
 }
 
@@ -107,7 +112,11 @@ mod tests {
             ("a<1.5", Operator::Less, Value::Float(1.5)),
             ("a<=1", Operator::LessOrEqual, Value::Integer(1)),
             ("a>1", Operator::Greater, Value::Integer(1)),
-            ("a>={\"$date\":\"2025-08-09\"}", Operator::GreaterOrEqual, Value::Date("2025-08-09".parse().unwrap())),
+            (
+                "a>={\"$date\":\"2025-08-09\"}",
+                Operator::GreaterOrEqual,
+                Value::Date("2025-08-09".parse().unwrap()),
+            ),
             ("a^=5", Operator::Prefix, Value::from("5")),
             ("a~=x y", Operator::Contains, Value::from("x y")),
             ("a?", Operator::Exists, Value::Boolean(true)),

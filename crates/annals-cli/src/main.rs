@@ -25,6 +25,9 @@ fn main() -> ExitCode {
     let arguments = match command::Arguments::try_parse() {
         Ok(arguments) => arguments,
         // Also `--help` and `--version` come this way; a closed pipe must not turn them into a failure.
+        Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {
+            return ExitCode::from(stop::tell_usage(&error.to_string()));
+        }
         Err(error) => {
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { stop::USAGE } else { stop::OK });

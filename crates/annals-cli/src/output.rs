@@ -118,7 +118,11 @@ pub fn value_to_text(value: &Value) -> String {
         Value::List(values) => format!("[{}]", joined(values.iter().map(value_to_text))),
         Value::Map(values) => format!(
             "{{{}}}",
-            joined(values.iter().map(|(name, value)| format!("{}: {}", one_line(name), value_to_text(value))))
+            joined(values.iter().map(|(name, value)| format!(
+                "{}: {}",
+                one_line(name),
+                value_to_text(value)
+            )))
         ),
         Value::Set(values) => format!("{{{}}}", joined(values.iter().map(|value| value_to_text(&value)))),
         _ => "a value of a newer version".to_owned(),
@@ -153,11 +157,7 @@ pub fn properties_summary<'p>(properties: impl Iterator<Item = (&'p str, &'p Val
 
 /// The row of an entity in a list: id, type, properties.
 pub fn entity_row(entity: &Entity) -> [String; 3] {
-    [
-        entity.id().to_string(),
-        entity.type_name().to_owned(),
-        properties_summary(entity.properties()),
-    ]
+    [entity.id().to_string(), entity.type_name().to_owned(), properties_summary(entity.properties())]
 }
 
 /// The row of a relationship in a list: id, from, type, to, properties.

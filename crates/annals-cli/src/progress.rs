@@ -86,7 +86,9 @@ fn style(unit: &'static str, has_total: bool) -> ProgressStyle {
             "{prefix} {bar:30} {percent:>3}%  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left {msg}"
         }
         ("bytes", false) => "{prefix} {spinner} {bytes}, {bytes_per_sec} {msg}",
-        (_, true) => "{prefix} {bar:30} {percent:>3}%  {human_pos} of {human_len}, {per_sec}, {eta} left {msg}",
+        (_, true) => {
+            "{prefix} {bar:30} {percent:>3}%  {human_pos} of {human_len}, {per_sec}, {eta} left {msg}"
+        }
         (_, false) => "{prefix} {spinner} {human_pos}, {per_sec} {msg}",
     };
     ProgressStyle::with_template(template).expect("the templates are constant")

@@ -77,6 +77,13 @@ pub fn error_to_json(error: &Error) -> Json {
     json!({ "kind": error.kind().name(), "text": error.to_string(), "context": context })
 }
 
+/// Prints as JSON what is wrong with the command line; returns the exit code.
+pub fn tell_usage(text: &str) -> u8 {
+    let text = text.trim().trim_start_matches("error: ");
+    eprintln!("{}", json!({ "error": { "kind": "usage", "text": text, "context": {} } }));
+    USAGE
+}
+
 fn exit_code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::InvalidArgument | ErrorKind::FutureInstant => USAGE,

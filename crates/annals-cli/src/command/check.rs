@@ -42,7 +42,11 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
             count(report.entities_count),
             count(report.relationships_count),
             report.position,
-            if report.is_clean() { "all is well".to_owned() } else { format!("{} differences", report.differences.len()) }
+            if report.is_clean() {
+                "all is well".to_owned()
+            } else {
+                format!("{} differences", report.differences.len())
+            }
         ))?;
     }
     if report.is_clean() { Ok(()) } else { Err(Stop::Silent(DAMAGED)) }

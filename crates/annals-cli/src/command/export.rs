@@ -53,15 +53,18 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let selection = Selection { types: arguments.types.clone() };
     let outcome = match (arguments.format, &arguments.output) {
         (Format::Csv, _) if arguments.is_history => {
-            Err(Error::new(ErrorKind::InvalidArgument, "--history: expected --format jsonl, found csv").into())
+            Err(Error::new(ErrorKind::InvalidArgument, "--history: expected --format jsonl, found csv")
+                .into())
         }
         (Format::Csv, None) => {
             let text = "--format csv: expected a folder behind -o, because it writes one file for each type";
             Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
-        (Format::Csv, Some(folder)) => export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into),
+        (Format::Csv, Some(folder)) => {
+            export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into)
+        }
         (Format::Jsonl, output) => {
-            let mut write = |writer: &mut dyn Write| -> Outcome {
+            let write = |writer: &mut dyn Write| -> Outcome {
                 if arguments.is_history {
                     let last = arguments.as_of.at_position.map_or(snapshot.position(), Position);
                     export_history(&repository, last, writer, &progress)

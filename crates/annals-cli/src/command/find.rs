@@ -103,7 +103,10 @@ fn search(arguments: &Arguments) -> Result<Find> {
     find.order = match arguments.order_by.as_deref() {
         None => None,
         Some("" | "-") => {
-            return Err(Error::new(ErrorKind::InvalidArgument, "--order-by: expected a property, found nothing"));
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "--order-by: expected a property, found nothing",
+            ));
         }
         Some(property) => Some(match property.strip_prefix('-') {
             Some(property) => (property.into(), Order::Descending),

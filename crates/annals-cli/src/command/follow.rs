@@ -66,8 +66,10 @@ fn print(context: &mut Context, position: Position, record: &Record) -> Outcome 
     if context.output.is_json() {
         return context.output.json(&record_to_json(position, record));
     }
-    let by = if record.author.is_empty() { String::new() } else { format!(" by {}", one_line(&record.author)) };
-    let why = if record.message.is_empty() { String::new() } else { format!(": {}", one_line(&record.message)) };
+    let by =
+        if record.author.is_empty() { String::new() } else { format!(" by {}", one_line(&record.author)) };
+    let why =
+        if record.message.is_empty() { String::new() } else { format!(": {}", one_line(&record.message)) };
     context.output.line(format!("{position}  {}{by}{why}", record.instant))?;
     for change in &record.changes {
         let what = match &change.action {

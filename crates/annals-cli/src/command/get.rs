@@ -80,7 +80,11 @@ fn print_entity(context: &mut Context, entity: &Entity) -> Outcome {
         .classifications()
         .map(|known| {
             let properties = crate::output::properties_summary(known.properties());
-            if properties.is_empty() { known.name().to_owned() } else { format!("{} ({properties})", known.name()) }
+            if properties.is_empty() {
+                known.name().to_owned()
+            } else {
+                format!("{} ({properties})", known.name())
+            }
         })
         .collect();
     if !names.is_empty() {

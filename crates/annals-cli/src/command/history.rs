@@ -34,7 +34,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let instance = arguments.instance.find(&snapshot)?;
-    let mut table = Table::new(&["", "VERSION", "ACTION", "POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
+    let mut table =
+        Table::new(&["", "VERSION", "ACTION", "POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
     for version in snapshot.versions(&instance, arguments.skip, arguments.limit)? {
         if context.output.is_json() {
             context.output.json(&version_to_json(&version))?;

@@ -147,7 +147,10 @@ fn inputs(arguments: &Arguments) -> Result<Vec<Input>> {
     };
     let files = &arguments.terms[usize::from(named.is_some())..];
     if files.is_empty() {
-        return Err(Error::new(ErrorKind::InvalidArgument, "import: expected a file behind the format, found none"));
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "import: expected a file behind the format, found none",
+        ));
     }
     files.iter().map(|file| input(named, file, arguments.valid_from)).collect()
 }
@@ -172,7 +175,9 @@ fn format_of(file: &str) -> Result<Format> {
         Some("Packages") => Ok(Format::Debian),
         _ => Err(Error::new(
             ErrorKind::InvalidArgument,
-            format!("{file}: expected a name that ends in .jsonl or .csv; or say `annals import jsonl|csv|debian {file}`"),
+            format!(
+                "{file}: expected a name that ends in .jsonl or .csv; or say `annals import jsonl|csv|debian {file}`"
+            ),
         )),
     }
 }
@@ -225,7 +230,10 @@ fn import_jsonl(
             let line = line?;
             match line.item {
                 Ok(Item::Record(record)) => loader.add(line.line, record)?,
-                Ok(_) => return Err(loader.stop_at(line.line, "expected a record like the lines before, found another line")),
+                Ok(_) => {
+                    return Err(loader
+                        .stop_at(line.line, "expected a record like the lines before, found another line"));
+                }
                 Err(refused) => return Err(loader.stop_at(line.line, &refused.reason)),
             }
         }

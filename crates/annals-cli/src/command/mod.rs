@@ -43,7 +43,7 @@ Exit codes:
 
 /// A graph repository with complete history.
 #[derive(Parser, Debug)]
-#[command(name = "annals", version, after_help = AFTER_HELP, propagate_version = true)]
+#[command(name = "annals", version, after_help = AFTER_HELP)]
 pub struct Arguments {
     /// Arguments of every command.
     #[command(flatten)]

@@ -40,7 +40,8 @@ pub struct Arguments {
 /// Prints one page.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     if arguments.after.is_some() && arguments.direction == DirectionArgument::Both {
-        let text = "--after: expected --direction out or in beside it, found both; page each direction by itself";
+        let text =
+            "--after: expected --direction out or in beside it, found both; page each direction by itself";
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let repository = context.open_to_read()?;

@@ -50,7 +50,12 @@ pub fn export_csv(
     Ok(())
 }
 
-fn write_nodes(snapshot: &Snapshot, type_name: &str, writer: &mut Writer, tick: &mut dyn FnMut()) -> Result<()> {
+fn write_nodes(
+    snapshot: &Snapshot,
+    type_name: &str,
+    writer: &mut Writer,
+    tick: &mut dyn FnMut(),
+) -> Result<()> {
     let find = Find::of(type_name).limit(PAGE);
     let mut columns = Columns::new();
     each_entity::<Error>(snapshot, find.clone(), |entity| {

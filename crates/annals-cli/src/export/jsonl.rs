@@ -82,8 +82,10 @@ fn in_order(
     let mut waiting = types;
     let mut ordered: Vec<std::sync::Arc<annals::TypeDefinition>> = Vec::new();
     while !waiting.is_empty() {
-        let is_waiting: HashSet<_> =
-            waiting.iter().map(|definition| (definition.kind, std::sync::Arc::clone(&definition.name))).collect();
+        let is_waiting: HashSet<_> = waiting
+            .iter()
+            .map(|definition| (definition.kind, std::sync::Arc::clone(&definition.name)))
+            .collect();
         let (ready, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|definition| {
             let mut supertypes = definition.supertypes.iter();
             supertypes.all(|name| !is_waiting.contains(&(definition.kind, std::sync::Arc::clone(name))))

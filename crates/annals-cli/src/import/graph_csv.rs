@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use annals::{Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, Value};
 
+use super::Refused;
 use super::csv::{self, Field, Options, Row, RowReader};
 use super::loader::Loader;
 use super::operation::Operation;
-use super::{Checked, Refused};
 use crate::stop::Outcome;
 
 /// The type of nodes without a label.
@@ -97,7 +97,7 @@ fn value(field: Field) -> Result<Value> {
 
 /// The row or why it was refused; only for tests of this crate.
 #[cfg(test)]
-fn read(text: &str) -> Vec<Checked<Action>> {
+fn read(text: &str) -> Vec<super::Checked<Action>> {
     let rows = RowReader::new(text.as_bytes(), Options::default()).unwrap();
     rows.map(|row| row.unwrap().map(|row| action(row).unwrap())).collect()
 }

@@ -238,12 +238,17 @@ impl Release {
         for new in self.wanted_relationships(package, &from)? {
             let instance = InstanceId::Relationship(new.id.clone());
             if let Some(relationship) = live.remove(&new.id) {
-                let steps = patch_steps(|name| relationship.property(name), relationship.properties(), &new.properties);
+                let steps = patch_steps(
+                    |name| relationship.property(name),
+                    relationship.properties(),
+                    &new.properties,
+                );
                 actions.extend(update(instance, steps));
             } else if let Some(version) = last_version(&self.snapshot, &instance)? {
                 actions.push(Action::Restore(instance.clone(), false));
                 if let Some(deleted) = self.snapshot.relationship_version(&new.id, version)? {
-                    let steps = patch_steps(|name| deleted.property(name), deleted.properties(), &new.properties);
+                    let steps =
+                        patch_steps(|name| deleted.property(name), deleted.properties(), &new.properties);
                     actions.extend(update(instance, steps));
                 }
             } else {
@@ -263,7 +268,8 @@ impl Release {
             let (to, _) = self.resolve(&relation.to.name)?;
             let mut properties = Vec::new();
             if let Some(constraint) = &relation.to.constraint {
-                properties.push(text("constraint", &format!("{} {}", constraint.operator, constraint.version)));
+                properties
+                    .push(text("constraint", &format!("{} {}", constraint.operator, constraint.version)));
             }
             properties.extend(relation.to.architecture.as_deref().map(|name| text("architecture", name)));
             if let Some(first) = firsts.get(&(relation.kind, relation.group)) {
@@ -278,8 +284,8 @@ impl Release {
             wanted.add("provides", to, version.into_iter().collect())?;
         }
         // Most packages have the version of their source; saying so would make a second version of each.
-        let version = (package.source.version != package.version)
-            .then(|| text("version", &package.source.version));
+        let version =
+            (package.source.version != package.version).then(|| text("version", &package.source.version));
         let source = Id::new(&format!("source:{}", package.source.name))?;
         wanted.add("built-from", source, version.into_iter().collect())?;
         for maintainer in &package.maintainers {
@@ -353,7 +359,9 @@ fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32
 
 fn package_entity(package: &Package) -> Result<Wanted> {
     let number = |name: &str, number: Option<u64>| -> Option<(Arc<str>, Value)> {
-        number.and_then(|number| i64::try_from(number).ok()).map(|number| (name.into(), Value::Integer(number)))
+        number
+            .and_then(|number| i64::try_from(number).ok())
+            .map(|number| (name.into(), Value::Integer(number)))
     };
     let optional = |name: &str, value: &Option<String>| value.as_deref().map(|value| text(name, value));
     let mut properties = vec![
@@ -475,9 +483,8 @@ fn define_types(loader: &mut Loader, snapshot: &Snapshot, valid_from: Option<Ins
     }
     types.extend(PRIORITIES.map(|name| TypeDefinition::classification(name).supertype("priority")));
     let declared = snapshot.types();
-    let is_declared = |kind: TypeKind, name: &str| {
-        declared.iter().any(|known| known.kind == kind && &*known.name == name)
-    };
+    let is_declared =
+        |kind: TypeKind, name: &str| declared.iter().any(|known| known.kind == kind && &*known.name == name);
     types.retain(|definition| !is_declared(definition.kind, &definition.name));
     let operations =
         types.into_iter().map(|definition| Operation { action: Action::DefineType(definition), valid_from });

@@ -2,10 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-
-use annals::{
-    Action, Id, Instant, NewEntity, NewRelationship, Position, Result, TypeDefinition,
-};
+use annals::{Action, Id, Instant, NewEntity, NewRelationship, Position, Result, TypeDefinition};
 use serde_json::Value as Json;
 
 use super::operation::Operation;
@@ -87,7 +84,11 @@ impl<R: BufRead> LineReader<R> {
                 return Ok(Some(Line { line, bytes, item: Err(Refused::new(line, reason)) }));
             }
             // A byte order mark is no part of JSON, but some editors leave one.
-            let text = if line == 1 { self.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.buffer) } else { &self.buffer };
+            let text = if line == 1 {
+                self.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.buffer)
+            } else {
+                &self.buffer
+            };
             if text.trim_ascii().is_empty() {
                 continue;
             }

@@ -152,9 +152,12 @@ impl<'r> Loader<'r> {
     fn hand_over(&self, units: &[Unit]) -> Result<Ticket> {
         let (first, last) = (units[0].line, units[units.len() - 1].line);
         let mut transaction = self.repository.transaction();
-        transaction
-            .author(&self.options.author)
-            .message(&marked_message(&self.options.message, &self.file, first, last));
+        transaction.author(&self.options.author).message(&marked_message(
+            &self.options.message,
+            &self.file,
+            first,
+            last,
+        ));
         for operation in units.iter().flat_map(|unit| &unit.operations) {
             operation.clone().push(&mut transaction)?;
         }
@@ -217,7 +220,8 @@ impl<'r> Loader<'r> {
 
     fn count(&mut self, units: &[Unit]) {
         self.report.summary.records_count += 1;
-        self.report.summary.changes_count += units.iter().map(|unit| unit.operations.len() as u64).sum::<u64>();
+        self.report.summary.changes_count +=
+            units.iter().map(|unit| unit.operations.len() as u64).sum::<u64>();
         let changes_count = self.report.summary.changes_count;
         self.report.progress.note(|| format!("{} changes", crate::output::count(changes_count)));
     }

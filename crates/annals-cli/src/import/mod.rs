@@ -24,5 +24,5 @@ pub use loader::{LoadOptions, Loader};
 pub use mark::{Covered, covered_lines};
 pub use operation::Operation;
 pub use refused::{Checked, Refused};
-pub use report::{Report, Summary};
+pub use report::Report;
 pub use source::Source;

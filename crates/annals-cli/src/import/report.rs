@@ -58,7 +58,8 @@ impl Report {
                 }
             });
         } else if self.summary.refused_count == self.errors_max + 1 && !self.is_json {
-            self.progress.suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
+            self.progress
+                .suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
         }
         if self.is_stopping { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
     }

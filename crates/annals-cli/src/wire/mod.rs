@@ -7,6 +7,8 @@ mod instance;
 mod change;
 mod type_definition;
 
+// TODO(#2): HTTP reads patches; until it does, nothing outside this module uses that function.
+#[allow(unused_imports)]
 pub use change::{action_from_json, action_to_json, patch_from_json, record_to_json};
 pub use instance::{
     classification_from_json, difference_to_json, entity_to_json, instance_change_to_json,

@@ -8,9 +8,9 @@ use std::io::BufRead;
 
 use annals::Result;
 
-pub use version::compare_versions;
 pub use dependency::{Constraint, Dependency, Operator};
 use stanza::{Field, Stanza, StanzaReader};
+pub use version::compare_versions;
 
 use crate::import::refused::quote;
 use crate::import::{Checked, Refused};
