@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::checkpoint;
 use crate::graph::Graph;
 use crate::log::FileLog;
-use crate::{Error, Result};
+use crate::Result;
 
 /// The folder of a repository, opened.
 pub(crate) struct Folder {
@@ -22,9 +22,7 @@ impl Folder {
         let log = if is_read_only {
             FileLog::open_read_only(&log_path)?
         } else {
-            std::fs::create_dir_all(&log_path).map_err(|source| {
-                Error::io("create the repository's folder", source).with("path", path.display())
-            })?;
+            // It creates the folders above it, too, durably.
             FileLog::open(&log_path)?
         };
         Ok((Folder { path: path.to_path_buf(), log: Arc::new(log) }, Vec::new()))

@@ -212,8 +212,9 @@ impl Repository {
     ///
     /// Errors: those of the log while it syncs for the last time.
     pub fn close(self) -> Result<()> {
-        self.inner.stop();
-        self.inner.folder.as_ref().map_or(Ok(()), |folder| folder.log().close())
+        let is_stopped = self.inner.stop();
+        let folder = self.inner.folder.as_ref().filter(|_| is_stopped);
+        folder.map_or(Ok(()), |folder| folder.log().close())
     }
 }
 
@@ -226,23 +227,30 @@ impl Inner {
         warnings.push(warning);
     }
 
-    fn stop(&self) {
+    /// Ends the threads, when all that was accepted is written. False if they end later by themselves: a thread of
+    /// ours, calling back, may be the one that drops the last clone, and the others may need it to end.
+    fn stop(&self) -> bool {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.committer.close();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let is_own = threads.iter().any(|thread| thread.thread().id() == std::thread::current().id());
         for thread in threads {
             thread.thread().unpark();
-            // A thread of ours may be the one that drops the last clone; it cannot wait for itself.
-            if thread.thread().id() != std::thread::current().id() {
+            if !is_own {
                 let _ = thread.join();
             }
         }
+        !is_own
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.stop();
+        let is_stopped = self.stop();
+        // Snapshots may outlive the repository and read on; the next writer need not wait for them.
+        if let Some(folder) = self.folder.as_ref().filter(|_| is_stopped) {
+            let _ = folder.log().close();
+        }
     }
 }
 

@@ -126,19 +126,7 @@ impl Sequencer {
         let now = Instant::now().max(last);
         request.record.instant = match request.instant {
             None => now,
-            Some(instant) if instant < last => {
-                return Err(Error::new(
-                    ErrorKind::InvalidArgument,
-                    format!("commit instant {instant}: expected at least the last record's, {last}"),
-                ));
-            }
-            Some(instant) if instant > now => {
-                return Err(Error::new(
-                    ErrorKind::FutureInstant,
-                    format!("commit instant {instant}: expected an instant of the past, now is {now}"),
-                ));
-            }
-            Some(instant) => instant,
+            Some(instant) => check_commit_instant(instant, last, now)?,
         };
         let position = self.working.position.next();
         if let Err(error) = self.working.apply(position, &request.record) {
@@ -245,11 +233,32 @@ impl Sequencer {
         let waiting = std::mem::take(&mut state.requests);
         let returned = state.returned.take().map(|batch| batch.sequenced).unwrap_or_default();
         state.bytes = 0;
+        if let Some((_, done)) = state.replacement.take() {
+            // Whoever asked may be gone.
+            let _ = done.send(Err(error.duplicate()));
+        }
         drop(state);
         self.committer.make_room();
         let sequenced = returned.into_iter().chain(self.batch.drain(..)).map(|sequenced| sequenced.request);
         sequenced.chain(waiting).for_each(|request| request.ticket.complete(Err(error.duplicate())));
     }
+}
+
+/// The commit instant that a writer has set, if it is possible after a record of the instant `last`.
+pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant) -> Result<Instant> {
+    if instant < last {
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!("commit instant {instant}: expected at least the last record's, {last}"),
+        ));
+    }
+    if instant > now {
+        return Err(Error::new(
+            ErrorKind::FutureInstant,
+            format!("commit instant {instant}: expected an instant of the past, now is {now}"),
+        ));
+    }
+    Ok(instant)
 }
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
@@ -258,7 +267,7 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let before = graph.position;
     let graph = read_on(committer, graph)?;
     if graph.position > before {
-        committer.publish(Arc::new(graph.clone()));
+        committer.publish_newer(Arc::new(graph.clone()));
     }
     Ok(graph)
 }
