@@ -174,7 +174,8 @@ impl Repository {
 
     /// Learns records that other writers, or the writer this repository follows, have added.
     ///
-    /// Errors: those of the log; `Unavailable` while this repository writes by itself.
+    /// Does nothing in a repository that writes: it learns of others when it commits.
+    /// Errors: those of the log.
     pub fn refresh(&self) -> Result<Position> {
         if !self.inner.options.is_read_only {
             return Ok(self.snapshot().position());

@@ -54,6 +54,7 @@ impl<T: Clone> Vector<T> {
     }
 
     /// Whether there is no element.
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
