@@ -11,6 +11,7 @@ mod condition;
 mod import;
 mod export;
 mod wire;
+mod http;
 
 use std::process::ExitCode;
 

@@ -419,7 +419,9 @@ impl Transaction {
         let instant = self.instant.unwrap_or_else(Instant::now);
         let stamp = Stamp { instant, author: Arc::clone(&self.author) };
         for change in self.changes.iter_mut().filter(|change| !is_create(&change.action)) {
-            let Some(instance) = change.action.instance().filter(|instance| times[instance] == 1) else { continue };
+            let Some(instance) = change.action.instance().filter(|instance| times[instance] == 1) else {
+                continue;
+            };
             let known = self.base.graph().table(kind_of(&instance)).find(instance.id());
             let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
             let is_correction = change.valid_from.is_some_and(|from| from.micros() < before.valid_from);
