@@ -81,7 +81,9 @@ fn tagged_from_json(tag: &str, inner: &Json) -> Result<Value> {
         || inner.as_str().ok_or_else(|| invalid(format!("{tag}: expected a string, found {}", kind(inner))));
     Ok(match tag {
         "$float" => Value::Float(
-            text()?.parse().map_err(|source| invalid("$float: expected NaN or inf").caused_by(source))?,
+            text()?
+                .parse()
+                .map_err(|source| invalid("$float: expected a number, NaN or inf").caused_by(source))?,
         ),
         "$decimal" => {
             let text = text()?;
