@@ -49,6 +49,8 @@ pub(crate) struct Inner {
     pub(crate) maintenance: Mutex<()>,
 }
 
+/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+const WINNER_WAIT: Duration = Duration::from_secs(1);
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
@@ -152,10 +154,17 @@ impl Repository {
         let mut retries = 0;
         loop {
             let mut transaction = self.transaction();
+            let base = transaction.base().position();
             let outcome = work(&mut transaction)
                 .and_then(|result| transaction.commit().map(|receipt| (result, receipt)));
             match outcome {
-                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => retries += 1,
+                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => {
+                    retries += 1;
+                    // The winner may still be on its way to the log: a snapshot without it would lose again.
+                    if error.kind() == ErrorKind::Conflict {
+                        self.wait_for(base.next(), WINNER_WAIT);
+                    }
+                }
                 outcome => return outcome,
             }
         }
