@@ -155,7 +155,10 @@ impl Repository {
             let outcome = work(&mut transaction)
                 .and_then(|result| transaction.commit().map(|receipt| (result, receipt)));
             match outcome {
-                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => retries += 1,
+                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => {
+                    retries += 1;
+                    pause(retries);
+                }
                 outcome => return outcome,
             }
         }
@@ -215,6 +218,19 @@ impl Repository {
         let is_stopped = self.inner.stop();
         let folder = self.inner.folder.as_ref().filter(|_| is_stopped);
         folder.map_or(Ok(()), |folder| folder.log().close())
+    }
+}
+
+/// Retries that are made at once: most losers win the next race.
+const RETRIES_AT_ONCE: usize = 3;
+/// Longest pause between two retries. A hundred of them are under half a second.
+const RETRY_PAUSE_MAX: Duration = Duration::from_millis(4);
+
+/// Lets the winners go ahead, so that a writer that is always a little slower gets its turn.
+fn pause(retries: usize) {
+    if let Some(doublings) = retries.checked_sub(RETRIES_AT_ONCE + 1) {
+        let pause = Duration::from_micros(50 << doublings.min(7));
+        std::thread::sleep(pause.min(RETRY_PAUSE_MAX));
     }
 }
 
