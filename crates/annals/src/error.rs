@@ -54,6 +54,31 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All kinds, in the order of `docs/errors.md`.
+    pub const ALL: [ErrorKind; 21] = [
+        ErrorKind::Conflict,
+        ErrorKind::Busy,
+        ErrorKind::Unavailable,
+        ErrorKind::Locked,
+        ErrorKind::ReadOnly,
+        ErrorKind::Closed,
+        ErrorKind::Corrupted,
+        ErrorKind::Gap,
+        ErrorKind::NewerFormat,
+        ErrorKind::NotFound,
+        ErrorKind::AlreadyExists,
+        ErrorKind::Deleted,
+        ErrorKind::NotDeleted,
+        ErrorKind::InvalidArgument,
+        ErrorKind::TypeViolation,
+        ErrorKind::MissingEnd,
+        ErrorKind::NotUnique,
+        ErrorKind::Cardinality,
+        ErrorKind::FutureInstant,
+        ErrorKind::TooLarge,
+        ErrorKind::Io,
+    ];
+
     /// True if the same call may succeed when simply made again, on a fresh snapshot.
     pub fn is_retryable(self) -> bool {
         matches!(self, ErrorKind::Conflict | ErrorKind::Busy)
@@ -182,6 +207,16 @@ impl PartialEq for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_lists_every_kind_once() {
+        // Invariant: `ALL` stands in the order of declaration, so a kind left out would shift or be last.
+        for (index, kind) in ErrorKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index, "{kind:?}");
+        }
+        let names: std::collections::BTreeSet<_> = ErrorKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), ErrorKind::ALL.len());
+    }
 
     #[test]
     fn an_error_tells_kind_text_context_and_source() {

@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::Result;
 use crate::checkpoint;
 use crate::graph::Graph;
 use crate::log::FileLog;
-use crate::Result;
 
 /// The folder of a repository, opened.
 pub(crate) struct Folder {

@@ -1,5 +1,78 @@
-//! Annals: a graph repository on one append-only log.
+//! A graph repository on one append-only log: entities, relationships and classifications with their complete history.
+//!
+//! A [`Repository`] is a log and the graph of its records. Every commit appends one record to the log, and every change makes
+//! a new version of an instance, so the past stays: any read takes a time. Reading goes to a [`Snapshot`], the graph at one
+//! position, which never changes and never waits.
+//!
+//! ```
+//! use annals::{AsOf, Direction, Find, NewEntity, NewRelationship, Operator, Patch, Repository};
+//!
+//! # fn main() -> annals::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("library");
+//! let repository = Repository::open(path)?;
+//!
+//! // Write: all of it is durable when `transact` returns, or nothing is there.
+//! let (book, first) = repository.transact(|t| {
+//!     t.author("ada").message("first entry");
+//!     let author = t.create_entity(NewEntity::new("person").property("name", "Mary Shelley"))?;
+//!     let book = t.create_entity(NewEntity::new("book").property("title", "Frankenstein").property("year", 1819))?;
+//!     t.create_relationship(NewRelationship::new("wrote", author, book.clone()))?;
+//!     Ok(book)
+//! })?;
+//!
+//! // Read: look up, search, walk.
+//! let snapshot = repository.snapshot();
+//! assert_eq!(snapshot.entity(&book)?.unwrap().property("title").unwrap().as_str(), Some("Frankenstein"));
+//! let old = Find::of("book").matching("year", Operator::Less, 1900).order_by("year");
+//! assert_eq!(snapshot.find_entities(&old)?.items.len(), 1);
+//! for neighbor in snapshot.neighbors(&book, Direction::In, Some("wrote"))? {
+//!     assert_eq!(neighbor?.entity.type_name(), "person");
+//! }
+//!
+//! // Change: a new version. The old one can be read, listed and compared.
+//! let id = snapshot.entity(&book)?.unwrap().instance_id();
+//! repository.transact(|t| t.update(&id, Patch::new().set("year", 1818)))?;
+//! let snapshot = repository.snapshot();
+//! let before = snapshot.as_of(AsOf { position: Some(first.position), ..AsOf::default() })?;
+//! assert_eq!(before.entity(&book)?.unwrap().property("year").unwrap().as_integer(), Some(1819));
+//! assert_eq!(snapshot.versions(&id, 0, 10)?.len(), 2);
+//! assert_eq!(snapshot.difference(&id, 1, 2)?.properties[0].name.as_ref(), "year");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where to find what
+//!
+//! | you want to | look at |
+//! |---|---|
+//! | open a repository in a folder, in memory, or on a log of your own | [`Repository::open`], [`Repository::in_memory`], [`Repository::with_log`]; settings: [`Options`] |
+//! | write | [`Repository::transact`], [`Transaction`]; contents: [`NewEntity`], [`NewRelationship`], [`ClassificationContent`], [`Patch`] |
+//! | write from many threads, or without waiting | [`Transaction::submit`], [`Transaction::try_submit`], [`Ticket`] |
+//! | look up one instance | [`Snapshot::entity`], [`Snapshot::relationship`], [`Entity`], [`Relationship`] |
+//! | search, in order, page by page | [`Find`], [`Snapshot::find_entities`], [`Snapshot::find_relationships`] |
+//! | walk | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::shortest_path`], [`Snapshot::reachable`], [`Reach`] |
+//! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
+//! | see what happened | [`Snapshot::versions`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`] |
+//! | write into the past | [`Transaction::valid_from`] |
+//! | delete, bring back, take back, remove for good | [`Transaction::delete`], [`Transaction::restore`], [`Transaction::undo`], [`Transaction::purge`], [`Repository::compact`] |
+//! | declare types | [`TypeDefinition`], [`Transaction::define_type`] |
+//! | try without committing | [`Transaction::dry_run`] |
+//! | read beside another process that writes | [`Options::read_only`], [`Repository::wait_for`], [`Repository::refresh`] |
+//! | be sure | [`Repository::check`], [`verify`], [`Repository::backup`], [`restore`] |
+//! | bring your own storage | [`log::Log`], [`log::conformance`] |
+//! | act on an error | [`ErrorKind`], [`ErrorKind::is_retryable`] |
+//!
+//! # What you can rely on
+//!
+//! A commit that was acknowledged is durable: file and folder are synced. Readers see durable commits only, and never half of
+//! one. Readers never wait for writers, nor writers for readers. No relationship lacks an end, as of any time. Every list,
+//! queue and wait has a bound; beyond it there is an error, never a hang. The crate opens no sockets, starts no async runtime
+//! and prints nothing.
+//!
+//! A [`Value`] is cheap to clone, and so are [`Repository`], [`Snapshot`] and [`Ticket`]. All may be used from any thread.
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 #![allow(dead_code)]
 
 // In the order a newcomer should read them.
@@ -32,3 +105,12 @@ pub use position::Position;
 pub use read::*;
 pub use repository::Repository;
 pub use write::*;
+
+/// The examples of the documents are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/semantics.md")]
+    struct Semantics;
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+}

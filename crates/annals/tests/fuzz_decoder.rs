@@ -92,7 +92,10 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
         let at = random.below(bytes.len());
         match random.below(8) {
             0 | 1 => bytes[at] ^= 1 << random.below(8),
-            2 => bytes[at] = *random.choose(&[0x00, 0x17, 0x18, 0x1b, 0x5f, 0x7f, 0x80, 0x9f, 0xa0, 0xbf, 0xc2, 0xf6, 0xff]),
+            2 => {
+                bytes[at] = *random
+                    .choose(&[0x00, 0x17, 0x18, 0x1b, 0x5f, 0x7f, 0x80, 0x9f, 0xa0, 0xbf, 0xc2, 0xf6, 0xff])
+            }
             3 => bytes.truncate(at),
             4 => bytes.insert(at, random.next() as u8),
             5 => {
@@ -229,7 +232,8 @@ fn damaged_records_and_segments_are_survived() {
 #[ignore = "runs as long as ANNALS_FUZZ_SECONDS says"]
 fn fuzz() {
     let seconds = number_from_environment("ANNALS_FUZZ_SECONDS", 60);
-    let first = number_from_environment("ANNALS_FUZZ_SEED", Instant::now().elapsed().as_nanos() as u64 + 1_000_000);
+    let first =
+        number_from_environment("ANNALS_FUZZ_SEED", Instant::now().elapsed().as_nanos() as u64 + 1_000_000);
     let histories = histories();
     let (start, mut seed, mut opened) = (Instant::now(), first, 0u64);
     while start.elapsed() < Duration::from_secs(seconds) {

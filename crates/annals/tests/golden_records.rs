@@ -16,7 +16,7 @@ use rust_decimal::Decimal;
 use support::{CheckedRepository, dump};
 
 fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/repository-v1")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/every-action-v1")
 }
 
 fn id(text: &str) -> Id {
@@ -77,11 +77,13 @@ const STEPS: [Step; 22] = [
         t.author("ada").message("every kind of value");
         let new = NewEntity::new("thing").id("0190b2f0-1111-7222-8333-444455556666")?;
         t.create_entity(values().into_iter().fold(new, |new, (name, value)| new.property(name, value)))?;
-        t.create_entity(NewEntity::new("author").id("ada")?.property("key", 1).property("name", "Ada")).map(drop)
+        t.create_entity(NewEntity::new("author").id("ada")?.property("key", 1).property("name", "Ada"))
+            .map(drop)
     },
     |t| {
         let secret = ClassificationContent::new("secret").property("level", 3);
-        t.create_entity(NewEntity::new("thing").id("book")?.property("pages", 10).classified(secret)).map(drop)
+        t.create_entity(NewEntity::new("thing").id("book")?.property("pages", 10).classified(secret))
+            .map(drop)
     },
     |t| {
         let new = NewRelationship::new("wrote", id("ada"), id("book")).id("r")?.property("in", 1843);
@@ -204,23 +206,52 @@ fn records_are_the_bytes_of_the_format() {
     // {0: instant, 4: ["wrote", "in"], 5: [{0: 2, 1: "r", 2: 0, 4: "ada", 5: "book", 3: {1: 1843}}]}
     let related = [
         "a3",
-        "00", "1b0005af3107ff8d80",
-        "04", "82", "6577726f7465", "62696e",
-        "05", "81", "a6",
-        "00", "02",
-        "01", "6172",
-        "02", "00",
-        "04", "63616461",
-        "05", "64626f6f6b",
-        "03", "a1", "01", "190733",
+        "00",
+        "1b0005af3107ff8d80",
+        "04",
+        "82",
+        "6577726f7465",
+        "62696e",
+        "05",
+        "81",
+        "a6",
+        "00",
+        "02",
+        "01",
+        "6172",
+        "02",
+        "00",
+        "04",
+        "63616461",
+        "05",
+        "64626f6f6b",
+        "03",
+        "a1",
+        "01",
+        "190733",
     ];
     assert_eq!(record(7), related.concat());
     // {0: instant, 4: [], 5: [{0: 7, 1: "book"}]}
-    let deleted = ["a3", "00", "1b0005af3108a76640", "04", "80", "05", "81", "a2", "00", "07", "01", "64626f6f6b"];
+    let deleted =
+        ["a3", "00", "1b0005af3108a76640", "04", "80", "05", "81", "a2", "00", "07", "01", "64626f6f6b"];
     assert_eq!(record(18), deleted.concat());
     // {0: instant, 4: [], 5: [{0: 9, 1: "book", 10: true}]}
-    let restored =
-        ["a3", "00", "1b0005af3108b6a880", "04", "80", "05", "81", "a3", "00", "09", "01", "64626f6f6b", "0a", "f5"];
+    let restored = [
+        "a3",
+        "00",
+        "1b0005af3108b6a880",
+        "04",
+        "80",
+        "05",
+        "81",
+        "a3",
+        "00",
+        "09",
+        "01",
+        "64626f6f6b",
+        "0a",
+        "f5",
+    ];
     assert_eq!(record(19), restored.concat());
 }
 

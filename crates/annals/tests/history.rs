@@ -252,7 +252,10 @@ fn a_correction_changes_the_past_it_is_about_and_nothing_else() {
     assert_eq!(corrected.unwrap().1.position, Position(4));
     let snapshot = repository.snapshot();
     let seen = |snapshot: &Snapshot| -> Vec<Option<i64>> {
-        [9, 10, 14, 15, 19, 20, 30, 40].iter().map(|valid| number(&as_of_valid(snapshot, at(*valid)), "n")).collect()
+        [9, 10, 14, 15, 19, 20, 30, 40]
+            .iter()
+            .map(|valid| number(&as_of_valid(snapshot, at(*valid)), "n"))
+            .collect()
     };
     assert_eq!(seen(&snapshot), [None, Some(1), Some(1), Some(10), Some(10), Some(2), Some(3), Some(3)]);
     let before = as_of_position(&snapshot, 3);
@@ -268,7 +271,8 @@ fn a_correction_changes_the_past_it_is_about_and_nothing_else() {
     assert_eq!(as_of_valid(&snapshot, at(15)).find_entities(&find).unwrap().items.len(), 1);
     assert!(snapshot.find_entities(&find).unwrap().items.is_empty());
     let versions = snapshot.versions(&entity("a"), 0, 10).unwrap();
-    let told: Vec<_> = versions.iter().map(|version| (version.version, version.base, version.is_in_force)).collect();
+    let told: Vec<_> =
+        versions.iter().map(|version| (version.version, version.base, version.is_in_force)).collect();
     assert_eq!(told, [(4, 1, false), (3, 2, true), (2, 1, false), (1, 0, false)]);
 }
 
@@ -303,9 +307,7 @@ fn a_correction_of_a_classification_may_bring_new_names() {
     repository
         .transact(|t| t.valid_from(then).classify(&id("a"), ClassificationContent::new("c").property("x", 1)))
         .unwrap();
-    repository
-        .transact(|t| t.valid_from(then).reclassify(&id("a"), "c", Patch::new().set("y", 2)))
-        .unwrap();
+    repository.transact(|t| t.valid_from(then).reclassify(&id("a"), "c", Patch::new().set("y", 2))).unwrap();
     let content = ClassificationContent::new("d").property("z", 3);
     let replaced = Action::Replace(entity("a"), Vec::new(), Some(vec![content]));
     repository.transact(|t| t.valid_from(Some(at(25))).push_action(replaced.clone())).unwrap();
@@ -313,9 +315,15 @@ fn a_correction_of_a_classification_may_bring_new_names() {
     let names = |valid: i64| -> Vec<String> {
         let past = as_of_valid(&snapshot, at(valid));
         let found = past.entity(&id("a")).unwrap().unwrap();
-        found.classifications().flat_map(|known| known.properties().map(|(name, _)| name.to_string()).collect::<Vec<_>>()).collect()
+        found
+            .classifications()
+            .flat_map(|known| known.properties().map(|(name, _)| name.to_string()).collect::<Vec<_>>())
+            .collect()
     };
-    assert_eq!((names(14), names(15), names(25), names(30)), (vec![], vec!["x".into(), "y".into()], vec!["z".into()], vec![]));
+    assert_eq!(
+        (names(14), names(15), names(25), names(30)),
+        (vec![], vec!["x".into(), "y".into()], vec!["z".into()], vec![])
+    );
     for (valid, count) in [(14, 0), (15, 1), (25, 1), (30, 0)] {
         let counts = as_of_valid(&snapshot, at(valid)).counts(TypeKind::Classification).unwrap();
         assert_eq!(counts.len(), count, "valid {valid}");

@@ -215,7 +215,11 @@ fn every_kind_of_read_is_guarded_in_serializable_mode() {
         ("missing entity", |t| drop(t.entity(&id("x"))), |t| t.create_entity(new("x")).map(drop)),
         ("relationship", |t| drop(t.relationship(&id("r"))), |t| t.delete(&entity("a"))),
         ("degree", |t| drop(t.degree(&id("a"), Direction::Out, None)), |t| t.delete(&entity("b"))),
-        ("neighbors", |t| drop(t.neighbors(&id("a"), Direction::Out, None)), |t| t.update(&entity("b"), set(3))),
+        (
+            "neighbors",
+            |t| drop(t.neighbors(&id("a"), Direction::Out, None)),
+            |t| t.update(&entity("b"), set(3)),
+        ),
         ("find", |t| drop(t.find_entities(&Find::all())), |t| t.purge(&entity("b"))),
         ("find relationships", |t| drop(t.find_relationships(&Find::all())), |t| t.delete(&entity("b"))),
         ("view", |t| drop(t.view()), |t| t.define_type(TypeDefinition::entity("z"))),
@@ -286,7 +290,9 @@ fn a_unique_value_and_a_cardinality_have_one_winner_each() {
             let new = NewRelationship::new("only", id("a"), id("b"));
             transaction.create_relationship(new).and_then(|_| transaction.commit())
         };
-        for (outcomes, kind) in [(race(claim, claim), ErrorKind::NotUnique), (race(relate, relate), ErrorKind::Cardinality)] {
+        for (outcomes, kind) in
+            [(race(claim, claim), ErrorKind::NotUnique), (race(relate, relate), ErrorKind::Cardinality)]
+        {
             let (won, lost): (Vec<_>, Vec<_>) = [outcomes.0, outcomes.1].into_iter().partition(Result::is_ok);
             assert_eq!((won.len(), lost.len()), (1, 1), "race {number}");
             assert_eq!(lost[0].as_ref().unwrap_err().kind(), kind);

@@ -149,7 +149,8 @@ impl History {
         let instant = instant.min(*self.model.instants.last().unwrap());
         let valid = valid.min(*self.model.instants.last().unwrap());
         let at = |micros: i64| Instant::from_micros(micros).unwrap();
-        let (mut as_of, mut view) = (AsOf::default(), View { position: self.model.position, valid: i64::MAX });
+        let (mut as_of, mut view) =
+            (AsOf::default(), View { position: self.model.position, valid: i64::MAX });
         match random.below(5) {
             0 | 1 => {
                 as_of.position = Some(Position(position));

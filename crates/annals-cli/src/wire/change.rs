@@ -231,7 +231,7 @@ fn instance_kind(fields: &Object) -> Result<&str> {
     }
 }
 
-fn instance(fields: &Object) -> Result<InstanceId> {
+pub(super) fn instance(fields: &Object) -> Result<InstanceId> {
     let id = Id::new(text(fields, "operation", "id")?)?;
     Ok(match instance_kind(fields)? {
         "entity" => InstanceId::Entity(id),
@@ -249,8 +249,22 @@ fn patch(fields: &Object) -> Result<Patch> {
     )
 }
 
-fn classifications(fields: &Object) -> Result<Vec<ClassificationContent>> {
-    array(fields, "operation", "classifications")?.iter().map(classification_from_json).collect()
+/// Either `[{"name": …, "properties": {…}}]`, or `{name: {"properties": {…}}}` as an entity shows them.
+pub(super) fn classifications(fields: &Object) -> Result<Vec<ClassificationContent>> {
+    let Some(Json::Object(named)) = fields.get("classifications") else {
+        return array(fields, "operation", "classifications")?.iter().map(classification_from_json).collect();
+    };
+    named
+        .iter()
+        .map(|(name, content)| {
+            let content = object(content, "classification")?;
+            only(content, "classification", &["properties", "version", "created", "updated"])?;
+            Ok(ClassificationContent {
+                name: name.as_str().into(),
+                properties: properties_from_json(content.get("properties"), "classification properties")?,
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -50,7 +50,8 @@ pub fn relationship_to_json(relationship: &Relationship) -> Json {
     })
 }
 
-fn classification_to_json(known: &ClassificationRef) -> Json {
+/// The JSON form of a classification that an entity carries.
+pub fn classification_to_json(known: &ClassificationRef) -> Json {
     json!({
         "version": known.version(),
         "created": stamp_to_json(&known.created()),

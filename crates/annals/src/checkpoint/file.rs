@@ -29,7 +29,7 @@ fn files(folder: &Path) -> Vec<(Position, PathBuf)> {
         .flatten()
         .filter_map(|entry| Some((parse_file_name(entry.file_name().to_str()?)?, entry.path())))
         .collect();
-    files.sort_by(|a, b| b.0.cmp(&a.0));
+    files.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
     files
 }
 

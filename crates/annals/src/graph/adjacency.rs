@@ -158,7 +158,7 @@ impl Neighbors {
                 let from = after.map_or(0, |after| links.partition_point(|link| *link <= after));
                 Links::Block(links[from..].iter())
             }
-            Neighbors::Wide(wide) => Links::Wide(wide_range(&wide.links, type_name, after)),
+            Neighbors::Wide(wide) => Links::Wide(Box::new(wide_range(&wide.links, type_name, after))),
         }
     }
 }
@@ -184,9 +184,12 @@ fn wide_range(links: &KeySet, type_name: Option<Symbol>, after: Option<Link>) ->
 }
 
 /// Iterates over links.
+// One stands on the stack of a walk and is never stored, so a box would only cost time.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Links<'a> {
     Block(std::slice::Iter<'a, Link>),
-    Wide(Range<'a>),
+    // Boxed: a range is large, few entities are wide, and iterators are moved about.
+    Wide(Box<Range<'a>>),
 }
 
 impl Links<'_> {

@@ -19,6 +19,9 @@ pub(crate) mod table;
 pub(crate) mod types;
 pub(crate) mod vector;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use adjacency::{Link, Neighbors, append_link_key};

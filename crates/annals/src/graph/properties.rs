@@ -66,6 +66,15 @@ impl Properties {
         entries.iter().find(|entry| entry.0 == symbol).map(|entry| &entry.1)
     }
 
+    /// Reads the first property, so that its memory is on the way when the caller asks for one.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        if let Properties::Few(entries) = self {
+            let first = entries.first().map_or(0, |entry| entry.0.0);
+            assert!(first < u32::MAX, "symbols are given from 0 upwards");
+        }
+    }
+
     /// Sets or (with `None`) removes one value; returns the one before.
     pub(crate) fn put(&mut self, symbol: Symbol, value: Option<Value>) -> Option<Value> {
         match self {

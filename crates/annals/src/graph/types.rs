@@ -223,7 +223,10 @@ fn inherit(
         if !is_narrower || above.is_many != declared.is_many {
             return Err(violation(
                 definition,
-                format!("attribute {} is inherited with another value type; give it another name", declared.name),
+                format!(
+                    "attribute {} is inherited with another value type; give it another name",
+                    declared.name
+                ),
             ));
         }
         merged.definition.is_required |= above.is_required;

@@ -16,7 +16,7 @@ mod versions;
 pub use compare::{ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use find::{Condition, Find, Operator, Order, Page};
 pub use instance::{ClassificationRef, Entity, Relationship};
-pub use neighbors::{Neighbor, Neighbors};
+pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
 pub use traverse::{Path, PathStep, Reach, VISITED_MAX};

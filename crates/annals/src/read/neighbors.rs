@@ -1,10 +1,12 @@
 //! The neighbours of an entity, now or as of an earlier time, page by page.
 
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::adjacency::{Link, Links, link_of_key};
+use crate::graph::instance::Instance;
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
 use crate::graph::symbols::Symbol;
@@ -31,10 +33,32 @@ pub struct Neighbors<'s> {
     links: LinksSeen<'s>,
 }
 
+/// How many entities are looked up at once.
+const AHEAD: usize = 8;
+
+/// A link, and the instance at its other end, if it is still there.
+type LookedUp<'s> = (Link, Option<&'s Arc<Instance>>);
+
+/// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
+pub struct Entities<'s> {
+    neighbors: Neighbors<'s>,
+    ahead: [Option<LookedUp<'s>>; AHEAD],
+    next: usize,
+}
+
+/// Which types of relationships to follow.
+#[derive(Clone)]
+pub(crate) enum LinkTypes {
+    All,
+    One(Symbol),
+    /// Ascending; none of them if empty.
+    Several(Vec<Symbol>),
+}
+
 /// The links that a snapshot may see, in order: the current ones, and as of an earlier time the past ones too.
 struct LinksSeen<'s> {
     current: Peekable<Links<'s>>,
-    past: Option<Peekable<Range<'s>>>,
+    past: Option<Box<Peekable<Range<'s>>>>,
 }
 
 impl Snapshot {
@@ -79,19 +103,24 @@ impl Snapshot {
         &self,
         slot: u32,
         direction: Direction,
-        types: Option<Vec<Symbol>>,
+        types: LinkTypes,
         after: Option<Link>,
     ) -> Neighbors<'_> {
-        let Some(mut types) = types else {
-            let links = LinksSeen::new(self, slot, direction, None, after);
-            return Neighbors { snapshot: self, slot, direction, types: Vec::new(), after, links };
+        let (first, types) = match types {
+            LinkTypes::All => (None, Vec::new()),
+            LinkTypes::One(name) => (Some(name), Vec::new()),
+            LinkTypes::Several(mut types) => {
+                types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
+                types.reverse();
+                let first = types.pop();
+                if first.is_none() {
+                    let links = LinksSeen::none();
+                    return Neighbors { snapshot: self, slot, direction, types, after, links };
+                }
+                (first, types)
+            }
         };
-        types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
-        types.reverse();
-        let links = match types.pop() {
-            None => LinksSeen::none(),
-            first => LinksSeen::new(self, slot, direction, first, after),
-        };
+        let links = LinksSeen::new(self, slot, direction, first, after);
         Neighbors { snapshot: self, slot, direction, types, after, links }
     }
 
@@ -130,7 +159,7 @@ impl<'s> LinksSeen<'s> {
             prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
             let mut past = graph.past_links.prefix(&prefix).peekable();
             while past.next_if(|key| after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
-            past
+            Box::new(past)
         });
         LinksSeen { current, past }
     }
@@ -165,12 +194,8 @@ impl<'s> Entity<'s> {
 
 impl<'s> Neighbors<'s> {
     /// Only the entities at the other ends: cheaper, because the relationships are not looked at.
-    pub fn entities(mut self) -> impl Iterator<Item = Result<Entity<'s>>> {
-        std::iter::from_fn(move || {
-            let link = self.next_link()?;
-            let entity = self.snapshot.entity_at(link.other);
-            Some(entity.and_then(|entity| entity.ok_or_else(|| dangling(link))))
-        })
+    pub fn entities(self) -> Entities<'s> {
+        Entities { neighbors: self, ahead: [None; AHEAD], next: AHEAD }
     }
 
     /// The next link that the snapshot sees, without looking at the entity behind it.
@@ -188,6 +213,51 @@ impl<'s> Neighbors<'s> {
             let name = self.types.pop()?;
             self.links = LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), self.after);
         }
+    }
+}
+
+impl<'s> Entities<'s> {
+    /// Looks up the next few entities in steps, each step for all of them: the processor then waits for their memory
+    /// once and not once for each.
+    fn look_ahead(&mut self) {
+        self.next = 0;
+        self.ahead = [None; AHEAD];
+        let mut links = [None; AHEAD];
+        for link in &mut links {
+            *link = self.neighbors.next_link();
+            if link.is_none() {
+                break;
+            }
+        }
+        let graph = self.neighbors.snapshot.graph();
+        for (ahead, link) in self.ahead.iter_mut().zip(links) {
+            *ahead = link.map(|link| (link, graph.entities.get(link.other)));
+        }
+        for (_, instance) in self.ahead.iter_mut().flatten() {
+            *instance = instance.filter(|instance| self.neighbors.snapshot.sees(instance));
+        }
+        for instance in self.ahead.iter().flatten().filter_map(|(_, instance)| *instance) {
+            instance.properties.touch();
+        }
+    }
+}
+
+impl<'s> Iterator for Entities<'s> {
+    type Item = Result<Entity<'s>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Entity<'s>>> {
+        if self.next == AHEAD {
+            self.look_ahead();
+        }
+        let (link, instance) = self.ahead[self.next]?;
+        self.next += 1;
+        let snapshot = self.neighbors.snapshot;
+        let entity = match instance {
+            None => Ok(None),
+            Some(instance) => snapshot.entity_of(link.other, instance),
+        };
+        Some(entity.and_then(|entity| entity.ok_or_else(|| dangling(link))))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::neighbors::LinkTypes;
 use super::instance::{Entity, Held, Relationship};
 use super::source::{Pending, Source};
 use crate::graph::Graph;
@@ -159,7 +160,7 @@ impl Snapshot {
     }
 
     #[inline]
-    fn entity_of<'s>(&'s self, slot: u32, instance: &'s Arc<Instance>) -> Result<Option<Entity<'s>>> {
+    pub(crate) fn entity_of<'s>(&'s self, slot: u32, instance: &'s Arc<Instance>) -> Result<Option<Entity<'s>>> {
         let held = self.seen(TypeKind::Entity, instance, false)?;
         Ok(held.map(|held| Entity { snapshot: self, slot, held }))
     }
@@ -322,8 +323,9 @@ impl Snapshot {
         let slot = self.live_slot(id)?;
         let neighbors = self.graph.neighbors(slot, direction);
         Ok(match self.relationship_types(type_name) {
-            None => neighbors.degree(None),
-            Some(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
+            LinkTypes::All => neighbors.degree(None),
+            LinkTypes::One(name) => neighbors.degree(Some(name)),
+            LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
         })
     }
 
@@ -334,12 +336,15 @@ impl Snapshot {
         }
     }
 
-    /// Symbols of a relationship type and its subtypes, ascending; `None` for all types.
-    pub(crate) fn relationship_types(
-        &self,
-        type_name: Option<&str>,
-    ) -> Option<Vec<crate::graph::symbols::Symbol>> {
-        type_name.map(|name| self.types_named(TypeKind::Relationship, name))
+    /// A relationship type and its subtypes; all types for `None`.
+    #[inline]
+    pub(crate) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
+        let Some(name) = type_name else { return LinkTypes::All };
+        match self.graph.names.find(name) {
+            None => LinkTypes::Several(Vec::new()),
+            Some(symbol) if self.graph.types.is_empty() => LinkTypes::One(symbol),
+            Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name)),
+        }
     }
 
     /// Symbols of a type and its subtypes, ascending; empty if nothing has this name.

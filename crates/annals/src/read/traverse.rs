@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::instance::{Entity, Relationship};
+use super::neighbors::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id};
+use crate::model::{Direction, Id, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 /// Most entities one walk visits unless told otherwise.
@@ -89,18 +90,15 @@ impl Reach {
         ))
     }
 
-    fn symbols(&self, snapshot: &Snapshot) -> Option<Vec<Symbol>> {
+    fn link_types(&self, snapshot: &Snapshot) -> LinkTypes {
         if self.types.is_empty() {
-            return None;
+            return LinkTypes::All;
         }
-        let mut symbols: Vec<Symbol> = self
-            .types
-            .iter()
-            .flat_map(|name| snapshot.relationship_types(Some(name)).unwrap_or_default())
-            .collect();
+        let mut symbols: Vec<Symbol> =
+            self.types.iter().flat_map(|name| snapshot.types_named(TypeKind::Relationship, name)).collect();
         symbols.sort_unstable();
         symbols.dedup();
-        Some(symbols)
+        LinkTypes::Several(symbols)
     }
 }
 
@@ -118,7 +116,7 @@ impl Snapshot {
     /// Errors: `NotFound` for an unknown end; `TooLarge` beyond `reach.visited_max`.
     pub fn shortest_path(&self, from: &Id, to: &Id, reach: &Reach) -> Result<Option<Path<'_>>> {
         let (start, goal) = (self.live_slot(from)?, self.live_slot(to)?);
-        let types = reach.symbols(self);
+        let types = reach.link_types(self);
         let mut arrivals: HashMap<u32, Arrival> = HashMap::new();
         let mut frontier = VecDeque::from([(start, 0)]);
         'walk: while let Some((at, depth)) = frontier.pop_front() {
@@ -171,7 +169,7 @@ impl Snapshot {
     /// Errors: `NotFound` for an unknown start; `TooLarge` beyond `reach.visited_max`.
     pub fn reachable(&self, start: &Id, reach: &Reach) -> Result<Vec<(Entity<'_>, usize)>> {
         let start = self.live_slot(start)?;
-        let types = reach.symbols(self);
+        let types = reach.link_types(self);
         let mut visited = HashSet::from([start]);
         let mut order = vec![(start, 0)];
         let mut next = 0;

@@ -89,7 +89,9 @@ impl Generator {
             9 => Value::Float(small as f64 + 0.5),
             10 => Value::Decimal(Decimal::new(small * 10 + 5, 1)),
             11 => Value::Float(f64::NAN),
-            12 => Value::Float(*self.random.choose(&[0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN])),
+            12 => {
+                Value::Float(*self.random.choose(&[0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN]))
+            }
             13 => Value::Integer(*self.random.choose(&[i64::MIN, i64::MAX, 1 << 40])),
             14 => Value::from(""),
             15 => Value::from(*self.random.choose(&["\0", "a\0", "a\0b"])),
@@ -220,9 +222,11 @@ impl Generator {
             73 => Action::Purge(self.instance()),
             74..=81 => return Operation::Undo(self.instance()),
             82..=88 => Action::Classify(self.entity(), self.classification()),
-            89..=93 => {
-                Action::Reclassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into(), self.patch())
-            }
+            89..=93 => Action::Reclassify(
+                self.entity(),
+                (*self.random.choose(&CLASSIFICATIONS)).into(),
+                self.patch(),
+            ),
             94..=97 => Action::Declassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into()),
             _ => Action::DefineType(self.definition()),
         })

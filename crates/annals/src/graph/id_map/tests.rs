@@ -1,3 +1,5 @@
+//! Id maps behave as the maps of the standard library, and share what they do not change.
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Key sets behave as the sets of the standard library, and stay within their bounds.
+
 use std::collections::BTreeSet;
 use std::ops::Bound;
 

@@ -1,3 +1,5 @@
+//! Vectors behave as those of the standard library, and share what they do not change.
+
 use proptest::prelude::*;
 
 use super::{LEAF_LEN, Vector};

@@ -1,0 +1,112 @@
+//! `annals serve`: the repository over HTTP.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use annals::{Options, Result};
+
+use crate::http::{Limits, Settings, serve};
+
+/// Serve a repository over HTTP.
+///
+/// Prints one line with the address once it listens, and runs until SIGTERM or SIGINT; then it finishes the requests
+/// in flight and closes the repository. `/health/ready` answers 503 until the repository is open.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:
+  annals serve library
+  annals serve library --listen 0.0.0.0:8280
+  annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
+  curl http://127.0.0.1:8280/openapi.json")]
+pub struct Serve {
+    /// Folder of the repository, created if there is none; the one of --repository unless given.
+    pub folder: Option<PathBuf>,
+    /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
+    pub listen: SocketAddr,
+    /// Follow the process that writes, and refuse writes.
+    #[arg(long)]
+    pub read_only: bool,
+    /// Largest request body.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_bytes_max)]
+    pub body_bytes_max: usize,
+    /// Bodies of all requests together.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bodies_bytes_max)]
+    pub bodies_bytes_max: usize,
+    /// Largest request head.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().header_bytes_max)]
+    pub header_bytes_max: usize,
+    /// Longest time for one request.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().request_time))]
+    pub request_time_ms: u64,
+    /// Most requests worked on at once.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().requests_max)]
+    pub requests_max: usize,
+    /// Most open connections.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
+    pub connections_max: usize,
+    /// Close a connection on which nothing happens for this long.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().idle_time))]
+    pub idle_time_ms: u64,
+    /// Most searches, walks and differences worked on at once [default: two per core].
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().heavy_max, hide_default_value = true)]
+    pub heavy_max: usize,
+    /// Largest page.
+    #[arg(long, value_name = "ITEMS", default_value_t = Limits::default().page_max)]
+    pub page_max: usize,
+    /// Most subscribers of the feed.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().subscribers_max)]
+    pub subscribers_max: usize,
+    /// Send a comment on a quiet feed this often.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().heartbeat))]
+    pub heartbeat_ms: u64,
+    /// Longest time a request waits for the position it asks for.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().visible_time))]
+    pub visible_time_ms: u64,
+    /// Longest time for requests in flight to end after a signal.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().stop_time))]
+    pub stop_time_ms: u64,
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Serve {
+    /// Serves until a signal says stop.
+    pub fn run(&self, repository: &Path) -> Result<()> {
+        let limits = self.limits();
+        let options = Options { is_read_only: self.read_only, ..Options::default() };
+        let settings = Settings {
+            folder: self.folder.as_deref().unwrap_or(repository).to_path_buf(),
+            listen: self.listen,
+            options,
+            limits,
+        };
+        serve(settings, |address| {
+            let mut output = std::io::stdout().lock();
+            // Nobody may be reading; that is no reason not to serve.
+            let _ = writeln!(output, "annals listens on http://{address}");
+            let _ = output.flush();
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            body_bytes_max: self.body_bytes_max,
+            bodies_bytes_max: self.bodies_bytes_max,
+            header_bytes_max: self.header_bytes_max,
+            request_time: Duration::from_millis(self.request_time_ms),
+            requests_max: self.requests_max,
+            connections_max: self.connections_max,
+            idle_time: Duration::from_millis(self.idle_time_ms),
+            heavy_max: self.heavy_max.max(1),
+            page_max: self.page_max.max(1),
+            subscribers_max: self.subscribers_max,
+            heartbeat: Duration::from_millis(self.heartbeat_ms),
+            visible_time: Duration::from_millis(self.visible_time_ms),
+            stop_time: Duration::from_millis(self.stop_time_ms),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Answers: JSON with the headers of the door.
+
+use annals::{Position, Receipt};
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LINK, LOCATION};
+use axum::http::{Response, StatusCode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value as Json, json};
+
+use super::call::Call;
+use super::parameters::POSITION;
+
+// What a path segment may hold as it is (RFC 3986, `unreserved`).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// An answer in JSON that shows a position.
+pub fn json(status: StatusCode, body: &Json, position: Position) -> Response<Body> {
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    with_position(response, position)
+}
+
+/// The same answer with the position header.
+pub fn with_position(mut response: Response<Body>, position: Position) -> Response<Body> {
+    response.headers_mut().insert(HeaderName::from_static(POSITION), HeaderValue::from(position.0));
+    response
+}
+
+/// The same answer with the version as entity tag.
+pub fn with_etag(mut response: Response<Body>, latest_version: u32) -> Response<Body> {
+    response.headers_mut().insert(ETAG, super::etag::tag_of(latest_version));
+    response
+}
+
+/// The same answer saying where the new instance is.
+pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals::Id) -> Response<Body> {
+    let location = format!("{collection}/{}", utf8_percent_encode(&id.to_string(), SEGMENT));
+    if let Ok(location) = HeaderValue::from_str(&location) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
+/// A page: items, and how to get the next ones. `extra` members stand beside them.
+pub fn page(
+    call: &Call,
+    items: Vec<Json>,
+    next: Option<String>,
+    extra: Json,
+    position: Position,
+) -> Response<Body> {
+    let mut body = json!({ "items": items, "next": next });
+    if let (Some(body), Json::Object(extra)) = (body.as_object_mut(), extra) {
+        body.extend(extra);
+    }
+    let mut response = json(StatusCode::OK, &body, position);
+    let link =
+        next.map(|next| format!("<{}?{}>; rel=\"next\"", call.uri.path(), call.query.following(&next)));
+    if let Some(link) = link.and_then(|link| HeaderValue::from_str(&link).ok()) {
+        response.headers_mut().insert(LINK, link);
+    }
+    response
+}
+
+/// The JSON form of a receipt.
+pub fn receipt_to_json(receipt: &Receipt) -> Json {
+    json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() })
+}

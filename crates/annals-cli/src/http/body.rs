@@ -1,0 +1,93 @@
+//! Request bodies: JSON within bounds.
+
+use axum::body::Body;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http_body_util::BodyExt;
+use serde_json::Value as Json;
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::door::Door;
+use super::problem::Problem;
+
+/// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
+pub const SMALL_BODY_BYTES: usize = 64 << 10;
+
+/// The bytes of a request body. Dropping them makes room for other bodies.
+pub struct Bytes {
+    bytes: Vec<u8>,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Bytes {
+    /// Receives a body.
+    ///
+    /// Errors: `unsupported-media-type`, `too-large`, `busy` if all bodies together would be too large.
+    pub async fn receive(door: &Door, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Problem> {
+        check_media_type(headers)?;
+        let bytes_max = door.limits.body_bytes_max;
+        let announced =
+            headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > bytes_max as u64) {
+            return Err(over(bytes_max));
+        }
+        let mut received = Bytes { bytes: Vec::new(), _permit: None };
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| Problem::invalid(format!("body: it broke off: {error}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if received.bytes.len() + data.len() > bytes_max {
+                return Err(over(bytes_max));
+            }
+            received.reserve(door, data.len())?;
+            received.bytes.extend_from_slice(&data);
+        }
+        Ok(received)
+    }
+
+    fn reserve(&mut self, door: &Door, bytes: usize) -> Result<(), Problem> {
+        let count = u32::try_from(bytes).expect("a frame is smaller than a body");
+        let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| {
+            Problem::busy("bodies: too many bytes are being received at once; try again later")
+        })?;
+        match &mut self._permit {
+            Some(held) => held.merge(permit),
+            none => *none = Some(permit),
+        }
+        Ok(())
+    }
+
+    /// True if it can be parsed in passing.
+    pub fn is_small(&self) -> bool {
+        self.bytes.len() <= SMALL_BODY_BYTES
+    }
+
+    /// The JSON in it. Errors: `invalid-argument` with line and column.
+    pub fn json(&self) -> Result<Json, Problem> {
+        serde_json::from_slice(&self.bytes).map_err(|error| {
+            Problem::invalid(format!("body: expected JSON: {error}"))
+                .with("line", error.line())
+                .with("column", error.column())
+        })
+    }
+}
+
+fn over(bytes_max: usize) -> Problem {
+    Problem::too_large(format!("body: expected at most {bytes_max} bytes; send it in parts"))
+        .with("bytesMax", bytes_max)
+}
+
+/// JSON must be declared: a web page can send other types to this server without asking it first.
+fn check_media_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = media_type == "application/json"
+        || (media_type.starts_with("application/") && media_type.ends_with("+json"));
+    if is_json {
+        return Ok(());
+    }
+    Err(Problem::door(
+        "unsupported-media-type",
+        format!("content type {declared:?}: expected application/json; add the header Content-Type"),
+    ))
+}

@@ -1,0 +1,154 @@
+//! A request as handlers see it: decoded, checked, with ways to read and to write.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use annals::{Position, Snapshot};
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, Uri};
+use serde_json::Value as Json;
+
+use super::body::Bytes;
+use super::door::Door;
+use super::endpoint::Outcome;
+use super::parameters::WAIT_POSITION;
+use super::problem::Problem;
+use super::query::{Query, decode_percent};
+
+/// How much work a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// A few look-ups: done in passing while the present is read.
+    Light,
+    /// Anything longer: done on a thread of its own, a bounded number at once.
+    Heavy,
+}
+
+/// A request.
+pub struct Call {
+    /// What all requests share.
+    pub door: Arc<Door>,
+    /// Path parameters, decoded.
+    pub path: Vec<(String, String)>,
+    /// Query parameters.
+    pub query: Query,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Where it went.
+    pub uri: Uri,
+    /// What it brought; taken by [`Call::receive`]. Behind a lock nobody waits for, so that a call can be shared.
+    pub body: Mutex<Body>,
+}
+
+impl Call {
+    /// A path parameter.
+    pub fn path(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The id in the path.
+    pub fn id(&self) -> Result<annals::Id, Problem> {
+        Ok(annals::Id::new(self.path("id"))?)
+    }
+
+    /// A header as text, percent-decoded.
+    pub fn header(&self, name: &str) -> Result<Option<String>, Problem> {
+        let Some(value) =
+            self.headers.get(HeaderName::from_lowercase(name.as_bytes()).expect("it is one of ours"))
+        else {
+            return Ok(None);
+        };
+        let text = std::str::from_utf8(value.as_bytes())
+            .map_err(|_| Problem::invalid(format!("header {name}: expected UTF-8, percent-encoded")))?;
+        decode_percent(text, name).map(Some)
+    }
+
+    /// Receives the body and reads the JSON in it.
+    pub async fn receive(&mut self) -> Result<Json, Problem> {
+        let body = std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let bytes = Bytes::receive(&self.door, &self.headers, body).await?;
+        if bytes.is_small() {
+            return bytes.json();
+        }
+        heavy(&self.door, move || bytes.json()).await
+    }
+
+    /// Page size: the one asked for, within bounds.
+    pub fn limit(&self) -> Result<usize, Problem> {
+        check_limit(&self.door, self.query.number("limit")?)
+    }
+
+    /// Reads a snapshot, as of the time asked for.
+    pub async fn read(
+        self,
+        weight: Weight,
+        work: impl FnOnce(&Call, Snapshot) -> Outcome + Send + 'static,
+    ) -> Outcome {
+        self.wait_visible().await?;
+        let present = self.door.repository()?.snapshot();
+        let as_of = self.query.as_of()?;
+        let is_present = as_of == annals::AsOf::default();
+        let snapshot = present.as_of(as_of)?;
+        if weight == Weight::Light && is_present {
+            return work(&self, snapshot);
+        }
+        let door = Arc::clone(&self.door);
+        heavy(&door, move || work(&self, snapshot)).await
+    }
+
+    /// Waits until the position the client asks for is visible.
+    ///
+    /// Errors: `not-visible` if it takes too long.
+    pub async fn wait_visible(&self) -> Result<(), Problem> {
+        let Some(text) = self.header(WAIT_POSITION)? else { return Ok(()) };
+        let wanted = text.trim().parse().map(Position).map_err(|_| {
+            Problem::invalid(format!("header {WAIT_POSITION}: expected a position, found {text:?}"))
+        })?;
+        if self.door.repository()?.snapshot().position() >= wanted {
+            return Ok(());
+        }
+        let mut visible = self.door.visible();
+        let waited =
+            tokio::time::timeout(self.door.limits.visible_time, visible.wait_for(|known| *known >= wanted))
+                .await;
+        match waited {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(Problem::door(
+                "not-visible",
+                format!(
+                    "position {wanted} is not visible yet, the last one is {}; try again",
+                    *self.door.visible().borrow()
+                ),
+            )),
+        }
+    }
+}
+
+/// The page size asked for, or the default, within bounds.
+pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> {
+    const DEFAULT: usize = 100;
+    let limit_max = door.limits.page_max;
+    match asked {
+        None => Ok(DEFAULT.min(limit_max)),
+        Some(limit) if (1..=limit_max).contains(&limit) => Ok(limit),
+        Some(limit) => Err(Problem::invalid(format!("limit: expected 1 to {limit_max}, found {limit}"))
+            .with("parameter", "limit")),
+    }
+}
+
+/// Does long work on a thread of its own, a bounded number at once.
+pub async fn heavy<T: Send + 'static>(
+    door: &Door,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
+    let running = tokio::task::spawn_blocking(move || {
+        // The work goes on when the client is gone; the permit goes with the work.
+        let _permit = permit;
+        work()
+    });
+    match running.await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}

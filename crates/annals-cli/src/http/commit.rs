@@ -1,0 +1,95 @@
+//! Writes: a transaction is built, handed over, and waited for without a thread.
+
+use std::sync::Arc;
+
+use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
+use tokio::sync::oneshot;
+
+use super::call::{Call, Weight, heavy};
+use super::door::Door;
+use super::parameters::{AUTHOR, MESSAGE};
+use super::problem::Problem;
+
+/// Who and why, as the headers and the query of a request say.
+#[derive(Clone, Debug, Default)]
+pub struct Signature {
+    /// Who commits.
+    pub author: String,
+    /// Why.
+    pub message: String,
+    /// From when the changes are true.
+    pub valid_from: Option<annals::Instant>,
+}
+
+impl Signature {
+    /// The signature of a request.
+    pub fn of(call: &Call) -> Result<Signature, Problem> {
+        Ok(Signature {
+            author: call.header(AUTHOR)?.unwrap_or_default(),
+            message: call.header(MESSAGE)?.unwrap_or_default(),
+            valid_from: call.query.instant("validFrom")?,
+        })
+    }
+
+    /// Puts it on a transaction.
+    pub fn sign(&self, transaction: &mut Transaction) {
+        transaction.author(&self.author).message(&self.message).valid_from(self.valid_from);
+    }
+}
+
+/// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
+/// [`annals::Repository::transact`] does, but holds no thread while the log syncs.
+pub async fn commit<T: Send + 'static>(
+    door: &Arc<Door>,
+    weight: Weight,
+    build: impl FnMut(&mut Transaction) -> Result<T, Problem> + Send + 'static,
+) -> Result<(T, Receipt), Problem> {
+    let mut build = build;
+    for retry in 0.. {
+        let (result, ticket);
+        (result, ticket, build) = match weight {
+            Weight::Light => submit(door, build)?,
+            Weight::Heavy => {
+                let shared = Arc::clone(door);
+                heavy(door, move || submit(&shared, build)).await?
+            }
+        };
+        match settle(&ticket).await {
+            Ok(receipt) => {
+                door.metrics.commits.add(1);
+                return Ok((result, receipt));
+            }
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                door.metrics.conflicts.add(1);
+                if retry >= RETRIES_MAX {
+                    return Err(error.into());
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    unreachable!("the loop returns when its retries are used up")
+}
+
+fn submit<T, B: FnMut(&mut Transaction) -> Result<T, Problem>>(
+    door: &Door,
+    mut build: B,
+) -> Result<(T, Ticket, B), Problem> {
+    let mut transaction = door.repository()?.transaction();
+    let result = build(&mut transaction)?;
+    Ok((result, transaction.try_submit()?, build))
+}
+
+async fn settle(ticket: &Ticket) -> annals::Result<Receipt> {
+    let (done, outcome) = oneshot::channel();
+    ticket.on_done(move |result| {
+        // The client may be gone; the commit holds all the same.
+        let _ = done.send(result);
+    });
+    outcome.await.unwrap_or_else(|_| {
+        Err(annals::Error::new(
+            ErrorKind::Unavailable,
+            "commit: its outcome was never told; look whether the change is there before making it again",
+        ))
+    })
+}

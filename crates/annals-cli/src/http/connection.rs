@@ -1,0 +1,254 @@
+//! One connection: HTTP/1.1 or HTTP/2 on a TCP stream, closed when nothing happens on it any more.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant as Clock};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tower::ServiceExt;
+
+use super::door::Door;
+use super::problem::{PROBLEM_JSON, Problem};
+
+/// Most headers of one request.
+const HEADERS_MAX: usize = 100;
+/// Most requests worked on at once on one HTTP/2 connection.
+const STREAMS_MAX: u32 = 256;
+
+/// Serves one connection until it is closed, idle for too long, or the server stops.
+pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStream) {
+    let activity = Arc::new(Activity::default());
+    let service = {
+        let activity = Arc::clone(&activity);
+        service_fn(move |request: Request<Incoming>| {
+            let in_flight = InFlight::new(&activity);
+            let router = router.clone();
+            async move {
+                let response = router.oneshot(request.map(Body::new)).await?;
+                Ok::<_, std::convert::Infallible>(
+                    response.map(|body| Guarded { body, _in_flight: in_flight }),
+                )
+            }
+        })
+    };
+    let builder = builder(door);
+    let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
+    let mut connection = pin!(builder.serve_connection(io, service));
+    let idle_time = door.limits.idle_time;
+    // A slow request and a quiet feed are not stuck.
+    let stuck_time = idle_time.max(2 * door.limits.request_time).max(3 * door.limits.heartbeat);
+    let mut tick = tokio::time::interval((idle_time / 4).max(Duration::from_millis(10)));
+    let mut stopping = door.stopping();
+    let mut is_ending = false;
+    loop {
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = stopping.wait_for(|is_stopping| *is_stopping), if !is_ending => {
+                is_ending = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            _ = tick.tick() => {
+                if activity.is_stuck(stuck_time) {
+                    return;
+                }
+                if activity.is_idle(idle_time) {
+                    if is_ending {
+                        return;
+                    }
+                    is_ending = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+}
+
+fn builder(door: &Door) -> Builder<TokioExecutor> {
+    // The smallest buffer that hyper takes.
+    const BUFFER_MIN: usize = 8_192;
+    let limits = &door.limits;
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.idle_time)
+        .max_headers(HEADERS_MAX)
+        .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(limits.idle_time / 3)
+        .keep_alive_timeout(limits.idle_time / 3)
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_header_list_size(u32::try_from(limits.header_bytes_max).unwrap_or(u32::MAX));
+    builder
+}
+
+/// Answers a connection that is one too many. The answer fits into an empty send buffer, so nobody waits.
+pub fn refuse(stream: &TcpStream) {
+    let body = Problem::busy("too many connections; try again later").to_json().to_string();
+    let text = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: {PROBLEM_JSON}\r\nretry-after: 1\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let _ = stream.try_write(text.as_bytes());
+}
+
+/// What happened last on a connection.
+struct Activity {
+    start: Clock,
+    // Milliseconds after `start`.
+    last_bytes: AtomicU64,
+    last_request: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+impl Default for Activity {
+    fn default() -> Activity {
+        let zero = AtomicU64::default;
+        Activity {
+            start: Clock::now(),
+            last_bytes: zero(),
+            last_request: zero(),
+            in_flight: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Activity {
+    fn touch(&self, last: &AtomicU64) {
+        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        last.store(millis, Ordering::Relaxed);
+    }
+
+    fn is_older(&self, last: &AtomicU64, age: Duration) -> bool {
+        self.start.elapsed() > Duration::from_millis(last.load(Ordering::Relaxed)) + age
+    }
+
+    /// No request for so long.
+    fn is_idle(&self, age: Duration) -> bool {
+        self.in_flight.load(Ordering::Relaxed) == 0 && self.is_older(&self.last_request, age)
+    }
+
+    /// No byte went either way for so long, although an answer is on its way: nobody reads it.
+    fn is_stuck(&self, age: Duration) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
+            && self.is_older(&self.last_bytes, age)
+            && self.is_older(&self.last_request, age)
+    }
+}
+
+/// A request from its head to the last byte of its answer.
+struct InFlight(Arc<Activity>);
+
+impl InFlight {
+    fn new(activity: &Arc<Activity>) -> InFlight {
+        activity.in_flight.fetch_add(1, Ordering::Relaxed);
+        activity.touch(&activity.last_request);
+        InFlight(Arc::clone(activity))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.touch(&self.0.last_request);
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The body of an answer; the request is in flight until it is dropped.
+struct Guarded {
+    body: Body,
+    _in_flight: InFlight,
+}
+
+impl http_body::Body for Guarded {
+    type Data = <Body as http_body::Body>::Data;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A stream that notes when bytes move.
+struct Watched {
+    stream: TcpStream,
+    activity: Arc<Activity>,
+}
+
+impl Watched {
+    fn note<T>(&self, poll: Poll<T>) -> Poll<T> {
+        if poll.is_ready() {
+            self.activity.touch(&self.activity.last_bytes);
+        }
+        poll
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.note(poll)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(poll)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.note(poll)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,176 @@
+//! One endpoint: method, path, handler and its description. The router and `/openapi.json` are made from the same list.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Method, Response};
+use serde_json::Value as Json;
+
+use super::call::Call;
+use super::problem::Problem;
+
+/// What a handler gives.
+pub type Outcome = Result<Response<Body>, Problem>;
+
+type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
+
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the path.
+    Path,
+    /// In the query.
+    Query,
+    /// In a header.
+    Header,
+}
+
+/// A parameter. Query parameters that an endpoint does not list are refused.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it stands.
+    pub place: Place,
+    /// Its JSON schema.
+    pub schema: Json,
+    /// What it is for.
+    pub description: &'static str,
+    /// An example.
+    pub example: Json,
+    /// True if it may be given several times.
+    pub is_many: bool,
+    /// True if it must be given.
+    pub is_required: bool,
+}
+
+/// What an endpoint answers when all is well.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// What it says.
+    pub description: &'static str,
+    /// Media type; empty for an answer without body.
+    pub media_type: &'static str,
+    /// Name of the schema of the body.
+    pub schema: &'static str,
+}
+
+/// An endpoint.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// HTTP method.
+    pub method: Method,
+    /// Path with its parameters in braces.
+    pub path: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// What else there is to know.
+    pub description: &'static str,
+    /// Which group it belongs to.
+    pub tag: &'static str,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Name of the schema of its request body.
+    pub body: Option<&'static str>,
+    /// What it answers.
+    pub answers: Vec<Answer>,
+    /// Kinds of its errors, beside those that every endpoint has.
+    pub problems: Vec<&'static str>,
+    /// True if it answers even when too many requests are worked on.
+    pub is_operational: bool,
+    /// What it does.
+    pub handler: Handler,
+}
+
+impl Endpoint {
+    /// An endpoint without parameters.
+    pub fn new<F, R>(method: Method, path: &'static str, summary: &'static str, handler: F) -> Endpoint
+    where
+        F: Fn(Call) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        let parameters = path
+            .split('/')
+            .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+            .map(super::parameters::path)
+            .collect();
+        Endpoint {
+            method,
+            path,
+            summary,
+            description: "",
+            tag: "",
+            parameters,
+            body: None,
+            answers: Vec::new(),
+            problems: Vec::new(),
+            is_operational: false,
+            handler: Arc::new(move |call| Box::pin(handler(call))),
+        }
+    }
+
+    /// The same in a group.
+    #[must_use]
+    pub fn tag(mut self, tag: &'static str) -> Endpoint {
+        self.tag = tag;
+        self
+    }
+
+    /// The same with a longer description.
+    #[must_use]
+    pub fn describe(mut self, description: &'static str) -> Endpoint {
+        self.description = description;
+        self
+    }
+
+    /// The same with parameters more.
+    #[must_use]
+    pub fn takes(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Endpoint {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// The same with a JSON request body.
+    #[must_use]
+    pub fn body(mut self, schema: &'static str) -> Endpoint {
+        self.body = Some(schema);
+        self.fails(&["unsupported-media-type", "too-large", "slow-request"])
+    }
+
+    /// The same with an answer in JSON.
+    #[must_use]
+    pub fn answers(self, status: u16, description: &'static str, schema: &'static str) -> Endpoint {
+        self.answers_as(status, description, "application/json", schema)
+    }
+
+    /// The same with an answer in another media type.
+    #[must_use]
+    pub fn answers_as(
+        mut self,
+        status: u16,
+        description: &'static str,
+        media_type: &'static str,
+        schema: &'static str,
+    ) -> Endpoint {
+        self.answers.push(Answer { status, description, media_type, schema });
+        self
+    }
+
+    /// The same with kinds of errors more.
+    #[must_use]
+    pub fn fails(mut self, kinds: &[&'static str]) -> Endpoint {
+        self.problems.extend(kinds);
+        self
+    }
+
+    /// The same, working also when the server is at its limits.
+    #[must_use]
+    pub fn operational(mut self) -> Endpoint {
+        self.is_operational = true;
+        self.tag("operation")
+    }
+}

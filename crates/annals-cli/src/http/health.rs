@@ -1,0 +1,91 @@
+//! Whether the server lives and is ready, its metrics, and what it offers.
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::{Method, Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::call::Call;
+use super::endpoint::{Endpoint, Outcome};
+use super::problem::Problem;
+use super::{metrics, openapi};
+
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/", "What there is", index).answers(200, "Where to start.", "Index"),
+        Endpoint::new(Method::GET, "/health/live", "Is the process alive", live).answers(200, "Yes.", "Live"),
+        Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
+            .answers(200, "Yes.", "Ready")
+            .fails(&["stopping"]),
+        Endpoint::new(Method::GET, "/metrics", "Metrics for Prometheus", read_metrics).answers_as(
+            200,
+            "Metrics in the text format.",
+            TEXT,
+            "Metrics",
+        ),
+        Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
+            200,
+            "OpenAPI 3.1.",
+            "OpenApi",
+        ),
+    ]
+    .into_iter()
+    .map(Endpoint::operational)
+    .collect()
+}
+
+fn json_answer(body: &Json) -> Outcome {
+    text_answer(body.to_string(), "application/json")
+}
+
+fn text_answer(body: String, media_type: &'static str) -> Outcome {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::OK;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    Ok(response)
+}
+
+async fn index(call: Call) -> Outcome {
+    json_answer(&json!({
+        "name": "annals",
+        "version": env!("CARGO_PKG_VERSION"),
+        "ready": call.door.opened().is_some(),
+        "openapi": "/openapi.json",
+        "entities": "/v1/entities",
+        "relationships": "/v1/relationships",
+        "types": "/v1/types",
+        "transactions": "/v1/transactions",
+        "feed": "/v1/feed",
+        "health": "/health/ready",
+        "metrics": "/metrics",
+    }))
+}
+
+async fn live(_: Call) -> Outcome {
+    json_answer(&json!({ "live": true }))
+}
+
+async fn ready(call: Call) -> Outcome {
+    if call.door.is_stopping() {
+        return Err(Problem::door("stopping", "server: it was asked to stop; use another one"));
+    }
+    let repository = call.door.repository()?;
+    json_answer(&json!({
+        "ready": true,
+        "position": repository.snapshot().position().0,
+        "readOnly": repository.is_read_only(),
+        "writeFailure": repository.failure().map(|error| error.to_string()),
+        "warnings": repository.warnings(),
+    }))
+}
+
+async fn read_metrics(call: Call) -> Outcome {
+    text_answer(metrics::render(&call.door), TEXT)
+}
+
+async fn read_openapi(_: Call) -> Outcome {
+    json_answer(&openapi::document())
+}

@@ -1,0 +1,431 @@
+//! Entities and relationships: create, read, replace, update, delete, purge, restore, undo.
+
+use annals::{
+    Action, Entity, ErrorKind, Id, InstanceId, Position, Receipt, Relationship, Snapshot, Status,
+    Transaction, TypeKind,
+};
+use axum::body::Body;
+use axum::http::{Method, Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::answer;
+use super::call::{Call, Weight, heavy};
+use super::commit::{Signature, commit};
+use super::endpoint::{Endpoint, Outcome};
+use super::etag::Conditions;
+use super::parameters;
+use super::problem::Problem;
+use crate::wire::{
+    Object, action_from_json, entity_to_json, object, only, patch_from_json, relationship_to_json,
+};
+
+/// Entities, or relationships: both are written and read the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// What it holds.
+    pub kind: TypeKind,
+    /// Its path.
+    pub path: &'static str,
+    /// Name of the schema of its members.
+    pub schema: &'static str,
+}
+
+/// All entities.
+pub const ENTITIES: Collection =
+    Collection { kind: TypeKind::Entity, path: "/v1/entities", schema: "Entity" };
+/// All relationships.
+pub const RELATIONSHIPS: Collection =
+    Collection { kind: TypeKind::Relationship, path: "/v1/relationships", schema: "Relationship" };
+
+/// What the path of one instance, of either kind, continues with.
+const PATHS: [[&str; 4]; 2] = [
+    ["/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/restore", "/v1/entities/{id}/undo"],
+    [
+        "/v1/relationships",
+        "/v1/relationships/{id}",
+        "/v1/relationships/{id}/restore",
+        "/v1/relationships/{id}/undo",
+    ],
+];
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let of = |(collection, paths): (Collection, [&'static str; 4])| endpoints_of(collection, paths);
+    [ENTITIES, RELATIONSHIPS].into_iter().zip(PATHS).flat_map(of).collect()
+}
+
+fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4]) -> Vec<Endpoint> {
+    let broken = ["type-violation", "missing-end", "not-unique", "cardinality"];
+    let tag = if of == ENTITIES { "entities" } else { "relationships" };
+    let (new, content) = if of == ENTITIES {
+        ("NewEntity", "EntityContent")
+    } else {
+        ("NewRelationship", "RelationshipContent")
+    };
+    let writes = |endpoint: Endpoint| {
+        endpoint.tag(tag).takes(parameters::writing()).takes([parameters::if_match()]).fails(&[
+            "read-only",
+            "conflict",
+            "busy",
+            "unavailable",
+            "precondition-failed",
+        ])
+    };
+    let alone = (of == ENTITIES).then(parameters::alone);
+    vec![
+        writes(Endpoint::new(Method::POST, all, "Create an instance", move |call| create(of, call)))
+            .body(new)
+            .answers(201, "Created; `Location` says where.", of.schema)
+            .fails(&broken)
+            .fails(&["already-exists"]),
+        Endpoint::new(Method::GET, one, "Read one instance", move |call| read(of, call))
+            .tag(tag)
+            .takes(parameters::reading())
+            .takes([parameters::if_none_match()])
+            .answers(200, "The instance; `ETag` is its latest version.", of.schema)
+            .answers_as(304, "The client has this version.", "", "")
+            .fails(&["not-found", "deleted", "future-instant"]),
+        writes(Endpoint::new(Method::PUT, one, "Replace, or create", move |call| put(of, call)))
+            .describe(
+                "Puts this content in the place of all properties and, if given, all classifications; creates the \
+                 instance if there is none. What a GET gave can be sent back: header fields are checked or ignored.",
+            )
+            .takes([parameters::if_none_match()])
+            .body(content)
+            .answers(200, "Replaced.", of.schema)
+            .answers(201, "Created.", of.schema)
+            .fails(&broken)
+            .fails(&["deleted", "already-exists"]),
+        writes(Endpoint::new(Method::PATCH, one, "Change some properties", move |call| patch(of, call)))
+            .body("Patch")
+            .answers(200, "The instance after the change.", of.schema)
+            .fails(&["not-found", "deleted", "type-violation", "not-unique"]),
+        writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
+            .describe("An entity takes its relationships along. A deleted instance can be restored, a purged one not.")
+            .takes([parameters::purge()])
+            .answers(200, "Done.", "Receipt")
+            .fails(&["not-found", "deleted"]),
+        writes(Endpoint::new(Method::POST, restored, "Bring a deleted instance back", move |call| restore(of, call)))
+            .takes(alone)
+            .answers(200, "The instance, live again.", of.schema)
+            .fails(&broken)
+            .fails(&["not-found", "not-deleted"]),
+        writes(Endpoint::new(Method::POST, undone, "Take the last change back", move |call| undo(of, call)))
+            .describe("Makes a new version with the content of the one before. A deletion is taken back too.")
+            .answers(200, "The instance after it; only the receipt if it is deleted now.", of.schema)
+            .fails(&broken)
+            .fails(&["not-found", "deleted"]),
+    ]
+}
+
+impl Collection {
+    fn instance(self, id: Id) -> InstanceId {
+        if self == ENTITIES { InstanceId::Entity(id) } else { InstanceId::Relationship(id) }
+    }
+
+    /// The instance that a call names.
+    pub fn named(self, call: &Call) -> Result<InstanceId, Problem> {
+        Ok(self.instance(call.id()?))
+    }
+}
+
+/// An instance of either kind.
+pub enum Seen<'s> {
+    /// An entity.
+    Entity(Entity<'s>),
+    /// A relationship.
+    Relationship(Relationship<'s>),
+}
+
+impl<'s> Seen<'s> {
+    /// The instance, if the snapshot sees it.
+    pub fn find(snapshot: &'s Snapshot, id: &InstanceId) -> annals::Result<Option<Seen<'s>>> {
+        Ok(match id {
+            InstanceId::Entity(id) => snapshot.entity(id)?.map(Seen::Entity),
+            InstanceId::Relationship(id) => snapshot.relationship(id)?.map(Seen::Relationship),
+        })
+    }
+
+    /// One version of the instance.
+    pub fn version(snapshot: &'s Snapshot, id: &InstanceId, number: u32) -> annals::Result<Option<Seen<'s>>> {
+        Ok(match id {
+            InstanceId::Entity(id) => snapshot.entity_version(id, number)?.map(Seen::Entity),
+            InstanceId::Relationship(id) => {
+                snapshot.relationship_version(id, number)?.map(Seen::Relationship)
+            }
+        })
+    }
+
+    /// Its JSON form.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Seen::Entity(entity) => entity_to_json(entity),
+            Seen::Relationship(relationship) => relationship_to_json(relationship),
+        }
+    }
+
+    /// Number of the version written last.
+    pub fn latest_version(&self) -> u32 {
+        match self {
+            Seen::Entity(entity) => entity.latest_version(),
+            Seen::Relationship(relationship) => relationship.latest_version(),
+        }
+    }
+
+    fn position(&self) -> Position {
+        match self {
+            Seen::Entity(entity) => entity.position(),
+            Seen::Relationship(relationship) => relationship.position(),
+        }
+    }
+}
+
+/// Why a snapshot does not see an instance: it was never there, or it is deleted.
+pub fn unseen(snapshot: &Snapshot, id: &InstanceId) -> Problem {
+    let is_deleted = |last: &annals::VersionInfo| last.is_in_force && last.status == Status::Deleted;
+    match snapshot.versions(id, 0, 1) {
+        Err(error) => error.into(),
+        Ok(versions) if versions.first().is_some_and(is_deleted) => {
+            let text = format!("{id} is deleted; read its history, or restore it");
+            annals::Error::new(ErrorKind::Deleted, text).into()
+        }
+        Ok(_) => Problem::not_found(format!("{id} does not exist at this time")),
+    }
+}
+
+async fn read(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let conditions = Conditions::of(&call)?;
+    call.read(Weight::Light, move |_, snapshot| {
+        let Some(found) = Seen::find(&snapshot, &id)? else { return Err(unseen(&snapshot, &id)) };
+        let version = found.latest_version();
+        if conditions.is_known(version) {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            let response = answer::with_etag(response, version);
+            return Ok(answer::with_position(response, snapshot.position()));
+        }
+        let response = answer::json(StatusCode::OK, &found.to_json(), snapshot.position());
+        Ok(answer::with_etag(response, version))
+    })
+    .await
+}
+
+async fn create(of: Collection, mut call: Call) -> Outcome {
+    let body = call.receive().await?;
+    let fields = object(&body, "body")?;
+    only(fields, "body", known_fields(of))?;
+    let action = create_action(of, fields, None)?;
+    let id = action.instance().expect("a creation names its instance");
+    let work = move |transaction: &mut Transaction| push_creation(transaction, action.clone());
+    write_with_status(of, call, Weight::Light, id, move |transaction| {
+        work(transaction).map(|()| StatusCode::CREATED)
+    })
+    .await
+}
+
+async fn put(of: Collection, mut call: Call) -> Outcome {
+    let body = call.receive().await?;
+    let id = of.named(&call)?;
+    let fields = object(&body, "body")?;
+    let header_fields = ["version", "latestVersion", "status", "created", "updated", "validFrom", "position"];
+    only(fields, "body", &[known_fields(of), &header_fields].concat())?;
+    check_same(fields, "id", &id.id().to_string())?;
+    let fields = fields.clone();
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| {
+        let found = Seen::find(transaction.base(), &instance)?;
+        match found {
+            None => {
+                push_creation(transaction, create_action(of, &fields, Some(instance.id()))?)?;
+                Ok(StatusCode::CREATED)
+            }
+            Some(found) => {
+                check_header(&fields, &found)?;
+                let mut action = Object::new();
+                action.extend(json_object(
+                    json!({ "action": "replace", "kind": of.kind.name(), "id": instance.id().to_string() }),
+                ));
+                for name in ["properties", "classifications"] {
+                    if let Some(value) = fields.get(name) {
+                        action.insert(name.into(), value.clone());
+                    }
+                }
+                transaction.push_action(action_from_json(&Json::Object(action))?)?;
+                Ok(StatusCode::OK)
+            }
+        }
+    };
+    write_with_status(of, call, Weight::Light, id, work).await
+}
+
+async fn patch(of: Collection, mut call: Call) -> Outcome {
+    let patch = patch_from_json(&call.receive().await?)?;
+    let id = of.named(&call)?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| Ok(transaction.update(&instance, patch.clone())?);
+    write(of, call, Weight::Light, id, work).await
+}
+
+async fn delete(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let is_purge = call.query.flag("purge")?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| {
+        Ok(if is_purge { transaction.purge(&instance)? } else { transaction.delete(&instance)? })
+    };
+    let ((), receipt, _) = write_only(&call, Weight::Light, id, work).await?;
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
+}
+
+async fn restore(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let is_alone = of == ENTITIES && call.query.flag("alone")?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| {
+        Ok(if is_alone {
+            transaction.restore_alone(instance.id())?
+        } else {
+            transaction.restore(&instance)?
+        })
+    };
+    write(of, call, Weight::Light, id, work).await
+}
+
+async fn undo(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| Ok(transaction.undo(&instance)?);
+    // The version before may have to be read from the log.
+    write(of, call, Weight::Heavy, id, work).await
+}
+
+/// Commits one change of one instance and answers with the instance as that commit left it.
+pub async fn write(
+    of: Collection,
+    call: Call,
+    weight: Weight,
+    id: InstanceId,
+    mut work: impl FnMut(&mut Transaction) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    write_with_status(of, call, weight, id, move |transaction| work(transaction).map(|()| StatusCode::OK))
+        .await
+}
+
+async fn write_with_status(
+    of: Collection,
+    call: Call,
+    weight: Weight,
+    id: InstanceId,
+    work: impl FnMut(&mut Transaction) -> Result<StatusCode, Problem> + Send + 'static,
+) -> Outcome {
+    let (status, receipt, id) = write_only(&call, weight, id, work).await?;
+    let snapshot = call.door.repository()?.snapshot();
+    let is_latest = Seen::find(&snapshot, &id)?.is_some_and(|found| found.position() == receipt.position);
+    if is_latest {
+        return show(of, &snapshot, &id, status, &receipt);
+    }
+    // Somebody has changed it since, or the change is one of the past: show what this commit made.
+    heavy(&call.door, move || {
+        let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
+        show(of, &snapshot.as_of(as_of)?, &id, status, &receipt)
+    })
+    .await
+}
+
+async fn write_only<T: Send + 'static>(
+    call: &Call,
+    weight: Weight,
+    id: InstanceId,
+    mut work: impl FnMut(&mut Transaction) -> Result<T, Problem> + Send + 'static,
+) -> Result<(T, Receipt, InstanceId), Problem> {
+    call.wait_visible().await?;
+    let signature = Signature::of(call)?;
+    let conditions = Conditions::of(call)?;
+    let instance = id.clone();
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        conditions.check_in(transaction.base(), &instance)?;
+        work(transaction)
+    };
+    let (result, receipt) = commit(&call.door, weight, build).await?;
+    Ok((result, receipt, id))
+}
+
+fn show(
+    of: Collection,
+    snapshot: &Snapshot,
+    id: &InstanceId,
+    status: StatusCode,
+    receipt: &Receipt,
+) -> Outcome {
+    let Some(found) = Seen::find(snapshot, id)? else {
+        let json = answer::receipt_to_json(receipt);
+        return Ok(answer::json(status, &json, receipt.position));
+    };
+    let response = answer::json(status, &found.to_json(), receipt.position);
+    let response = answer::with_etag(response, found.latest_version());
+    Ok(if status == StatusCode::CREATED {
+        answer::with_location(response, of.path, id.id())
+    } else {
+        response
+    })
+}
+
+fn known_fields(of: Collection) -> &'static [&'static str] {
+    if of == ENTITIES {
+        &["id", "type", "properties", "classifications"]
+    } else {
+        &["id", "type", "from", "to", "properties"]
+    }
+}
+
+/// The creation that a body asks for, with the id of the path if there is one.
+fn create_action(of: Collection, fields: &Object, id: Option<&Id>) -> Result<Action, Problem> {
+    let mut action: Object = known_fields(of)
+        .iter()
+        .filter_map(|name| fields.get(*name).map(|value| ((*name).to_owned(), value.clone())))
+        .collect();
+    action.insert("action".into(), "create".into());
+    action.insert("kind".into(), of.kind.name().into());
+    if let Some(id) = id {
+        action.insert("id".into(), id.to_string().into());
+    }
+    Ok(action_from_json(&Json::Object(action))?)
+}
+
+fn push_creation(transaction: &mut Transaction, action: Action) -> Result<(), Problem> {
+    match action {
+        Action::CreateEntity(new) => transaction.create_entity(new)?,
+        Action::CreateRelationship(new) => transaction.create_relationship(new)?,
+        other => unreachable!("{} is no creation", other.verb()),
+    };
+    Ok(())
+}
+
+/// Header fields that a replacement cannot change must be the same if they are sent.
+fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
+    match found {
+        Seen::Entity(entity) => check_same(fields, "type", entity.type_name()),
+        Seen::Relationship(relationship) => {
+            check_same(fields, "type", relationship.type_name())?;
+            check_same(fields, "from", &relationship.from().to_string())?;
+            check_same(fields, "to", &relationship.to().to_string())
+        }
+    }
+}
+
+fn check_same(fields: &Object, name: &str, expected: &str) -> Result<(), Problem> {
+    match fields.get(name) {
+        None => Ok(()),
+        Some(found) if found == expected => Ok(()),
+        Some(found) => Err(Problem::invalid(format!("{name}: expected {expected:?}, found {found}"))),
+    }
+}
+
+fn json_object(json: Json) -> Object {
+    match json {
+        Json::Object(object) => object,
+        _ => Object::new(),
+    }
+}

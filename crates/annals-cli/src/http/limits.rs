@@ -1,0 +1,86 @@
+//! The bounds of the server: how much, how many, how long.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+/// Bounds. Over a bound the answer is a clear refusal; nothing grows or waits without end.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Largest request body. Units: bytes.
+    pub body_bytes_max: usize,
+    /// Bodies of all requests that are being received or worked on. Units: bytes.
+    pub bodies_bytes_max: usize,
+    /// Largest request head. Units: bytes.
+    pub header_bytes_max: usize,
+    /// Longest time from the head of a request to the head of its answer.
+    pub request_time: Duration,
+    /// Most requests worked on at once.
+    pub requests_max: usize,
+    /// Most open connections.
+    pub connections_max: usize,
+    /// A connection on which nothing happens for this long is closed.
+    pub idle_time: Duration,
+    /// Most searches, walks and differences worked on at once; further ones wait.
+    pub heavy_max: usize,
+    /// Largest page. Units: items.
+    pub page_max: usize,
+    /// Most subscribers of the feed.
+    pub subscribers_max: usize,
+    /// A comment is sent on the feed when nothing else was for this long.
+    pub heartbeat: Duration,
+    /// Longest time a read waits for the position it asks for.
+    pub visible_time: Duration,
+    /// Longest time for requests in flight to end after a signal to stop.
+    pub stop_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Limits {
+            body_bytes_max: 16 << 20,
+            bodies_bytes_max: 256 << 20,
+            header_bytes_max: 64 << 10,
+            request_time: Duration::from_secs(30),
+            requests_max: 1_024,
+            connections_max: 4_096,
+            idle_time: Duration::from_secs(75),
+            heavy_max: 2 * cores,
+            page_max: 1_000,
+            subscribers_max: 64,
+            heartbeat: Duration::from_secs(15),
+            visible_time: Duration::from_secs(5),
+            stop_time: Duration::from_secs(20),
+        }
+    }
+}
+
+/// The permits that hold the counted limits. A permit is given back when it is dropped.
+pub struct Gates {
+    /// One per request worked on.
+    pub requests: Arc<Semaphore>,
+    /// One per open connection.
+    pub connections: Arc<Semaphore>,
+    /// One per search, walk or difference worked on.
+    pub heavy: Arc<Semaphore>,
+    /// One per byte of a request body held.
+    pub body_bytes: Arc<Semaphore>,
+    /// One per subscriber of the feed.
+    pub subscribers: Arc<Semaphore>,
+}
+
+impl Gates {
+    /// Gates as wide as the limits say.
+    pub fn new(limits: &Limits) -> Gates {
+        let gate = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
+        Gates {
+            requests: gate(limits.requests_max),
+            connections: gate(limits.connections_max),
+            heavy: gate(limits.heavy_max),
+            body_bytes: gate(limits.bodies_bytes_max),
+            subscribers: gate(limits.subscribers_max),
+        }
+    }
+}

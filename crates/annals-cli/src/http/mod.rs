@@ -1,0 +1,35 @@
+//! The HTTP door: translates requests into calls of the engine and results into JSON. It decides nothing.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+mod server;
+mod connection;
+mod limits;
+mod door;
+mod router;
+mod endpoint;
+mod parameters;
+mod query;
+mod body;
+mod call;
+mod answer;
+mod etag;
+mod commit;
+mod problem;
+mod instances;
+mod versions;
+mod neighbors;
+mod walks;
+mod offset;
+mod find;
+mod classifications;
+mod types;
+mod transactions;
+mod feed;
+mod health;
+mod metrics;
+mod openapi;
+mod schemas;
+
+pub use limits::Limits;
+pub use server::{Settings, serve};

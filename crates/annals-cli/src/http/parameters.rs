@@ -1,0 +1,200 @@
+//! The parameters that endpoints share, each described once.
+
+use serde_json::{Value as Json, json};
+
+use super::endpoint::{Parameter, Place};
+
+/// Header: who commits.
+pub const AUTHOR: &str = "annals-author";
+/// Header: why.
+pub const MESSAGE: &str = "annals-message";
+/// Header of answers: the position they show, or that they made.
+pub const POSITION: &str = "annals-position";
+/// Header: read only when this position is visible.
+pub const WAIT_POSITION: &str = "annals-wait-position";
+
+fn parameter(
+    name: &'static str,
+    place: Place,
+    schema: Json,
+    example: impl Into<Json>,
+    description: &'static str,
+) -> Parameter {
+    let example = example.into();
+    Parameter { name, place, schema, description, example, is_many: false, is_required: place == Place::Path }
+}
+
+/// A query parameter.
+pub fn query(
+    name: &'static str,
+    schema: Json,
+    example: impl Into<Json>,
+    description: &'static str,
+) -> Parameter {
+    parameter(name, Place::Query, schema, example, description)
+}
+
+/// A query parameter that must be given.
+pub fn required(
+    name: &'static str,
+    schema: Json,
+    example: impl Into<Json>,
+    description: &'static str,
+) -> Parameter {
+    Parameter { is_required: true, ..query(name, schema, example, description) }
+}
+
+fn header(name: &'static str, example: &str, description: &'static str) -> Parameter {
+    parameter(name, Place::Header, text(), example, description)
+}
+
+/// The path parameter with this name.
+pub fn path(name: &str) -> Parameter {
+    match name {
+        "id" => parameter(
+            "id",
+            Place::Path,
+            json!({ "type": "string", "maxLength": 255 }),
+            "bash",
+            "Id of the instance: a UUID or any text of at most 255 bytes, percent-encoded.",
+        ),
+        "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
+        "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
+        "kind" => parameter(
+            "kind",
+            Place::Path,
+            json!({ "type": "string", "enum": ["entity", "relationship", "classification"] }),
+            "entity",
+            "What the type describes.",
+        ),
+        unknown => panic!("path parameter {unknown} has no description"),
+    }
+}
+
+/// The schema of a text.
+pub fn text() -> Json {
+    json!({ "type": "string" })
+}
+
+/// The schema of a number from 0 on.
+pub fn count() -> Json {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn instant() -> Json {
+    json!({ "type": "string", "format": "date-time" })
+}
+
+fn flag() -> Json {
+    json!({ "type": "boolean", "default": false })
+}
+
+/// What every read takes.
+pub fn reading() -> Vec<Parameter> {
+    vec![
+        query("atPosition", count(), 1, "Read what the repository knew at this position."),
+        query("at", instant(), "2025-08-09T00:00:00Z", "Read what the repository knew at this instant."),
+        query("validAt", instant(), "2025-08-09T00:00:00Z", "Read what was true at this instant."),
+        header(WAIT_POSITION, "1", "Wait (bounded) until this position is visible: read your own writes."),
+    ]
+}
+
+/// What every write of one instance takes.
+pub fn writing() -> Vec<Parameter> {
+    vec![
+        query("validFrom", instant(), "2025-08-09", "From when the change is true; now if left out."),
+        header(AUTHOR, "ada", "Who commits; percent-encode what is not ASCII."),
+        header(MESSAGE, "new release", "Why; percent-encode what is not ASCII."),
+        header(WAIT_POSITION, "1", "Wait (bounded) until this position is visible before writing."),
+    ]
+}
+
+/// What a page takes.
+pub fn paging() -> Vec<Parameter> {
+    vec![
+        query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100, "Items on a page."),
+        query("after", text(), "0a1b", "The `next` of the page before."),
+    ]
+}
+
+/// What a search takes.
+pub fn finding() -> Vec<Parameter> {
+    vec![
+        query("type", text(), "package", "Only this type and its subtypes."),
+        Parameter {
+            is_many: true,
+            ..query(
+                "where",
+                text(),
+                "size>=10",
+                "A condition, repeatable, all must hold: name=v, name!=v, name<v, name<=v, name>v, name>=v, \
+                 name^=prefix, name*=part, name (present), !name (absent). A value that is JSON is taken as that, \
+                 any other as text.",
+            )
+        },
+        query("orderBy", text(), "-size", "Order by this property; with a minus sign, largest first."),
+    ]
+}
+
+/// Only entities with a classification.
+pub fn classified() -> Parameter {
+    query("classified", text(), "essential", "Only entities with this classification or a subtype of it.")
+}
+
+/// What a walk takes.
+pub fn walking() -> Vec<Parameter> {
+    vec![
+        query(
+            "direction",
+            json!({ "type": "string", "enum": ["out", "in", "both"], "default": "out" }),
+            "out",
+            "Which way to follow relationships.",
+        ),
+        Parameter {
+            is_many: true,
+            ..query("type", text(), "depends", "Follow only this type and its subtypes; repeatable.")
+        },
+        query("depthMax", count(), 5, "Most steps from the start."),
+        query("visitedMax", count(), 100_000, "Most entities to visit before giving up with too-large."),
+    ]
+}
+
+/// One direction.
+pub fn direction() -> Parameter {
+    query(
+        "direction",
+        json!({ "type": "string", "enum": ["out", "in"], "default": "out" }),
+        "out",
+        "Relationships that start at the entity, or that end at it.",
+    )
+}
+
+/// One relationship type.
+pub fn relationship_type() -> Parameter {
+    query("type", text(), "depends", "Only this relationship type and its subtypes.")
+}
+
+/// Purge instead of delete.
+pub fn purge() -> Parameter {
+    query("purge", flag(), false, "Remove for good, with the whole history.")
+}
+
+/// Restore without relationships.
+pub fn alone() -> Parameter {
+    query("alone", flag(), false, "Restore the entity without the relationships that went with it.")
+}
+
+/// A condition on the version before a write.
+pub fn if_match() -> Parameter {
+    header("if-match", "\"3\"", "Do it only if this is the latest version, else 412.")
+}
+
+/// A condition on the version, for reads and creations.
+pub fn if_none_match() -> Parameter {
+    header("if-none-match", "\"3\"", "Reads: 304 if this is still the latest version. PUT: `*` only creates.")
+}
+
+/// Where the feed goes on.
+pub fn last_event_id() -> Parameter {
+    header("last-event-id", "17", "Send records after this position, if `after` is not given.")
+}

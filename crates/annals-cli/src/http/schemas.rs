@@ -1,0 +1,503 @@
+//! The JSON forms of the interface as schemas, each with an example.
+
+use serde_json::{Value as Json, json};
+
+use super::problem::{ALL_KINDS, DOOR_KINDS, Problem};
+
+fn reference(name: &str) -> Json {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+fn text() -> Json {
+    json!({ "type": "string" })
+}
+
+fn number() -> Json {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn flag() -> Json {
+    json!({ "type": "boolean" })
+}
+
+fn instant() -> Json {
+    json!({ "type": "string", "format": "date-time" })
+}
+
+fn list(items: Json) -> Json {
+    json!({ "type": "array", "items": items })
+}
+
+fn map(values: Json) -> Json {
+    json!({ "type": "object", "additionalProperties": values })
+}
+
+/// An object that has all these members and no other.
+fn object(members: Json) -> Json {
+    let required: Vec<String> = members.as_object().expect("members are an object").keys().cloned().collect();
+    json!({ "type": "object", "properties": members, "required": required, "additionalProperties": false })
+}
+
+/// An object of which only some members must be there.
+fn partial(required: &[&str], members: Json) -> Json {
+    json!({ "type": "object", "properties": members, "required": required, "additionalProperties": false })
+}
+
+/// Every schema with its example.
+///
+/// Shape: `[(name, schema, example)]`.
+pub fn schemas() -> Vec<(&'static str, Json, Json)> {
+    let mut schemas = values();
+    schemas.extend(instances());
+    schemas.extend(contents());
+    schemas.extend(pages());
+    schemas.extend(types());
+    schemas.extend(writes());
+    schemas.extend(operation());
+    schemas
+}
+
+fn values() -> Vec<(&'static str, Json, Json)> {
+    let tagged = |tag: &str, inner: Json| object(json!({ tag: inner }));
+    let value = json!({
+        "description": "A property value. Kinds that JSON lacks are objects with one key that starts with `$`.",
+        "oneOf": [
+            { "type": ["boolean", "number", "string"] },
+            list(reference("Value")),
+            tagged("$decimal", text()),
+            tagged("$float", text()),
+            tagged("$bytes", json!({ "type": "string", "contentEncoding": "base64" })),
+            tagged("$date", json!({ "type": "string", "format": "date" })),
+            tagged("$timestamp", instant()),
+            tagged("$duration", json!({ "type": "string", "format": "duration" })),
+            tagged("$uuid", json!({ "type": "string", "format": "uuid" })),
+            tagged("$iri", json!({ "type": "string", "format": "iri" })),
+            tagged("$map", map(reference("Value"))),
+            tagged("$set", list(reference("Value"))),
+            {
+                "type": "object",
+                "propertyNames": { "pattern": "^[^$]" },
+                "additionalProperties": reference("Value"),
+            },
+        ],
+    });
+    let properties = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } });
+    vec![
+        ("Value", value, json!({ "$set": ["shell", "interactive"] })),
+        ("Properties", map(reference("Value")), properties),
+        (
+            "Stamp",
+            object(json!({ "instant": instant(), "author": text() })),
+            json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" }),
+        ),
+    ]
+}
+
+fn header() -> Json {
+    json!({
+        "id": text(),
+        "type": text(),
+        "version": number(),
+        "latestVersion": number(),
+        "status": { "type": "string", "enum": ["active", "deleted"] },
+        "created": reference("Stamp"),
+        "updated": reference("Stamp"),
+        "validFrom": instant(),
+        "position": number(),
+        "properties": reference("Properties"),
+    })
+}
+
+fn header_example(id: &str, type_name: &str, properties: Json) -> Json {
+    json!({
+        "id": id,
+        "type": type_name,
+        "version": 1,
+        "latestVersion": 1,
+        "status": "active",
+        "created": { "instant": "2025-08-09T10:00:00Z", "author": "ada" },
+        "updated": { "instant": "2025-08-09T10:00:00Z", "author": "ada" },
+        "validFrom": "2025-08-09T10:00:00Z",
+        "position": 42,
+        "properties": properties,
+    })
+}
+
+fn joined(mut json: Json, more: Json) -> Json {
+    if let (Json::Object(known), Json::Object(more)) = (&mut json, more) {
+        known.extend(more);
+    }
+    json
+}
+
+fn entity_example() -> Json {
+    joined(
+        header_example("bash", "package", json!({ "name": "bash", "size": 7 })),
+        json!({ "classifications": { "essential": classification_example() } }),
+    )
+}
+
+fn relationship_example() -> Json {
+    joined(header_example("bash-libc6", "depends", json!({})), json!({ "from": "bash", "to": "libc6" }))
+}
+
+fn classification_example() -> Json {
+    let stamp = json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" });
+    json!({ "version": 1, "created": stamp, "updated": stamp, "properties": { "since": 1996 } })
+}
+
+fn instances() -> Vec<(&'static str, Json, Json)> {
+    vec![
+        (
+            "Entity",
+            object(joined(header(), json!({ "classifications": map(reference("Classification")) }))),
+            entity_example(),
+        ),
+        (
+            "Relationship",
+            object(joined(header(), json!({ "from": text(), "to": text() }))),
+            relationship_example(),
+        ),
+        (
+            "Classification",
+            object(json!({
+                "version": number(),
+                "created": reference("Stamp"),
+                "updated": reference("Stamp"),
+                "properties": reference("Properties"),
+            })),
+            classification_example(),
+        ),
+    ]
+}
+
+fn contents() -> Vec<(&'static str, Json, Json)> {
+    let named = partial(&["name"], json!({ "name": text(), "properties": reference("Properties") }));
+    let classifications = json!({ "oneOf": [list(named), map(reference("ClassificationContent"))] });
+    // What a GET gave may be sent back.
+    let mut header_fields = header();
+    for name in ["id", "type", "properties"] {
+        header_fields.as_object_mut().expect("a header is an object").remove(name);
+    }
+    let content = |more: Json| joined(header_fields.clone(), more);
+    let properties = reference("Properties");
+    let entity =
+        json!({ "id": text(), "type": text(), "properties": properties, "classifications": classifications });
+    let relationship =
+        json!({ "id": text(), "type": text(), "from": text(), "to": text(), "properties": properties });
+    let new_entity = json!({ "id": "bash", "type": "package", "properties": { "name": "bash", "size": 7 } });
+    let new_relationship = json!({ "type": "depends", "from": "bash", "to": "libc6", "properties": {} });
+    vec![
+        ("NewEntity", partial(&["type"], entity.clone()), new_entity.clone()),
+        ("NewRelationship", partial(&["type", "from", "to"], relationship.clone()), new_relationship.clone()),
+        ("EntityContent", partial(&[], content(entity)), new_entity),
+        ("RelationshipContent", partial(&[], content(relationship)), new_relationship),
+        (
+            "ClassificationContent",
+            partial(
+                &[],
+                json!({
+                    "properties": reference("Properties"),
+                    "version": number(),
+                    "created": reference("Stamp"),
+                    "updated": reference("Stamp"),
+                }),
+            ),
+            json!({ "properties": { "since": 1996 } }),
+        ),
+        ("Patch", patch(), json!({ "size": 8, "homepage": null })),
+    ]
+}
+
+fn patch() -> Json {
+    let step = |verb: &str| object(json!({ verb: text(), "value": reference("Value") }));
+    json!({
+        "description": "Either new values by name, null to remove one (as JSON Merge Patch); or steps in order.",
+        "oneOf": [
+            map(json!({ "oneOf": [{ "type": "null" }, reference("Value")] })),
+            list(json!({ "oneOf": [
+                step("set"),
+                step("add"),
+                step("remove"),
+                object(json!({ "unset": text() })),
+                object(json!({ "clear": { "const": true } })),
+            ] })),
+        ],
+    })
+}
+
+fn page_of(items: Json, counted: bool) -> Json {
+    let mut members = json!({ "items": list(items), "next": { "type": ["string", "null"] } });
+    if counted {
+        members["count"] = number();
+    }
+    object(members)
+}
+
+fn pages() -> Vec<(&'static str, Json, Json)> {
+    let neighbor =
+        object(json!({ "relationship": reference("Relationship"), "entity": reference("Entity") }));
+    let instance = json!({ "oneOf": [reference("Entity"), reference("Relationship")] });
+    let neighbor_example = json!({ "relationship": relationship_example(), "entity": entity_example() });
+    let reached = object(json!({ "distance": number(), "entity": reference("Entity") }));
+    let step = object(json!({
+        "direction": { "type": "string", "enum": ["out", "in"] },
+        "relationship": reference("Relationship"),
+        "entity": reference("Entity"),
+    }));
+    let path = object(json!({
+        "found": flag(),
+        "start": { "oneOf": [reference("Entity"), { "type": "null" }] },
+        "steps": list(step),
+    }));
+    let step_example = joined(neighbor_example.clone(), json!({ "direction": "out" }));
+    let page = |item: Json| json!({ "items": [item], "next": "0a1b" });
+    let counted = |item: Json| json!({ "items": [item], "next": "42-100", "count": 117 });
+    let change = partial(
+        &["change", "kind", "id"],
+        json!({
+            "change": { "type": "string", "enum": ["appeared", "disappeared", "changed"] },
+            "kind": { "type": "string", "enum": ["entity", "relationship"] },
+            "id": text(),
+            "difference": reference("Difference"),
+        }),
+    );
+    vec![
+        ("EntityPage", page_of(reference("Entity"), false), page(entity_example())),
+        ("RelationshipPage", page_of(reference("Relationship"), false), page(relationship_example())),
+        ("InstancePage", page_of(instance, false), page(entity_example())),
+        ("NeighborPage", page_of(neighbor, false), page(neighbor_example)),
+        ("Degree", object(json!({ "degree": number() })), json!({ "degree": 3 })),
+        ("ReachPage", page_of(reached, true), counted(json!({ "distance": 1, "entity": entity_example() }))),
+        ("Path", path, json!({ "found": true, "start": entity_example(), "steps": [step_example] })),
+        ("VersionPage", page_of(version(), false), page(version_example())),
+        ("Difference", difference(), difference_example()),
+        (
+            "ChangePage",
+            page_of(change, true),
+            counted(json!({ "change": "appeared", "kind": "entity", "id": "bash" })),
+        ),
+    ]
+}
+
+fn version() -> Json {
+    object(json!({
+        "version": number(),
+        "base": number(),
+        "position": number(),
+        "instant": instant(),
+        "author": text(),
+        "message": text(),
+        "validFrom": instant(),
+        "status": { "type": "string", "enum": ["active", "deleted"] },
+        "action": text(),
+        "inForce": flag(),
+    }))
+}
+
+fn version_example() -> Json {
+    json!({
+        "version": 2, "base": 1, "position": 43, "instant": "2025-08-10T10:00:00Z", "author": "ada",
+        "message": "new release", "validFrom": "2025-08-10T10:00:00Z", "status": "active", "action": "update",
+        "inForce": true,
+    })
+}
+
+fn difference() -> Json {
+    let side = json!({ "oneOf": [reference("Value"), { "type": "null" }] });
+    let properties = map(object(json!({ "before": side, "after": side })));
+    let status =
+        json!({ "oneOf": [object(json!({ "before": text(), "after": text() })), { "type": "null" }] });
+    object(json!({
+        "status": status,
+        "properties": properties,
+        "classifications": list(object(json!({
+            "name": text(), "wasThere": flag(), "isThere": flag(), "properties": properties,
+        }))),
+    }))
+}
+
+fn difference_example() -> Json {
+    json!({ "status": null, "properties": { "size": { "before": 7, "after": 8 } }, "classifications": [] })
+}
+
+fn types() -> Vec<(&'static str, Json, Json)> {
+    let attribute = partial(
+        &["name"],
+        json!({
+            "name": text(),
+            "type": { "type": "string", "enum": annals::ValueType::ALL.map(annals::ValueType::name) },
+            "many": flag(),
+            "required": flag(),
+            "unique": flag(),
+            "indexed": flag(),
+            "default": reference("Value"),
+        }),
+    );
+    let end = partial(&[], json!({ "type": { "type": ["string", "null"] }, "many": flag() }));
+    let definition = partial(
+        &[],
+        json!({
+            "kind": { "type": "string", "enum": ["entity", "relationship", "classification"] },
+            "name": text(),
+            "description": text(),
+            "supertypes": list(text()),
+            "closed": flag(),
+            "attributes": list(attribute),
+            "from": end,
+            "to": end,
+            "appliesTo": list(text()),
+        }),
+    );
+    let example = json!({
+        "kind": "entity", "name": "package", "closed": false,
+        "attributes": [{ "name": "name", "type": "string", "required": true }],
+    });
+    let page = page_of(reference("Type"), false);
+    vec![
+        ("Type", definition, example.clone()),
+        ("TypePage", page, json!({ "items": [example], "next": null })),
+    ]
+}
+
+fn writes() -> Vec<(&'static str, Json, Json)> {
+    let actions = [
+        "create",
+        "update",
+        "replace",
+        "delete",
+        "restore",
+        "purge",
+        "undo",
+        "classify",
+        "reclassify",
+        "declassify",
+        "define-type",
+    ];
+    let operation = partial(
+        &["action"],
+        json!({
+            "action": { "type": "string", "enum": actions },
+            "kind": { "type": "string", "enum": ["entity", "relationship"] },
+            "id": text(),
+            "type": { "oneOf": [text(), reference("Type")] },
+            "from": text(),
+            "to": text(),
+            "properties": reference("Properties"),
+            "classifications": { "type": ["array", "object"] },
+            "classification": text(),
+            "patch": reference("Patch"),
+            "withRelationships": flag(),
+            "validFrom": instant(),
+        }),
+    );
+    let transaction = partial(
+        &["operations"],
+        json!({
+            "author": text(),
+            "message": text(),
+            "validFrom": instant(),
+            "serializable": flag(),
+            "dryRun": flag(),
+            "operations": list(operation),
+        }),
+    );
+    let transaction_example = json!({
+        "author": "ada",
+        "message": "two packages",
+        "operations": [
+            { "action": "create", "kind": "entity", "id": "bash", "type": "package" },
+            { "action": "create", "kind": "entity", "id": "libc6", "type": "package" },
+            { "action": "create", "kind": "relationship", "type": "depends", "from": "bash", "to": "libc6" },
+        ],
+    });
+    let done = object(json!({ "position": number(), "instant": instant(), "ids": list(text()) }));
+    let possible = object(json!({
+        "dryRun": { "const": true }, "ids": list(text()), "entities": number(), "relationships": number(),
+    }));
+    let done_example = json!({
+        "position": 42, "instant": "2025-08-09T10:00:00Z",
+        "ids": ["bash", "libc6", "01890a5d-ac96-774b-bcce-b302099a8057"],
+    });
+    let condition = partial(
+        &["property"],
+        json!({
+            "property": text(),
+            "operator": {
+                "type": "string",
+                "enum": ["=", "!=", "<", "<=", ">", ">=", "^=", "prefix", "*=", "contains", "exists", "missing"],
+                "default": "=",
+            },
+            "value": reference("Value"),
+        }),
+    );
+    let find = partial(
+        &[],
+        json!({
+            "kind": { "type": "string", "enum": ["entity", "relationship"], "default": "entity" },
+            "type": text(),
+            "classified": text(),
+            "where": list(json!({ "oneOf": [text(), condition] })),
+            "orderBy": { "oneOf": [text(), partial(&["property"], json!({ "property": text(), "descending": flag() }))] },
+            "limit": number(),
+            "after": text(),
+            "atPosition": number(),
+            "at": instant(),
+            "validAt": instant(),
+        }),
+    );
+    let find_example = json!({
+        "type": "package",
+        "where": [{ "property": "size", "operator": ">=", "value": 5 }, "name^=ba"],
+        "orderBy": "-size",
+        "limit": 10,
+    });
+    vec![
+        (
+            "Receipt",
+            object(json!({ "position": number(), "instant": instant() })),
+            json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }),
+        ),
+        ("Transaction", transaction, transaction_example),
+        ("TransactionReceipt", json!({ "oneOf": [done, possible] }), done_example),
+        ("Find", find, find_example),
+    ]
+}
+
+fn operation() -> Vec<(&'static str, Json, Json)> {
+    let door = DOOR_KINDS.into_iter().map(|(name, _, _)| name);
+    let kinds: Vec<&str> = ALL_KINDS.into_iter().map(annals::ErrorKind::name).chain(door).collect();
+    let problem = json!({
+        "type": "object",
+        "description": "RFC 9457. Further members are facts: a position, an operation, a line, a column.",
+        "properties": {
+            "type": { "type": "string", "format": "uri-reference" },
+            "title": text(),
+            "status": number(),
+            "detail": text(),
+            "kind": { "type": "string", "enum": kinds },
+        },
+        "required": ["type", "title", "status", "detail", "kind"],
+    });
+    let problem_example = Problem::not_found("entity dash does not exist").to_json();
+    let feed = "id: 42\ndata: {\"specversion\":\"1.0\",\"id\":\"42\",\"source\":\"urn:annals:library\",\
+                \"type\":\"annals.record\",\"time\":\"2025-08-09T10:00:00Z\",\
+                \"datacontenttype\":\"application/json\",\"data\":{\"position\":42,\
+                \"instant\":\"2025-08-09T10:00:00Z\",\"author\":\"ada\",\"message\":\"\",\"changes\":[]}}\n\n";
+    let ready = object(json!({
+        "ready": flag(), "position": number(), "readOnly": flag(),
+        "writeFailure": { "type": ["string", "null"] }, "warnings": list(text()),
+    }));
+    let index = json!({ "type": "object", "additionalProperties": { "type": ["string", "boolean"] } });
+    let ready_example =
+        json!({ "ready": true, "position": 42, "readOnly": false, "writeFailure": null, "warnings": [] });
+    vec![
+        ("Problem", problem, problem_example),
+        ("Feed", text(), feed.into()),
+        ("Index", index, json!({ "name": "annals", "openapi": "/openapi.json" })),
+        ("Live", object(json!({ "live": { "const": true } })), json!({ "live": true })),
+        ("Ready", ready, ready_example),
+        ("Metrics", text(), "annals_position 42\n".into()),
+        ("OpenApi", json!({ "type": "object" }), json!({ "openapi": "3.1.0" })),
+    ]
+}

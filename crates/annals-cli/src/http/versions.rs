@@ -1,0 +1,103 @@
+//! The past of an instance: its versions, one version, and what differs between two.
+
+use annals::{InstanceId, Snapshot};
+use axum::http::{Method, StatusCode};
+
+use super::answer;
+use super::call::{Call, Weight};
+use super::endpoint::{Endpoint, Outcome};
+use super::instances::{Collection, ENTITIES, RELATIONSHIPS, Seen};
+use super::offset::Offset;
+use super::parameters;
+use super::problem::Problem;
+use crate::wire::{difference_to_json, version_to_json};
+
+const PATHS: [[&str; 3]; 2] = [
+    ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],
+    [
+        "/v1/relationships/{id}/history",
+        "/v1/relationships/{id}/versions/{number}",
+        "/v1/relationships/{id}/diff",
+    ],
+];
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let of = |(collection, paths): (Collection, [&'static str; 3])| endpoints_of(collection, paths);
+    [ENTITIES, RELATIONSHIPS].into_iter().zip(PATHS).flat_map(of).collect()
+}
+
+fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'static str; 3]) -> Vec<Endpoint> {
+    let reads = |endpoint: Endpoint| {
+        endpoint.tag("history").takes(parameters::reading()).fails(&["not-found", "future-instant"])
+    };
+    let number = |name, description| parameters::required(name, parameters::count(), 1, description);
+    vec![
+        reads(Endpoint::new(Method::GET, history_path, "List the versions, newest first", move |call| {
+            history(of, call)
+        }))
+        .describe("Also of a deleted instance: who wrote each version, when and why.")
+        .takes(parameters::paging())
+        .answers(200, "A page of versions.", "VersionPage"),
+        reads(Endpoint::new(Method::GET, version_path, "Read one version", move |call| version(of, call)))
+            .answers(200, "The instance in that version, also a deleted one.", of.schema),
+        reads(Endpoint::new(Method::GET, diff_path, "Compare two versions", move |call| diff(of, call)))
+            .takes([
+                number("from", "Number of the version before."),
+                number("to", "Number of the version after."),
+            ])
+            .answers(200, "What differs.", "Difference"),
+    ]
+}
+
+async fn history(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let limit = call.limit()?;
+    let offset = Offset::of(&call)?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        let mut versions = snapshot.versions(&id, offset.skipped, limit + 1)?;
+        let next = offset.next(versions.len() > limit, limit, &snapshot);
+        versions.truncate(limit);
+        let items = versions.iter().map(version_to_json).collect();
+        Ok(answer::page(call, items, next, serde_json::Value::Null, snapshot.position()))
+    })
+    .await
+}
+
+async fn version(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let number = number_in_path(&call)?;
+    call.read(Weight::Heavy, move |_, snapshot| {
+        let found =
+            Seen::version(&snapshot, &id, number)?.ok_or_else(|| no_version(&snapshot, &id, number))?;
+        Ok(answer::json(StatusCode::OK, &found.to_json(), snapshot.position()))
+    })
+    .await
+}
+
+async fn diff(of: Collection, call: Call) -> Outcome {
+    let id = of.named(&call)?;
+    let number = |name: &str| {
+        call.query.required(name)?;
+        Ok::<u32, Problem>(call.query.number(name)?.expect("it is there"))
+    };
+    let (from, to) = (number("from")?, number("to")?);
+    call.read(Weight::Heavy, move |_, snapshot| {
+        let difference = snapshot.difference(&id, from, to)?;
+        Ok(answer::json(StatusCode::OK, &difference_to_json(&difference), snapshot.position()))
+    })
+    .await
+}
+
+fn number_in_path(call: &Call) -> Result<u32, Problem> {
+    let text = call.path("number");
+    text.parse().map_err(|_| Problem::invalid(format!("version {text:?}: expected a whole number from 1")))
+}
+
+fn no_version(snapshot: &Snapshot, id: &InstanceId, number: u32) -> Problem {
+    Problem::not_found(format!(
+        "{id} has no version {number} at position {}; list its history",
+        snapshot.position()
+    ))
+}

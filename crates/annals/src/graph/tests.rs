@@ -1,0 +1,68 @@
+//! Measures the structures that snapshots share: the figures of `docs/decisions/`.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::id_map::IdMap;
+use super::key_set::KeySet;
+use super::vector::Vector;
+
+const COUNT: u64 = 1_000_000;
+
+/// A number that looks random and depends only on `number`. Source: SplitMix64, Steele, Lea and Flood, 2014.
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}
+
+fn key(number: u64) -> [u8; 16] {
+    (u128::from(mixed(number)) << 64 | u128::from(number)).to_be_bytes()
+}
+
+/// Prints the nanoseconds that one of a million calls takes.
+fn measure(what: &str, mut call: impl FnMut(u64)) {
+    let start = Instant::now();
+    (0..COUNT).for_each(&mut call);
+    println!("{what}: {} ns", start.elapsed().as_nanos() / u128::from(COUNT));
+}
+
+#[test]
+#[ignore = "a measurement: cargo test --release -p annals --lib structures -- --ignored --nocapture"]
+fn structures_are_as_fast_as_the_decisions_say() {
+    let mut vector = Vector::new();
+    measure("Vector push", |number| vector.push(number));
+    measure("Vector get, random", |number| {
+        black_box(vector.get((mixed(number) % COUNT) as usize));
+    });
+
+    let mut ids = IdMap::new();
+    measure("IdMap insert", |number| ids.insert(mixed(number), number as u32));
+    measure("IdMap get, random hit", |number| {
+        let wanted = mixed(number) % COUNT;
+        black_box(ids.get(mixed(wanted), |slot| u64::from(slot) == wanted));
+    });
+
+    let mut keys = KeySet::new();
+    measure("KeySet insert, random, 16 bytes", |number| {
+        keys.insert(&key(number));
+    });
+    measure("KeySet contains, random hit", |number| {
+        black_box(keys.contains(&key(mixed(number) % COUNT)));
+    });
+    let mut standard = BTreeSet::new();
+    measure("BTreeSet insert, random, 16 bytes", |number| {
+        standard.insert(key(number));
+    });
+    measure("BTreeSet contains, random hit", |number| {
+        black_box(standard.contains(&key(mixed(number) % COUNT)));
+    });
+    // What a commit pays: a clone is kept, so the change copies the path to what it changes.
+    measure("KeySet insert after a clone", |number| {
+        let kept = keys.clone();
+        keys.insert(&key(COUNT + number));
+        drop(kept);
+    });
+}

@@ -1,0 +1,244 @@
+//! Reads a log with a program that knows nothing but docs/formats.md, and pins the bytes that page shows.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use annals::log::{FileLog, FileOptions, Log, MemoryLog, ReadLimit};
+use annals::*;
+
+const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 8 };
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read_log(arguments: &[&str], folder: &Path) -> Output {
+    Command::new("python3")
+        .arg(root().join("tools/read-log.py"))
+        .args(arguments)
+        .arg(folder)
+        .output()
+        .expect("python3 runs; install it, or run ./test, which does")
+}
+
+fn lines(output: &Output) -> Vec<&str> {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::str::from_utf8(&output.stdout).unwrap().lines().collect()
+}
+
+fn instant(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+/// Commits at the given minute of one fixed day, so that equal tests write equal bytes.
+fn commit(
+    repository: &Repository,
+    minute: u32,
+    work: impl FnOnce(&mut Transaction) -> Result<()>,
+) -> Receipt {
+    let mut transaction = repository.transaction();
+    transaction.author("ada").committed_at(instant(&format!("2020-02-29T10:{minute:02}:00Z")));
+    work(&mut transaction).unwrap();
+    transaction.commit().unwrap()
+}
+
+fn every_kind_of_value() -> Vec<(Value, &'static str)> {
+    vec![
+        (Value::Boolean(true), "F5"),
+        (Value::Integer(-1000), "39 03 E7"),
+        (Value::Float(1.5), "FB 3F F8 00 00 00 00 00 00"),
+        (Value::Decimal("-12.50".parse().unwrap()), "C4 82 21 39 04 E1"),
+        (
+            Value::Decimal("18446744073709551616".parse().unwrap()),
+            "C4 82 00 C2 49 01 00 00 00 00 00 00 00 00",
+        ),
+        (Value::from("ä"), "62 C3 A4"),
+        (Value::Bytes([0, 255].into()), "42 00 FF"),
+        (Value::Date("2025-08-09".parse().unwrap()), "D8 64 19 4F 55"),
+        (Value::Timestamp(instant("1969-12-31T23:59:59.5Z")), "D9 03 E9 A2 01 20 25 1A 00 07 A1 20"),
+        (Value::Duration(Duration::from_micros(90_000_000)), "D9 03 EA A1 01 18 5A"),
+        (Value::Uuid([0x11; 16]), "D8 25 50 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11"),
+        (Value::Iri("urn:x".into()), "D9 01 0A 65 75 72 6E 3A 78"),
+        (Value::List([Value::from(1), Value::from("a")].into()), "82 01 61 61"),
+        (Value::Map(Arc::new([("k".into(), Value::from(true))].into())), "A1 61 6B F5"),
+        (Value::set([Value::from(1), Value::from("a")]).unwrap(), "D9 01 02 82 01 61 61"),
+    ]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_values_of_the_page_are_the_bytes_of_the_log() {
+    let page = std::fs::read_to_string(root().join("docs/formats.md")).unwrap();
+    for (value, expected) in every_kind_of_value() {
+        let log = Arc::new(MemoryLog::new());
+        let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+        let kind = value.value_type().name();
+        repository.transact(|t| t.create_entity(NewEntity::new("t").property("p", value.clone()))).unwrap();
+        let record = log.read(Position(1), ReadLimit::ONE).unwrap().remove(0);
+        assert!(hex(&record).ends_with(expected), "{kind}: {}", hex(&record));
+        assert!(page.contains(&format!("`{expected}`")), "docs/formats.md does not show {expected} ({kind})");
+    }
+}
+
+#[test]
+fn the_record_of_the_page_is_the_bytes_of_the_log() {
+    let page = std::fs::read_to_string(root().join("docs/formats.md")).unwrap();
+    let (_, example) = page.split_once("<!-- golden record -->").expect("the page marks its example");
+    let listing = example.split("```").nth(1).expect("the example is a code block");
+    let shown: Vec<&str> =
+        listing.lines().skip(1).flat_map(|line| line.split('#').next().unwrap().split_whitespace()).collect();
+
+    let log = Arc::new(MemoryLog::new());
+    let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+    commit(&repository, 30, |t| {
+        t.message("first").valid_from(Some(instant("2020-01-01")));
+        t.create_entity(NewEntity::new("person").id("ada")?.property("name", "Ada"))?;
+        let machine = NewEntity::new("machine").id("11111111-1111-1111-1111-111111111111")?;
+        let machine = t.create_entity(machine.property("name", "Engine"))?;
+        t.valid_from(None);
+        t.create_relationship(NewRelationship::new("uses", Id::new("ada")?, machine).id("u")?)?;
+        Ok(())
+    });
+    let record = log.read(Position(1), ReadLimit::ONE).unwrap().remove(0);
+    assert_eq!(hex(&record), shown.join(" "));
+}
+
+/// One of every action, in several segments.
+fn write_everything(folder: &Path) {
+    let log = FileLog::open_with(folder.join("log"), OPTIONS).unwrap();
+    let repository = Repository::with_log(Arc::new(log), Options::default()).unwrap();
+    let (a, b) = (Id::new("a").unwrap(), Id::new("b").unwrap());
+    let (entity, other) = (InstanceId::Entity(a.clone()), InstanceId::Entity(b.clone()));
+    let relationship = InstanceId::Relationship(Id::new("r").unwrap());
+    commit(&repository, 1, |t| {
+        t.message("types");
+        let name = AttributeDefinition::new("name", ValueType::String).required().unique();
+        let size = AttributeDefinition::new("size", ValueType::Integer).unindexed().default_value(7);
+        let tags = AttributeDefinition::new("tags", ValueType::String).many();
+        t.define_type(TypeDefinition::entity("thing"))?;
+        let machine = TypeDefinition::entity("machine").supertype("thing");
+        t.define_type(machine.attribute(name).attribute(size).attribute(tags))?;
+        let uses = TypeDefinition::relationship("uses");
+        t.define_type(uses.between(EndDefinition::many("thing"), EndDefinition::one("machine")))?;
+        t.define_type(TypeDefinition::classification("old").applicable_to("thing").closed())
+    });
+    commit(&repository, 2, |t| {
+        t.valid_from(Some(instant("2019-01-01")));
+        let mut all = NewEntity::new("thing").id("a")?.classified(ClassificationContent::new("old"));
+        for (number, (value, _)) in every_kind_of_value().into_iter().enumerate() {
+            all = all.property(&format!("p{number}"), value);
+        }
+        t.create_entity(all)?;
+        t.create_entity(NewEntity::new("machine").id("b")?.property("name", "B"))?;
+        t.valid_from(None);
+        t.create_relationship(
+            NewRelationship::new("uses", a.clone(), b.clone()).id("r")?.property("since", 1843),
+        )?;
+        Ok(())
+    });
+    commit(&repository, 3, |t| {
+        t.update(&entity, Patch::new().set("p0", false).unset("p1").add("p14", "b").remove("p14", 1))
+    });
+    commit(&repository, 4, |t| t.update(&relationship, Patch::new().clear()));
+    commit(&repository, 5, |t| t.classify(&a, ClassificationContent::new("rare").property("rank", 1)));
+    commit(&repository, 6, |t| t.reclassify(&a, "rare", Patch::new().set("rank", 2)));
+    commit(&repository, 7, |t| t.declassify(&a, "old"));
+    commit(&repository, 8, |t| {
+        t.message("a correction").valid_from(Some(instant("2019-06-01")));
+        t.update(&entity, Patch::new().set("p0", true))
+    });
+    commit(&repository, 9, |t| t.delete(&other));
+    commit(&repository, 10, |t| t.restore(&other));
+    commit(&repository, 11, |t| t.delete(&relationship));
+    commit(&repository, 12, |t| t.undo(&relationship));
+    commit(&repository, 13, |t| t.undo(&entity));
+    commit(&repository, 14, |t| t.replace(&relationship, vec![("x".into(), Value::from(1.0))]));
+    commit(&repository, 15, |t| t.purge(&relationship));
+    commit(&repository, 16, |t| t.purge(&other));
+    commit(&repository, 17, |t| t.push_action(Action::Void));
+    let long = "x".repeat(3000);
+    commit(&repository, 18, |t| t.update(&entity, Patch::new().clear().set("long", long.as_str())));
+    commit(&repository, 19, |t| t.update(&entity, Patch::new().set("long", "short")));
+    repository.close().unwrap();
+}
+
+/// A repository of version 1, which every later version must open.
+fn fixture() -> PathBuf {
+    root().join("crates/annals/tests/fixtures/repository-v1")
+}
+
+#[test]
+fn the_repository_of_format_1_opens_and_answers_as_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("log")).unwrap();
+    for entry in std::fs::read_dir(fixture().join("log")).unwrap().flatten() {
+        std::fs::copy(entry.path(), folder.path().join("log").join(entry.file_name())).unwrap();
+    }
+    let repository = Repository::open(folder.path()).unwrap();
+    let snapshot = repository.snapshot();
+    assert_eq!(snapshot.position(), Position(19));
+    assert_eq!((snapshot.entities_count(), snapshot.relationships_count()), (1, 0));
+    let id = Id::new("a").unwrap();
+    let entity = snapshot.entity(&id).unwrap().unwrap();
+    assert_eq!(entity.property("long"), Some(&Value::from("short")));
+    assert_eq!((entity.version(), entity.latest_version()), (9, 9));
+    let versions = snapshot.versions(&entity.instance_id(), 0, 100).unwrap();
+    let verbs: Vec<&str> = versions.iter().rev().map(|version| version.verb).collect();
+    let expected = ["create", "update", "classify", "reclassify", "declassify", "update", "replace"];
+    assert_eq!(verbs, [&expected[..], &["update", "update"]].concat());
+    let corrected = AsOf { valid: Some(instant("2019-07-01")), ..AsOf::default() };
+    let corrected = snapshot.as_of(corrected).unwrap();
+    let then = corrected.entity(&id).unwrap().unwrap();
+    for (number, (value, _)) in every_kind_of_value().into_iter().enumerate() {
+        assert_eq!(then.property(&format!("p{number}")), Some(&value));
+    }
+    assert_eq!(repository.check().unwrap().differences, Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "writes the fixture; only for a new format"]
+fn write_the_fixture() {
+    write_everything(&fixture());
+    std::fs::remove_file(fixture().join("log/lock")).unwrap();
+}
+
+#[test]
+fn another_program_reads_what_the_engine_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    write_everything(folder.path());
+    let output = read_log(&["--anchors"], folder.path());
+    let expected = include_str!("fixtures/repository-v1.jsonl");
+    let found = lines(&output);
+    assert_eq!(lines(&read_log(&["--anchors"], &fixture())), found);
+    assert_eq!(found, expected.lines().collect::<Vec<_>>(), "found:\n{}", found.join("\n"));
+    assert_eq!(lines(&read_log(&["--to-end", "--anchors"], folder.path())), found);
+}
+
+#[test]
+fn another_program_finds_the_damage_that_the_engine_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    write_everything(folder.path());
+    let log = folder.path().join("log");
+    let last = std::fs::read_dir(&log).unwrap().map(|entry| entry.unwrap().path());
+    let last =
+        last.filter(|path| path.extension().is_some_and(|extension| extension == "seg")).max().unwrap();
+    let whole = std::fs::read(&last).unwrap();
+
+    // Behind the tail: what a power cut may leave.
+    std::fs::write(&last, [&whole[..], &whole[32..50]].concat()).unwrap();
+    assert!(read_log(&["--to-end"], &log).status.success());
+
+    // Before the tail: damage, and the place is named.
+    let first = log.join("00000000000000000001.seg");
+    let mut bytes = std::fs::read(&first).unwrap();
+    bytes[70] ^= 1;
+    std::fs::write(&first, bytes).unwrap();
+    let output = read_log(&[], &log);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("00000000000000000001.seg: offset 32, position 1"), "{text}");
+}

@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+"""Reads a log folder of Annals with nothing but docs/formats.md and the Python standard library.
+
+    tools/read-log.py [--to-end] [--anchors] FOLDER
+
+FOLDER is a repository or its log folder. Prints one JSON object per record. It exists to prove that docs/formats.md is
+complete, and to get your data out on a machine without Annals. It changes nothing, may run beside a writer, and shows
+records up to the position in `durable`; `--to-end` reads on to the end of the log, which is safe when nobody writes.
+Exit code 0: all read. 1: damage, a gap or a newer format; stderr names the place. 2: wrong arguments.
+"""
+
+import base64
+import json
+import math
+import pathlib
+import re
+import struct
+import sys
+import uuid
+
+
+class Damage(Exception):
+    """What was found is not what docs/formats.md allows."""
+
+
+# --- Log: section "File log" ------------------------------------------------------------------------------------------
+
+CRC_TABLE = []
+for _byte in range(256):
+    for _ in range(8):
+        _byte = _byte >> 1 ^ (0x82F63B78 if _byte & 1 else 0)
+    CRC_TABLE.append(_byte)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = CRC_TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def read_durable(folder):
+    """The position up to which the log is synced; None without a whole `durable` file."""
+    for _ in range(10):
+        try:
+            data = (folder / "durable").read_bytes()
+        except FileNotFoundError:
+            return None
+        if len(data) >= 24 and data[:4] == b"\xa7and":
+            checksum, position, _generation = struct.unpack("<IQQ", data[4:24])
+            if checksum == crc32c(data[8:24]):
+                return position
+    return None
+
+
+def segments(folder):
+    """Shape: [(first position, path)], ascending, the chain of headers checked."""
+    names = [path for path in folder.iterdir() if re.fullmatch(r"\d{20}\.seg", path.name)]
+    found, previous_first = [], 0
+    for path in sorted(names):
+        with path.open("rb") as file:
+            header = file.read(32)
+        is_last = path == max(names)
+        if len(header) < 32 or header[:4] != b"\xa7ans" or u32(header, 4) != crc32c(header[8:32]):
+            if is_last and path.stat().st_size <= 32:
+                break  # It was being created.
+            raise Damage(f"{path.name}: bad segment header")
+        if struct.unpack_from("<H", header, 8)[0] != 1:
+            raise Damage(f"{path.name}: newer format")
+        first, previous = struct.unpack_from("<QQ", header, 16)
+        if first != int(path.stem) or previous != previous_first or (previous == 0) != (first == 1):
+            raise Damage(f"{path.name}: gap: the segment before it is missing")
+        found.append((first, path))
+        previous_first = first
+    return found
+
+
+def u32(data, at):
+    return struct.unpack_from("<I", data, at)[0]
+
+
+def frame_at(data, at):
+    """(position, index, is_last, payload) of the whole frame at `at`; None if there is none."""
+    if len(data) - at < 28 or data[at : at + 4] != b"\xa7anr":
+        return None
+    length = u32(data, at + 8)
+    end = at + 28 + length
+    if length > 67_108_864 or end > len(data) or u32(data, at + 4) != crc32c(data[12:16] + data[at + 8 : end]):
+        return None
+    form, flags, position, index = struct.unpack_from("<HHQI", data, at + 12)
+    if form != 1 or flags & ~1:
+        raise Damage(f"offset {at}, position {position}: newer format")
+    return position, index, bool(flags & 1), data[at + 28 : end]
+
+
+def has_later_call(data, at, position):
+    """True if a whole frame after `at` belongs to an append call that starts beyond `position`."""
+    while (at := data.find(b"\xa7anr", at + 1)) >= 0:
+        frame = frame_at(data, at)
+        if frame and frame[0] - frame[1] > position:
+            return True
+    return False
+
+
+def records(folder, to_end):
+    """Yields (position, payload) in order."""
+    durable = read_durable(folder)
+    upto = None if to_end else durable
+    expected, chain = 1, segments(folder)
+    for number, (first, path) in enumerate(chain):
+        if first != expected:
+            raise Damage(f"{path.name}: gap: expected position {expected}")
+        if upto is not None and first > upto:
+            return
+        data, at, call = path.read_bytes(), 32, []
+        is_last_segment = number + 1 == len(chain)
+        while upto is None or expected + len(call) <= upto:
+            try:
+                frame = frame_at(data, at)
+            except Damage as damage:
+                raise Damage(f"{path.name}: {damage}") from None
+            if frame is None:
+                break
+            position, index, is_last, payload = frame
+            if (position, index) != (expected + len(call), len(call)):
+                raise Damage(f"{path.name}: offset {at}: gap: expected position {expected + len(call)}, found {position}")
+            call.append((position, payload))
+            at += 28 + len(payload)
+            if is_last:
+                yield from call
+                expected, call = expected + len(call), []
+        if upto is not None and expected + len(call) > upto:
+            yield from call
+            return
+        is_torn = bool(call) or at < len(data)
+        if is_torn and not (is_last_segment and not has_later_call(data, at, expected + len(call))):
+            raise Damage(f"{path.name}: offset {at}, position {expected + len(call)}: expected a whole frame")
+    if durable is not None and expected <= durable:
+        raise Damage(f"expected records up to {durable}, found them up to {expected - 1}")
+
+
+# --- CBOR: RFC 8949, as far as records use it -------------------------------------------------------------------------
+
+
+class Tag:
+    def __init__(self, number, content):
+        self.number, self.content = number, content
+
+
+def cbor(data, at):
+    """(item, offset behind it)."""
+    major, info = data[at] >> 5, data[at] & 31
+    at += 1
+    if major == 7:
+        if info in (20, 21):
+            return info == 21, at
+        form = {25: ">e", 26: ">f", 27: ">d"}[info]
+        return struct.unpack_from(form, data, at)[0], at + struct.calcsize(form)
+    if info < 24:
+        number = info
+    else:
+        size = {24: 1, 25: 2, 26: 4, 27: 8}[info]
+        number, at = int.from_bytes(data[at : at + size], "big"), at + size
+    if major == 0:
+        return number, at
+    if major == 1:
+        return -1 - number, at
+    if major in (2, 3):
+        if at + number > len(data):
+            raise ValueError("a string exceeds the record")
+        content = data[at : at + number]
+        return (content if major == 2 else content.decode()), at + number
+    if major == 6:
+        content, at = cbor(data, at)
+        return Tag(number, content), at
+    items = []
+    for _ in range(number * (major - 3)):
+        item, at = cbor(data, at)
+        items.append(item)
+    return (items if major == 4 else dict(zip(items[::2], items[1::2]))), at
+
+
+# --- Values: section "Values" -----------------------------------------------------------------------------------------
+
+
+def date_text(days):
+    """Days since 1970-01-01 as ISO 8601. Source: Howard Hinnant, chrono-compatible date algorithms."""
+    era, day_of_era = divmod(days + 719_468, 146_097)
+    year_of_era = (day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // 146_096) // 365
+    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * day_of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    year = year_of_era + era * 400 + (month <= 2)
+    text = f"{year:04}" if year >= 0 else f"-{-year:06}"
+    return f"{text}-{month:02}-{day_of_year - (153 * shifted + 2) // 5 + 1:02}"
+
+
+def fraction(micros):
+    return f".{micros:06}".rstrip("0") if micros else ""
+
+
+def instant_text(micros):
+    days, rest = divmod(micros, 86_400_000_000)
+    seconds, micros = divmod(rest, 1_000_000)
+    return f"{date_text(days)}T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction(micros)}Z"
+
+
+def duration_text(micros):
+    seconds, rest = divmod(abs(micros), 1_000_000)
+    return f"{'-' if micros < 0 else ''}PT{seconds}{fraction(rest)}S"
+
+
+def decimal_text(exponent, mantissa):
+    if isinstance(mantissa, Tag):
+        magnitude = int.from_bytes(mantissa.content, "big")
+        mantissa = magnitude if mantissa.number == 2 else -1 - magnitude
+    digits = f"{abs(mantissa):0{1 - exponent}}"
+    whole, part = digits[: len(digits) + exponent], digits[len(digits) + exponent :]
+    return f"{'-' if mantissa < 0 else ''}{whole}{'.' + part if part else ''}"
+
+
+def value(item):
+    """The JSON form of a value: docs/json.md."""
+    if isinstance(item, float):
+        return item if math.isfinite(item) else {"$float": "NaN" if math.isnan(item) else f"{item:.0f}"}
+    if isinstance(item, bytes):
+        return {"$bytes": base64.b64encode(item).decode()}
+    if isinstance(item, list):
+        return [value(member) for member in item]
+    if isinstance(item, dict):
+        members = {name: value(member) for name, member in item.items()}
+        return {"$map": members} if any(name.startswith("$") for name in members) else members
+    if not isinstance(item, Tag):
+        return item
+    content = item.content
+    if item.number in (1001, 1002):
+        micros = content.get(1, 0) * 1_000_000 + content.get(-6, 0)
+        return {"$timestamp": instant_text(micros)} if item.number == 1001 else {"$duration": duration_text(micros)}
+    forms = {
+        4: lambda: {"$decimal": decimal_text(*content)},
+        37: lambda: {"$uuid": str(uuid.UUID(bytes=content))},
+        100: lambda: {"$date": date_text(content)},
+        258: lambda: {"$set": [value(member) for member in content]},
+        266: lambda: {"$iri": content},
+    }
+    return forms[item.number]()
+
+
+# --- Records: section "Record payload" --------------------------------------------------------------------------------
+
+VERBS = ["void", "create", "create", "update", "update", "replace", "replace", "delete", "delete", "restore", "restore"]
+VERBS += ["purge", "purge", "classify", "reclassify", "declassify", "define-type"]
+KINDS = ["entity", "relationship", "classification"]
+VALUE_TYPES = ["any", "boolean", "integer", "float", "decimal", "string", "bytes", "date", "timestamp", "duration"]
+VALUE_TYPES += ["uuid", "iri", "list", "map"]
+STEPS = ["set", "unset", "add", "remove", "clear"]
+
+
+def identifier(item):
+    return str(uuid.UUID(bytes=item)) if isinstance(item, bytes) else item
+
+
+class Reader:
+    """Reads the changes of one record, whose names are known."""
+
+    def __init__(self, names, with_anchors):
+        self.names, self.with_anchors = names, with_anchors
+
+    def properties(self, item):
+        return {self.names[number]: value(member) for number, member in item.items()}
+
+    def classifications(self, items):
+        return [{"name": self.names[name], "properties": self.properties(held)} for name, held in items]
+
+    def patch(self, steps):
+        return [self.step(*step) for step in steps]
+
+    def step(self, code, *operands):
+        if STEPS[code] == "clear":
+            return {"clear": True}
+        step = {STEPS[code]: self.names[operands[0]]}
+        return step if len(operands) == 1 else {**step, "value": value(operands[1])}
+
+    def anchor(self, item):
+        properties, classifications = item
+        return {
+            "properties": self.properties(properties),
+            "classifications": [
+                {
+                    "name": self.names[name],
+                    "version": version,
+                    "created": {"instant": instant_text(created), "author": self.names[creator]},
+                    "updated": {"instant": instant_text(updated), "author": self.names[updater]},
+                    "properties": self.properties(held),
+                }
+                for name, version, created, creator, updated, updater, held in classifications
+            ],
+        }
+
+    def change(self, item, valid_from):
+        code = item[0]
+        if code >= len(VERBS):
+            raise Damage(f"newer format: action {code}")
+        change = {"action": VERBS[code]}
+        if 1 <= code <= 15:
+            change["kind"] = "relationship" if code < 13 and code % 2 == 0 else "entity"
+            change["id"] = identifier(item[1])
+        if code in (1, 2):
+            change["type"] = self.names[item[2]]
+        if code == 2:
+            change["from"], change["to"] = identifier(item[4]), identifier(item[5])
+        if code in (1, 2, 5, 6, 13):
+            change["properties"] = self.properties(item.get(3, {}))
+        if 9 in item:
+            change["classifications"] = self.classifications(item[9])
+        if code in (9, 10):
+            change["withRelationships"] = item.get(10, False)
+        if code in (13, 14, 15):
+            change["classification"] = self.names[item[2]]
+        if code in (3, 4, 14):
+            change["patch"] = self.patch(item[7])
+        if code == 16:
+            change["type"] = definition(item[11])
+        valid_from = item.get(6, valid_from)
+        if valid_from is not None:
+            change["validFrom"] = instant_text(valid_from)
+        if self.with_anchors and 8 in item:
+            change["anchor"] = self.anchor(item[8])
+        return change
+
+
+def definition(item):
+    defined = {
+        "kind": KINDS[item[0]],
+        "name": item[1],
+        "description": item.get(2, ""),
+        "supertypes": item.get(3, []),
+        "closed": item.get(4, False),
+        "attributes": [attribute(entry) for entry in item.get(5, [])],
+    }
+    if 6 in item:
+        ends = [{"type": end.get(0), "many": end.get(1, True)} for end in item[6]]
+        defined["from"], defined["to"] = ends
+    if defined["kind"] == "classification":
+        defined["appliesTo"] = item.get(7, [])
+    return defined
+
+
+def attribute(item):
+    defined = {
+        "name": item[0],
+        "type": VALUE_TYPES[item.get(1, 0)],
+        "many": item.get(2, False),
+        "required": item.get(3, False),
+        "unique": item.get(4, False),
+        "indexed": not item.get(5, False),
+    }
+    return {**defined, "default": value(item[6])} if 6 in item else defined
+
+
+def record(position, payload, with_anchors):
+    try:
+        item, end = cbor(payload, 0)
+        if end != len(payload):
+            raise ValueError("bytes behind the record")
+        reader = Reader(item.get(4, []), with_anchors)
+        return {
+            "position": position,
+            "instant": instant_text(item[0]),
+            "author": item.get(1, ""),
+            "message": item.get(2, ""),
+            "changes": [reader.change(change, item.get(3)) for change in item[5]],
+        }
+    except (ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
+        raise Damage(f"record {position}: {error!r}") from error
+
+
+def main(arguments):
+    flags = {argument for argument in arguments if argument.startswith("--")}
+    folders = [argument for argument in arguments if argument not in flags]
+    if len(folders) != 1 or flags - {"--to-end", "--anchors"}:
+        print(__doc__, file=sys.stderr)
+        return 2
+    folder = pathlib.Path(folders[0])
+    folder = folder / "log" if (folder / "log").is_dir() else folder
+    try:
+        for position, payload in records(folder, "--to-end" in flags):
+            found = record(position, payload, "--anchors" in flags)
+            print(json.dumps(found, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    except (Damage, OSError) as error:
+        print(f"read-log: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
