@@ -195,6 +195,16 @@ impl History {
     }
 
     fn reopen(&mut self) {
+        if matches!(self.home, Home::Folder(_)) {
+            if self.generator.random.one_in(2) {
+                self.repository().checkpoint().expect("checkpoint");
+            }
+            if self.generator.random.one_in(4) {
+                // Compaction forgets what was purged, also for snapshots that were taken before.
+                self.kept.clear();
+                self.repository().compact().expect("compact");
+            }
+        }
         if self.generator.random.one_in(2) {
             self.repository.take().expect("it is open").close();
         } else {

@@ -216,6 +216,33 @@ mod tests {
         ]
     }
 
+    /// Numbers of all kinds around the places where a float can no longer tell them apart.
+    fn close_number() -> impl Strategy<Value = Value> {
+        let anchor = prop_oneof![
+            Just(0i128),
+            Just(1),
+            Just(1i128 << 53),
+            Just(-(1i128 << 53)),
+            Just(i128::from(i64::MAX) - 4),
+            Just(11_000_000_000_000_000),
+            Just(123_456_789_012_345_678),
+        ];
+        (anchor, -4i128..5, 0u32..20, -2i64..3, 0usize..4).prop_map(|(anchor, step, scale, ulps, kind)| {
+            let near = |float: f64| match float.to_bits() {
+                0 => float,
+                bits => f64::from_bits(bits.wrapping_add_signed(ulps)),
+            };
+            #[allow(clippy::cast_precision_loss)]
+            let float = near((anchor + step) as f64);
+            match kind {
+                0 => Value::Integer(i64::try_from(anchor + step).unwrap_or(i64::MAX)),
+                1 => Value::Float(float),
+                2 => Value::Float(float / 10f64.powi(scale.try_into().unwrap())),
+                _ => Value::Decimal(Decimal::from_i128_with_scale(anchor * 10 + step, scale)),
+            }
+        })
+    }
+
     fn key(value: &Value) -> Vec<u8> {
         let mut out = Vec::new();
         append_exact_key(value, &mut out);
@@ -232,6 +259,21 @@ mod tests {
         fn keys_order_as_values_compare(a in scalar(), b in scalar()) {
             if let Some(order) = a.compare(&b) && order.is_ne() {
                 prop_assert_eq!(key(&a).cmp(&key(&b)), order);
+            }
+        }
+
+        /// A range search looks between the prefixes of its bounds, so no number may lie outside them.
+        #[test]
+        fn numbers_that_are_close_keep_their_order(a in close_number(), b in close_number()) {
+            let prefix = |value: &Value| {
+                let mut out = Vec::new();
+                append_numeric_prefix(value, &mut out);
+                out
+            };
+            match a.compare(&b) {
+                Some(std::cmp::Ordering::Less) => prop_assert!(prefix(&a) <= prefix(&b)),
+                Some(std::cmp::Ordering::Equal) => prop_assert_eq!(prefix(&a), prefix(&b)),
+                _ => {}
             }
         }
 

@@ -189,7 +189,7 @@ impl Generator {
         let creates = if self.shape == Shape::WideHub { 60 } else { 0 };
         Operation::Act(match self.random.below(100 + creates) {
             0..=11 => {
-                let mut new = NewEntity::new(self.random.choose(&ENTITY_TYPES[..]));
+                let mut new = NewEntity::new(ENTITY_TYPES[self.random.below(ENTITY_TYPES.len())]);
                 new.id = self.entity();
                 new.properties = self.properties();
                 if self.random.one_in(3) {
@@ -199,7 +199,8 @@ impl Generator {
             }
             12..=26 | 100.. => {
                 let (from, to) = (self.entity(), self.entity());
-                let mut new = NewRelationship::new(self.random.choose(&RELATIONSHIP_TYPES[..]), from, to);
+                let type_name = RELATIONSHIP_TYPES[self.random.below(RELATIONSHIP_TYPES.len())];
+                let mut new = NewRelationship::new(type_name, from, to);
                 let count = self.relationships_count();
                 new.id = relationship_id(self.random.below(count));
                 new.properties = if self.random.one_in(2) { self.properties() } else { Vec::new() };
