@@ -1,40 +1,42 @@
 //! The command line of Annals.
 #![forbid(unsafe_code)]
 
+// In the order a newcomer should read them.
 mod command;
-mod http;
-// TODO(#2): the import command calls this module; until it does, nothing here is reached from `main`.
-#[allow(dead_code, unused_imports)]
+mod context;
+mod stop;
+mod output;
+mod progress;
+mod condition;
 mod import;
-#[allow(dead_code, unused_imports)]
+mod export;
 mod wire;
+mod http;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
-/// A graph repository with complete history.
-#[derive(Debug, Parser)]
-#[command(name = "annals", version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Serve(Box<command::serve::Serve>),
-}
+/// Imports allocate many small values on one thread and free them on another, which mimalloc does faster.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Serve(serve) => serve.run(),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("annals: {error}");
-            ExitCode::FAILURE
+    let arguments = match command::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Also `--help` and `--version` come this way; a closed pipe must not turn them into a failure.
+        Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {
+            return ExitCode::from(stop::tell_usage(&error.to_string()));
         }
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { stop::USAGE } else { stop::OK });
+        }
+    };
+    let is_json = arguments.global.is_json;
+    match command::run(arguments) {
+        Ok(()) => ExitCode::from(stop::OK),
+        Err(stop) => ExitCode::from(stop.tell(is_json)),
     }
 }

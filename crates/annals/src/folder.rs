@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::Result;
 use crate::checkpoint;
 use crate::graph::Graph;
 use crate::log::FileLog;
-use crate::Result;
 
 /// The folder of a repository, opened.
 pub(crate) struct Folder {
@@ -26,10 +26,6 @@ impl Folder {
             FileLog::open(&log_path)?
         };
         Ok((Folder { path: path.to_path_buf(), log: Arc::new(log) }, Vec::new()))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(crate) fn log(&self) -> &Arc<FileLog> {

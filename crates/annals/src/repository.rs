@@ -50,7 +50,7 @@ pub(crate) struct Inner {
 }
 
 /// Longest time a transaction that lost a race waits to see the winner before it is tried again.
-const WINNER_WAIT: Duration = Duration::from_secs(1);
+const WINNER_WAIT: Duration = Duration::from_millis(50);
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
@@ -164,6 +164,7 @@ impl Repository {
                     if error.kind() == ErrorKind::Conflict {
                         self.wait_for(base.next(), WINNER_WAIT);
                     }
+                    pause(retries);
                 }
                 outcome => return outcome,
             }
@@ -183,7 +184,8 @@ impl Repository {
 
     /// Learns records that other writers, or the writer this repository follows, have added.
     ///
-    /// Errors: those of the log; `Unavailable` while this repository writes by itself.
+    /// Does nothing in a repository that writes: it learns of others when it commits.
+    /// Errors: those of the log.
     pub fn refresh(&self) -> Result<Position> {
         if !self.inner.options.is_read_only {
             return Ok(self.snapshot().position());
@@ -224,6 +226,19 @@ impl Repository {
         let is_stopped = self.inner.stop();
         let folder = self.inner.folder.as_ref().filter(|_| is_stopped);
         folder.map_or(Ok(()), |folder| folder.log().close())
+    }
+}
+
+/// Retries that are made at once: most losers win the next race.
+const RETRIES_AT_ONCE: usize = 3;
+/// Longest pause between two retries. A hundred of them are under half a second.
+const RETRY_PAUSE_MAX: Duration = Duration::from_millis(4);
+
+/// Lets the winners go ahead, so that a writer that is always a little slower gets its turn.
+fn pause(retries: usize) {
+    if let Some(doublings) = retries.checked_sub(RETRIES_AT_ONCE + 1) {
+        let pause = Duration::from_micros(50 << doublings.min(7));
+        std::thread::sleep(pause.min(RETRY_PAUSE_MAX));
     }
 }
 

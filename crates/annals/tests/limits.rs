@@ -162,10 +162,9 @@ fn the_future_cannot_be_claimed_or_read() {
     transaction.committed_at(future).create_entity(NewEntity::new("t")).unwrap();
     assert_eq!(kind_of(transaction.commit()), ErrorKind::FutureInstant);
     let snapshot = repository.snapshot();
-    for as_of in [
-        AsOf { valid: Some(future), ..AsOf::default() },
-        AsOf { instant: Some(future), ..AsOf::default() },
-    ] {
+    for as_of in
+        [AsOf { valid: Some(future), ..AsOf::default() }, AsOf { instant: Some(future), ..AsOf::default() }]
+    {
         assert_eq!(kind_of(snapshot.as_of(as_of)), ErrorKind::FutureInstant);
     }
     let beyond = AsOf { position: Some(Position(1)), ..AsOf::default() };

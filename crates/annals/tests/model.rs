@@ -149,7 +149,8 @@ impl History {
         let instant = instant.min(*self.model.instants.last().unwrap());
         let valid = valid.min(*self.model.instants.last().unwrap());
         let at = |micros: i64| Instant::from_micros(micros).unwrap();
-        let (mut as_of, mut view) = (AsOf::default(), View { position: self.model.position, valid: i64::MAX });
+        let (mut as_of, mut view) =
+            (AsOf::default(), View { position: self.model.position, valid: i64::MAX });
         match random.below(5) {
             0 | 1 => {
                 as_of.position = Some(Position(position));
@@ -194,6 +195,16 @@ impl History {
     }
 
     fn reopen(&mut self) {
+        if matches!(self.home, Home::Folder(_)) {
+            if self.generator.random.one_in(2) {
+                self.repository().checkpoint().expect("checkpoint");
+            }
+            if self.generator.random.one_in(4) {
+                // Compaction forgets what was purged, also for snapshots that were taken before.
+                self.kept.clear();
+                self.repository().compact().expect("compact");
+            }
+        }
         if self.generator.random.one_in(2) {
             self.repository.take().expect("it is open").close();
         } else {

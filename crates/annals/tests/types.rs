@@ -23,7 +23,8 @@ fn entity(type_name: &str, id: &str) -> NewEntity {
 
 fn relate(repository: &Repository, type_name: &str, from: &str, to: &str) -> Result<Id> {
     let (from, to) = (Id::new(from).unwrap(), Id::new(to).unwrap());
-    repository.transact(|t| t.create_relationship(NewRelationship::new(type_name, from.clone(), to.clone())))
+    repository
+        .transact(|t| t.create_relationship(NewRelationship::new(type_name, from.clone(), to.clone())))
         .map(|(id, _)| id)
 }
 
@@ -97,10 +98,14 @@ fn a_closed_type_and_its_subtypes_refuse_unknown_properties() {
 #[test]
 fn a_many_valued_attribute_takes_sets_only() {
     let repository = CheckedRepository::in_memory();
-    define(&repository, TypeDefinition::entity("t").attribute(attribute("n", ValueType::Integer).many())).unwrap();
+    define(&repository, TypeDefinition::entity("t").attribute(attribute("n", ValueType::Integer).many()))
+        .unwrap();
     assert_eq!(kind_of(create(&repository, &entity("t", "a").property("n", 1))), ErrorKind::TypeViolation);
     let mixed = Value::set([Value::from(1), Value::from("one")]).unwrap();
-    assert_eq!(kind_of(create(&repository, &entity("t", "a").property("n", mixed))), ErrorKind::TypeViolation);
+    assert_eq!(
+        kind_of(create(&repository, &entity("t", "a").property("n", mixed))),
+        ErrorKind::TypeViolation
+    );
     create(&repository, &entity("t", "a")).unwrap();
     update(&repository, "a", Patch::new().add("n", 1).add("n", 2)).unwrap();
     assert_eq!(kind_of(update(&repository, "a", Patch::new().add("n", "x"))), ErrorKind::TypeViolation);
@@ -134,7 +139,8 @@ fn a_default_of_the_wrong_type_is_refused() {
 #[test]
 fn a_unique_value_occurs_once_among_a_type_and_its_subtypes() {
     let repository = CheckedRepository::in_memory();
-    define(&repository, TypeDefinition::entity("t").attribute(attribute("key", ValueType::Any).unique())).unwrap();
+    define(&repository, TypeDefinition::entity("t").attribute(attribute("key", ValueType::Any).unique()))
+        .unwrap();
     define(&repository, TypeDefinition::entity("s").supertype("t")).unwrap();
     create(&repository, &entity("t", "a").property("key", 1)).unwrap();
     assert_eq!(kind_of(create(&repository, &entity("s", "b").property("key", 1))), ErrorKind::NotUnique);
@@ -154,15 +160,21 @@ fn a_subtype_cannot_loosen_what_it_inherits() {
     let repository = CheckedRepository::in_memory();
     let key = attribute("key", ValueType::String);
     define(&repository, TypeDefinition::entity("t").attribute(key.clone().unique().required())).unwrap();
-    define(&repository, TypeDefinition::entity("again").supertype("t").attribute(key.clone().unique())).unwrap();
+    define(&repository, TypeDefinition::entity("again").supertype("t").attribute(key.clone().unique()))
+        .unwrap();
     define(&repository, TypeDefinition::entity("loose").supertype("t").attribute(key.clone())).unwrap();
     create(&repository, &entity("t", "a").property("key", "k")).unwrap();
     for type_name in ["again", "loose"] {
         let taken = entity(type_name, "b").property("key", "k");
         assert_eq!(kind_of(create(&repository, &taken)), ErrorKind::NotUnique, "{type_name}");
-        assert_eq!(kind_of(create(&repository, &entity(type_name, "b"))), ErrorKind::TypeViolation, "{type_name}");
+        assert_eq!(
+            kind_of(create(&repository, &entity(type_name, "b"))),
+            ErrorKind::TypeViolation,
+            "{type_name}"
+        );
     }
-    let other = TypeDefinition::entity("other").supertype("t").attribute(attribute("key", ValueType::Integer));
+    let other =
+        TypeDefinition::entity("other").supertype("t").attribute(attribute("key", ValueType::Integer));
     assert_eq!(kind_of(define(&repository, other)), ErrorKind::TypeViolation);
     let plain = TypeDefinition::entity("plain").supertype("t").attribute(key.unindexed());
     assert_eq!(kind_of(define(&repository, plain)), ErrorKind::TypeViolation);
@@ -171,7 +183,8 @@ fn a_subtype_cannot_loosen_what_it_inherits() {
 #[test]
 fn a_deleted_instance_frees_its_unique_value_and_cannot_come_back_when_it_is_taken() {
     let repository = CheckedRepository::in_memory();
-    define(&repository, TypeDefinition::entity("t").attribute(attribute("key", ValueType::Any).unique())).unwrap();
+    define(&repository, TypeDefinition::entity("t").attribute(attribute("key", ValueType::Any).unique()))
+        .unwrap();
     create(&repository, &entity("t", "a").property("key", 1)).unwrap();
     let a = InstanceId::Entity(Id::new("a").unwrap());
     repository.transact(|t| t.delete(&a)).unwrap();
@@ -348,7 +361,8 @@ fn a_classification_is_carried_once() {
 #[test]
 fn restoring_checks_classifications_by_the_types_of_now() {
     let repository = CheckedRepository::in_memory();
-    create(&repository, &entity("t", "a").classified(ClassificationContent::new("c").property("n", 1))).unwrap();
+    create(&repository, &entity("t", "a").classified(ClassificationContent::new("c").property("n", 1)))
+        .unwrap();
     let a = InstanceId::Entity(Id::new("a").unwrap());
     repository.transact(|t| t.delete(&a)).unwrap();
     define(&repository, TypeDefinition::classification("c").closed()).unwrap();
@@ -370,10 +384,7 @@ fn a_property_is_found_before_and_after_it_leaves_the_index() {
     create(&repository, &entity("t", "b").property("n", 1)).unwrap();
     assert_eq!(found(&repository), 2);
     let ordered = repository.snapshot();
-    assert_eq!(
-        kind_of(ordered.find_entities(&Find::of("t").order_by("n"))),
-        ErrorKind::InvalidArgument
-    );
+    assert_eq!(kind_of(ordered.find_entities(&Find::of("t").order_by("n"))), ErrorKind::InvalidArgument);
     define(&repository, TypeDefinition::entity("t").attribute(n.clone())).unwrap();
     create(&repository, &entity("t", "c").property("n", 1)).unwrap();
     assert_eq!(found(&repository), 3);
@@ -405,7 +416,8 @@ fn types_are_what_they_were_at_an_earlier_position() {
 #[test]
 fn kinds_of_types_have_separate_names() {
     let repository = CheckedRepository::in_memory();
-    define(&repository, TypeDefinition::entity("x").attribute(attribute("n", ValueType::Any).required())).unwrap();
+    define(&repository, TypeDefinition::entity("x").attribute(attribute("n", ValueType::Any).required()))
+        .unwrap();
     define(&repository, TypeDefinition::classification("x")).unwrap();
     define(&repository, TypeDefinition::relationship("x")).unwrap();
     create(&repository, &entity("y", "a").classified(ClassificationContent::new("x"))).unwrap();

@@ -1,3 +1,109 @@
-//! The commands, one file each.
+//! The commands, one file each. A command unpacks its arguments, calls the engine and prints the answer.
 
-pub mod serve;
+// In the order a newcomer should read them.
+mod import;
+mod export;
+mod get;
+mod find;
+mod neighbors;
+mod path;
+mod reach;
+mod history;
+mod diff;
+mod follow;
+mod types;
+mod stats;
+mod apply;
+mod serve;
+mod check;
+mod backup;
+mod restore;
+mod compact;
+mod serve;
+mod completions;
+mod selection;
+
+use clap::{Parser, Subcommand};
+
+use crate::context::{Context, Global};
+use crate::stop::Outcome;
+
+const AFTER_HELP: &str = "\
+Start:
+  annals import people.jsonl            read entities and relationships from JSON Lines
+  annals find person name^=A            whose name starts with A
+  annals neighbors ada --direction out  what is linked from the entity ada
+  annals history ada                    who changed it, when and why
+
+Time: every reading command takes --at-position, --at and --valid-at.
+
+Exit codes:
+  0  done                                  4  somebody else was first, or is at it
+  1  refused or failed                     5  stored bytes are damaged
+  2  malformed command line or argument    6  done, but lines of the input were refused
+  3  not found";
+
+/// A graph repository with complete history.
+#[derive(Parser, Debug)]
+#[command(name = "annals", version, after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// Arguments of every command.
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Import(import::Arguments),
+    Export(export::Arguments),
+    Get(get::Arguments),
+    Find(find::Arguments),
+    Neighbors(neighbors::Arguments),
+    Path(path::Arguments),
+    Reach(reach::Arguments),
+    History(history::Arguments),
+    Diff(diff::Arguments),
+    Follow(follow::Arguments),
+    Types(types::Arguments),
+    Stats(stats::Arguments),
+    Apply(apply::Arguments),
+    Serve(Box<serve::Serve>),
+    Check(check::Arguments),
+    Backup(backup::Arguments),
+    Restore(restore::Arguments),
+    Compact(compact::Arguments),
+    Serve(Box<serve::Serve>),
+    Completions(completions::Arguments),
+}
+
+/// Runs the command.
+pub fn run(arguments: Arguments) -> Outcome {
+    let mut context = Context::new(&arguments.global);
+    let outcome = match &arguments.command {
+        Command::Import(arguments) => import::run(&mut context, arguments),
+        Command::Export(arguments) => export::run(&mut context, arguments),
+        Command::Get(arguments) => get::run(&mut context, arguments),
+        Command::Find(arguments) => find::run(&mut context, arguments),
+        Command::Neighbors(arguments) => neighbors::run(&mut context, arguments),
+        Command::Path(arguments) => path::run(&mut context, arguments),
+        Command::Reach(arguments) => reach::run(&mut context, arguments),
+        Command::History(arguments) => history::run(&mut context, arguments),
+        Command::Diff(arguments) => diff::run(&mut context, arguments),
+        Command::Follow(arguments) => follow::run(&mut context, arguments),
+        Command::Types(arguments) => types::run(&mut context, arguments),
+        Command::Stats(arguments) => stats::run(&mut context, arguments),
+        Command::Serve(arguments) => arguments.run(&context.path).map_err(Into::into),
+        Command::Apply(arguments) => apply::run(&mut context, arguments),
+        Command::Check(arguments) => check::run(&mut context, arguments),
+        Command::Backup(arguments) => backup::run(&mut context, arguments),
+        Command::Restore(arguments) => restore::run(&mut context, arguments),
+        Command::Compact(arguments) => compact::run(&mut context, arguments),
+        Command::Serve(serve) => serve.run(&arguments.global.repository).map_err(Into::into),
+        Command::Completions(arguments) => completions::run(&mut context, arguments),
+    };
+    // Also after a failure: what was printed before it belongs to the answer.
+    let flushed = context.output.flush();
+    outcome.and(flushed)
+}

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use annals::{Options, Result};
@@ -20,8 +20,9 @@ use crate::http::{Limits, Settings, serve};
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
-    /// Folder of the repository; created if there is none.
-    pub repository: PathBuf,
+    /// Folder of the repository, instead of --repository; created if there is none.
+    #[arg(value_name = "REPOSITORY")]
+    pub folder: Option<PathBuf>,
     /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
     pub listen: SocketAddr,
@@ -75,10 +76,11 @@ fn millis(duration: Duration) -> u64 {
 
 impl Serve {
     /// Serves until a signal says stop.
-    pub fn run(self) -> Result<()> {
+    pub fn run(&self, repository: &Path) -> Result<()> {
         let limits = self.limits();
+        let folder = self.folder.clone().unwrap_or_else(|| repository.to_path_buf());
         let options = Options { is_read_only: self.read_only, ..Options::default() };
-        let settings = Settings { folder: self.repository, listen: self.listen, options, limits };
+        let settings = Settings { folder, listen: self.listen, options, limits };
         serve(settings, |address| {
             let mut output = std::io::stdout().lock();
             // Nobody may be reading; that is no reason not to serve.

@@ -1,12 +1,28 @@
-//! Reads foreign files as plain structs, one at a time, and says for every bad part of them where it is and why.
+//! Reads foreign files one thing at a time, says for every bad part where it is and why, and loads the rest in batches.
 //!
 //! Every reader is an iterator over `Result<Checked<T>>`: the outer error (disk, broken gzip) ends the reading, the
-//! inner one refuses a single stanza or row, and reading goes on behind it.
+//! inner one refuses a single stanza, row or line, and reading goes on behind it.
 
+// In the order a newcomer should read them.
+mod source;
+mod refused;
+pub mod jsonl;
 pub mod csv;
 pub mod debian;
-mod refused;
-mod source;
+mod operation;
+mod report;
+mod mark;
+mod loader;
+mod history;
+mod graph_csv;
+mod graph_debian;
 
+pub use graph_csv::load_csv;
+pub use graph_debian::load_debian;
+pub use history::HistoryLoader;
+pub use loader::{LoadOptions, Loader};
+pub use mark::{Covered, covered_lines};
+pub use operation::Operation;
 pub use refused::{Checked, Refused};
+pub use report::Report;
 pub use source::Source;

@@ -134,7 +134,10 @@ impl Graph {
             if classifications.iter().any(|known| known.name == classification.name) {
                 return Err(Error::new(
                     ErrorKind::AlreadyExists,
-                    format!("entity {}: classification {} is given twice; give it once", entity.id, content.name),
+                    format!(
+                        "entity {}: classification {} is given twice; give it once",
+                        entity.id, content.name
+                    ),
                 ));
             }
             classifications.push(classification);

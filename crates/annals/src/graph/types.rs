@@ -47,10 +47,6 @@ impl Types {
         self.by_name.get(&(kind, name))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<DeclaredType>> {
-        self.by_name.values()
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
@@ -223,7 +219,10 @@ fn inherit(
         if !is_narrower || above.is_many != declared.is_many {
             return Err(violation(
                 definition,
-                format!("attribute {} is inherited with another value type; give it another name", declared.name),
+                format!(
+                    "attribute {} is inherited with another value type; give it another name",
+                    declared.name
+                ),
             ));
         }
         merged.definition.is_required |= above.is_required;

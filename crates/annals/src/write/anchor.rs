@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::graph::kind_of;
 use crate::graph::instance::{Classification, Instance};
+use crate::graph::kind_of;
 use crate::graph::patch::apply_patch;
 use crate::graph::properties::Properties;
 use crate::graph::symbols::Symbol;
-use crate::model::{Action, Anchor, AnchoredClassification, Change, ClassificationContent, InstanceId, Stamp, Value};
+use crate::model::{
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, InstanceId, Stamp, Value,
+};
 use crate::read::Snapshot;
 
 /// Log bytes that anchors may add to a change on average. Units: bytes.
@@ -77,7 +79,9 @@ fn is_affordable(anchor: &Anchor, bytes_max: usize) -> bool {
 
 fn sum_fits<'v>(mut values: impl Iterator<Item = &'v Value>, bytes_max: usize) -> bool {
     // Stops at the bound: an instance with thousands of values costs what one with ten does.
-    values.try_fold(0usize, |sum, value| Some(sum + value_bytes(value)).filter(|sum| *sum <= bytes_max)).is_some()
+    values
+        .try_fold(0usize, |sum, value| Some(sum + value_bytes(value)).filter(|sum| *sum <= bytes_max))
+        .is_some()
 }
 
 fn value_bytes(value: &Value) -> usize {

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::graph::kind_of;
+use crate::Result;
 use crate::graph::Graph;
+use crate::graph::kind_of;
 use crate::model::{Change, InstanceId, Status};
 use crate::read::Snapshot;
-use crate::Result;
 
 /// Instances of which some change may claim an earlier valid time than the version in force.
 pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {

@@ -52,7 +52,7 @@ impl CheckedRepository {
     /// Closes it, also while snapshots are held that read on.
     pub fn close(mut self) {
         let repository = self.share();
-        self.check();
+        self.assert_consistent();
         self.is_checked = false;
         repository.close().expect("close");
     }
@@ -74,14 +74,14 @@ impl Deref for CheckedRepository {
 impl Drop for CheckedRepository {
     fn drop(&mut self) {
         if !std::thread::panicking() && self.is_checked {
-            self.check();
+            self.assert_consistent();
         }
     }
 }
 
 impl CheckedRepository {
     /// Fails unless the log, replayed, gives the same repository.
-    pub fn check(&self) {
+    pub fn assert_consistent(&self) {
         let repository = self.share();
         let (snapshot, failure) = (repository.snapshot(), repository.failure());
         assert!(failure.is_none(), "the repository has failed: {failure:?}");

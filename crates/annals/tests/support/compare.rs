@@ -180,8 +180,12 @@ fn compare_counts(snapshot: &Snapshot, model: &Reference, view: View) {
         (TypeKind::Relationship, relationships),
         (TypeKind::Classification, classified),
     ] {
-        let found: BTreeMap<String, u64> =
-            snapshot.counts(kind).expect("counts").into_iter().map(|(name, count)| (name.to_string(), count)).collect();
+        let found: BTreeMap<String, u64> = snapshot
+            .counts(kind)
+            .expect("counts")
+            .into_iter()
+            .map(|(name, count)| (name.to_string(), count))
+            .collect();
         assert_eq!(found, expected, "counts of {kind:?} in {view:?}");
     }
 }
@@ -203,8 +207,10 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
     let found = found.unwrap_or_else(|error| panic!("{find:?} in {view:?}: {error}"));
     let table = if kind == TypeKind::Entity { &model.entities } else { &model.relationships };
     let types = find.type_name.as_ref().map(|name| model.with_subtypes(kind, name, view.position));
-    let classifications =
-        find.classification.as_ref().map(|name| model.with_subtypes(TypeKind::Classification, name, view.position));
+    let classifications = find
+        .classification
+        .as_ref()
+        .map(|name| model.with_subtypes(TypeKind::Classification, name, view.position));
     let mut expected: Vec<(&Id, &Known, &Image)> = Vec::new();
     for (id, known) in table {
         let Some(version) = known.live(view) else { continue };
@@ -348,11 +354,18 @@ fn check_order(find: &Find, found: &[Id], expected: &[(&Id, &Known, &Image)]) {
         expected.iter().map(|(id, known, image)| (*id, (*known, *image))).collect();
     let Some((name, order)) = &find.order else {
         if find.conditions.is_empty() && find.classification.is_none() {
-            let keys: Vec<(&str, u64)> = found
-                .iter()
-                .map(|id| by_id[id].0)
-                .map(|known| if find.type_name.is_some() { (&*known.type_name, known.age) } else { ("", known.age) })
-                .collect();
+            let keys: Vec<(&str, u64)> =
+                found
+                    .iter()
+                    .map(|id| by_id[id].0)
+                    .map(|known| {
+                        if find.type_name.is_some() {
+                            (&*known.type_name, known.age)
+                        } else {
+                            ("", known.age)
+                        }
+                    })
+                    .collect();
             assert!(keys.is_sorted(), "{find:?} is not in the order of type and age: {keys:?}");
         }
         return;
@@ -495,6 +508,7 @@ pub fn compare_reach(snapshot: &Snapshot, model: &Reference, view: View, start: 
     }
     distances.remove(start);
     let found = snapshot.reachable(start, &reach).expect("reach");
-    let found: BTreeMap<&Id, usize> = found.iter().map(|(entity, distance)| (entity.id(), *distance)).collect();
+    let found: BTreeMap<&Id, usize> =
+        found.iter().map(|(entity, distance)| (entity.id(), *distance)).collect();
     assert_eq!(found, distances, "reach of {start} in {view:?}");
 }

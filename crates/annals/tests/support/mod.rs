@@ -4,6 +4,7 @@
 pub mod random;
 pub mod dump;
 pub mod checked;
+pub mod named;
 pub mod reference;
 pub mod operations;
 pub mod compare;

@@ -89,7 +89,9 @@ impl Generator {
             9 => Value::Float(small as f64 + 0.5),
             10 => Value::Decimal(Decimal::new(small * 10 + 5, 1)),
             11 => Value::Float(f64::NAN),
-            12 => Value::Float(*self.random.choose(&[0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN])),
+            12 => {
+                Value::Float(*self.random.choose(&[0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN]))
+            }
             13 => Value::Integer(*self.random.choose(&[i64::MIN, i64::MAX, 1 << 40])),
             14 => Value::from(""),
             15 => Value::from(*self.random.choose(&["\0", "a\0", "a\0b"])),
@@ -187,7 +189,7 @@ impl Generator {
         let creates = if self.shape == Shape::WideHub { 60 } else { 0 };
         Operation::Act(match self.random.below(100 + creates) {
             0..=11 => {
-                let mut new = NewEntity::new(*self.random.choose(&ENTITY_TYPES));
+                let mut new = NewEntity::new(ENTITY_TYPES[self.random.below(ENTITY_TYPES.len())]);
                 new.id = self.entity();
                 new.properties = self.properties();
                 if self.random.one_in(3) {
@@ -197,7 +199,8 @@ impl Generator {
             }
             12..=26 | 100.. => {
                 let (from, to) = (self.entity(), self.entity());
-                let mut new = NewRelationship::new(*self.random.choose(&RELATIONSHIP_TYPES), from, to);
+                let type_name = RELATIONSHIP_TYPES[self.random.below(RELATIONSHIP_TYPES.len())];
+                let mut new = NewRelationship::new(type_name, from, to);
                 let count = self.relationships_count();
                 new.id = relationship_id(self.random.below(count));
                 new.properties = if self.random.one_in(2) { self.properties() } else { Vec::new() };
@@ -220,9 +223,11 @@ impl Generator {
             73 => Action::Purge(self.instance()),
             74..=81 => return Operation::Undo(self.instance()),
             82..=88 => Action::Classify(self.entity(), self.classification()),
-            89..=93 => {
-                Action::Reclassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into(), self.patch())
-            }
+            89..=93 => Action::Reclassify(
+                self.entity(),
+                (*self.random.choose(&CLASSIFICATIONS)).into(),
+                self.patch(),
+            ),
             94..=97 => Action::Declassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into()),
             _ => Action::DefineType(self.definition()),
         })

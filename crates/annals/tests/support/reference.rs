@@ -60,7 +60,8 @@ pub const PRESENT: View = View { position: u64::MAX, valid: i64::MAX };
 impl Known {
     /// The bitemporal rule: the greatest valid time admitted, among equals the latest written.
     pub fn seen(&self, view: View) -> Option<&Version> {
-        let admitted = self.versions.iter().filter(|v| v.position <= view.position && v.valid_from <= view.valid);
+        let admitted =
+            self.versions.iter().filter(|v| v.position <= view.position && v.valid_from <= view.valid);
         admitted.max_by_key(|version| (version.valid_from, version.number))
     }
 
@@ -165,9 +166,11 @@ impl Reference {
             (Status::Deleted, _) => Action::Restore(instance.clone(), true),
             (_, Status::Deleted) => Action::Delete(instance.clone()),
             _ => {
-                let classifications = before.image.classifications.iter().map(|(name, known)| {
-                    ClassificationContent { name: name.as_str().into(), properties: entries(&known.properties) }
-                });
+                let classifications =
+                    before.image.classifications.iter().map(|(name, known)| ClassificationContent {
+                        name: name.as_str().into(),
+                        properties: entries(&known.properties),
+                    });
                 let is_entity = matches!(instance, InstanceId::Entity(_));
                 let contents = is_entity.then(|| classifications.collect());
                 Action::Replace(instance.clone(), entries(&before.image.properties), contents)
@@ -179,9 +182,9 @@ impl Reference {
         match action {
             Action::CreateEntity(new) => self.create_entity(context, new),
             Action::CreateRelationship(new) => self.create_relationship(context, new),
-            Action::Update(instance, patch) => self.change(context, instance, "update", |image, _| {
-                apply_patch(&mut image.properties, patch)
-            }),
+            Action::Update(instance, patch) => {
+                self.change(context, instance, "update", |image, _| apply_patch(&mut image.properties, patch))
+            }
             Action::Replace(instance, properties, contents) => {
                 self.change(context, instance, "replace", |image, _| {
                     image.properties = map_of(properties);
@@ -227,9 +230,7 @@ impl Reference {
                     if was_there || is_correction { Ok(()) } else { Err(ErrorKind::NotFound) }
                 })
             }
-            Action::DefineType(definition) => {
-                self.define(definition, context.position)
-            }
+            Action::DefineType(definition) => self.define(definition, context.position),
             _ => unreachable!("the generator makes no other action"),
         }
     }
@@ -237,7 +238,8 @@ impl Reference {
     fn define(&mut self, definition: &TypeDefinition, position: u64) -> Outcome {
         let before = self.definition(definition.kind, &definition.name, u64::MAX);
         if let Some(before) = before {
-            let keeps_supertypes = before.supertypes.iter().all(|known| definition.supertypes.contains(known));
+            let keeps_supertypes =
+                before.supertypes.iter().all(|known| definition.supertypes.contains(known));
             let keeps_attributes = before
                 .attributes
                 .iter()
@@ -312,9 +314,9 @@ impl Reference {
     }
 
     fn is_end(&self, id: &Id, valid: i64) -> bool {
-        self.entities.get(id).is_some_and(|known| {
-            known.in_force().status == Status::Active && known.live_from <= valid
-        })
+        self.entities
+            .get(id)
+            .is_some_and(|known| known.in_force().status == Status::Active && known.live_from <= valid)
     }
 
     /// Writes a new version; before the version in force, as a correction of what was true then.

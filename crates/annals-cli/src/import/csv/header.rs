@@ -76,6 +76,7 @@ impl Header {
     }
 
     /// What the rows are.
+    #[cfg(test)]
     pub fn kind(&self) -> Kind {
         self.kind
     }

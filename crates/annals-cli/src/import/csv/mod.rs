@@ -10,7 +10,7 @@ use std::sync::Arc;
 use annals::{Error, ErrorKind, Result};
 
 use header::{Column, Role};
-pub use header::{Header, Kind};
+use header::{Header, Kind};
 use record::{Record, RecordReader};
 use value::ValueType;
 
@@ -110,7 +110,7 @@ pub enum Field {
 /// Shape: one item per row; a refused row does not end the reading, an outer error does.
 /// Memory does not grow with the file: one row is held at a time, and it is bounded.
 ///
-/// ```ignore
+/// ```text
 /// for row in RowReader::new(Source::open(path)?, Options::default())? {
 ///     match row? {
 ///         Ok(Row::Node(node)) => …,
@@ -138,19 +138,6 @@ impl<R: BufRead> RowReader<R> {
             None => return Err(invalid("csv header: expected a header line, found an empty file")),
         };
         Ok(RowReader { records, header, options, is_broken: false })
-    }
-
-    /// Reads an `input` without header line: a further part of a file whose header is known.
-    /// Errors: `InvalidArgument` for the options.
-    pub fn with_header(input: R, header: Header, options: Options) -> Result<RowReader<R>> {
-        check_options(&options)?;
-        let records = RecordReader::new(input, options.field_delimiter as u8);
-        Ok(RowReader { records, header, options, is_broken: false })
-    }
-
-    /// What the columns mean.
-    pub fn header(&self) -> &Header {
-        &self.header
     }
 }
 

@@ -157,15 +157,6 @@ fn labels_and_type_can_be_given_for_a_file() {
 }
 
 #[test]
-fn a_file_without_header_line_takes_the_header_of_another() {
-    let first = RowReader::new(&b":ID,a\n"[..], Options::default()).unwrap();
-    let header = first.header().clone();
-    let second = RowReader::with_header(&b"1,x\n"[..], header, Options::default()).unwrap();
-    let rows: Vec<_> = second.map(|row| row.unwrap()).collect();
-    assert_eq!(rows, [node(1, "1", &[], &[("a", text("x"))])]);
-}
-
-#[test]
 fn a_file_without_header_is_an_error() {
     let problem = |input: &'static [u8]| RowReader::new(input, Options::default()).err().unwrap().to_string();
     assert_eq!(problem(b"\n"), "csv header: expected a header line, found an empty file");

@@ -1,5 +1,6 @@
 //! Reads Debian package indexes (`Packages`) as plain structs, one package at a time.
 
+mod version;
 mod dependency;
 mod stanza;
 
@@ -9,6 +10,7 @@ use annals::Result;
 
 pub use dependency::{Constraint, Dependency, Operator};
 use stanza::{Field, Stanza, StanzaReader};
+pub use version::compare_versions;
 
 use crate::import::refused::quote;
 use crate::import::{Checked, Refused};

@@ -152,6 +152,7 @@ impl<'a> Stanza<'a> {
     }
 
     /// All fields in their order, empty ones included.
+    #[cfg(test)]
     pub fn fields(&self) -> impl Iterator<Item = Field<'a>> {
         self.fields.iter().map(|place| self.field(place))
     }

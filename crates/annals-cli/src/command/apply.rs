@@ -1,0 +1,133 @@
+//! `annals apply`: writes a list of operations, all or none.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use annals::{Error, ErrorKind, Instant, Result, Transaction};
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use crate::context::Context;
+use crate::import::Source;
+use crate::output::count;
+use crate::stop::Outcome;
+use crate::wire::{action_from_json, action_to_json, optional_text};
+
+/// Longest list of operations. Units: bytes of JSON.
+const OPERATIONS_BYTES_MAX: u64 = 256 << 20;
+
+/// Write a JSON array of operations, all or none
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  echo '[{\"action\": \"create\", \"kind\": \"entity\", \"id\": \"ada\", \"type\": \"person\",
+          \"properties\": {\"name\": \"Ada\"}}]' | annals apply -
+  echo '{\"action\": \"update\", \"kind\": \"entity\", \"id\": \"ada\", \"patch\": {\"born\": 1815}}' | annals apply -
+  echo '{\"action\": \"delete\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply - --message 'a test only'
+  annals apply changes.json --dry-run
+Actions: create, update, replace, delete, restore, purge, classify, reclassify, declassify, define-type.
+docs/json.md describes each. An operation may have its own \"validFrom\".")]
+pub struct Arguments {
+    /// File with an array of operations, or one operation; - for standard input
+    file: PathBuf,
+    /// Check everything, write nothing
+    #[arg(long = "dry-run")]
+    is_dry_run: bool,
+    /// Who writes
+    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+    author: String,
+    /// Why
+    #[arg(long, short = 'm', default_value = "")]
+    message: String,
+    /// From when it is true, unless an operation says otherwise
+    #[arg(long, value_name = "INSTANT")]
+    valid_from: Option<Instant>,
+}
+
+/// Commits the operations.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let operations = read_operations(arguments)?;
+    let repository = context.open_or_create()?;
+    let mut transaction = repository.transaction();
+    transaction.author(&arguments.author).message(&arguments.message);
+    let mut ids = Vec::new();
+    for (index, operation) in operations.iter().enumerate() {
+        let id = add(&mut transaction, operation, arguments.valid_from)
+            .map_err(|error| error.with("operation", index))?;
+        ids.push(id);
+    }
+    let changes_count = transaction.changes_count() as u64;
+    if arguments.is_dry_run {
+        let snapshot = transaction.dry_run()?;
+        if context.output.is_json() {
+            return context.output.json(&json!({ "dryRun": true, "changes": changes_count, "ids": ids }));
+        }
+        let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
+        return context.output.line(format!(
+            "would apply {} operations, leaving {} entities and {} relationships; nothing was written",
+            count(changes_count),
+            count(entities),
+            count(relationships)
+        ));
+    }
+    let receipt = transaction.commit()?;
+    repository.close()?;
+    if context.output.is_json() {
+        return context.output.json(&json!({
+            "position": receipt.position.0,
+            "instant": receipt.instant.to_string(),
+            "changes": changes_count,
+            "ids": ids,
+        }));
+    }
+    context.output.line(format!(
+        "applied {} operations at position {}, {}",
+        count(changes_count),
+        receipt.position,
+        receipt.instant
+    ))
+}
+
+fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
+    let source = Source::open(&arguments.file)?;
+    let name = source.name().to_owned();
+    let mut text = Vec::new();
+    source
+        .take(OPERATIONS_BYTES_MAX + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| Error::io("read input", error).with("path", &name))?;
+    if text.len() as u64 > OPERATIONS_BYTES_MAX {
+        let text = format!("{name}: expected at most {OPERATIONS_BYTES_MAX} bytes; use `annals import`");
+        return Err(Error::new(ErrorKind::TooLarge, text));
+    }
+    match serde_json::from_slice(&text) {
+        Ok(Json::Array(operations)) => Ok(operations),
+        Ok(operation) => Ok(vec![operation]),
+        Err(error) => Err(Error::new(ErrorKind::InvalidArgument, format!("{name}: expected JSON: {error}"))),
+    }
+}
+
+/// Adds one operation; returns the id it is about.
+fn add(transaction: &mut Transaction, json: &Json, valid_from: Option<Instant>) -> Result<Json> {
+    let action = action_from_json(json)?;
+    let own = match json.as_object() {
+        Some(fields) => optional_text(fields, "operation", "validFrom")?,
+        None => None,
+    };
+    let own = own.map(str::parse).transpose()?;
+    let id = action_to_json(&action)["id"].take();
+    transaction.valid_from(own.or(valid_from));
+    push(transaction, action)?;
+    Ok(id)
+}
+
+/// Creates go through the methods that add defaults and check names.
+fn push(transaction: &mut Transaction, action: annals::Action) -> Result<()> {
+    use annals::Action;
+    match action {
+        Action::CreateEntity(new) => transaction.create_entity(new).map(drop),
+        Action::CreateRelationship(new) => transaction.create_relationship(new).map(drop),
+        Action::Classify(id, content) => transaction.classify(&id, content),
+        other => transaction.push_action(other),
+    }
+}

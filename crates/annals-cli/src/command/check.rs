@@ -1,0 +1,53 @@
+//! `annals check`: rebuilds everything from the log and compares.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::output::count;
+use crate::progress::Progress;
+use crate::stop::{DAMAGED, Outcome, Stop};
+
+/// Rebuild the graph from the log and compare it with the one in use
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals check
+  annals -r /backup/monday check
+It changes nothing and may run beside a writer. Exit code 5 if anything is wrong.")]
+pub struct Arguments {}
+
+/// Checks and prints what is wrong.
+pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
+    let repository = context.open_to_read()?;
+    let progress = Progress::new("check", "records");
+    let report = repository.check_with(|at, tail| progress.set(at.0, Some(tail.0)));
+    progress.finish();
+    let report = report?;
+    if context.output.is_json() {
+        context.output.json(&json!({
+            "position": report.position.0,
+            "records": report.records_count,
+            "entities": report.entities_count,
+            "relationships": report.relationships_count,
+            "differences": &report.differences,
+        }))?;
+    } else {
+        for difference in &report.differences {
+            context.output.line(difference)?;
+        }
+        context.output.line(format!(
+            "checked {} records, {} entities, {} relationships at position {}: {}",
+            count(report.records_count),
+            count(report.entities_count),
+            count(report.relationships_count),
+            report.position,
+            if report.is_clean() {
+                "all is well".to_owned()
+            } else {
+                format!("{} differences", report.differences.len())
+            }
+        ))?;
+    }
+    if report.is_clean() { Ok(()) } else { Err(Stop::Silent(DAMAGED)) }
+}

@@ -1,0 +1,42 @@
+//! `annals compact`: takes the bytes of purged instances out of the log.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::output::{bytes, count};
+use crate::stop::Outcome;
+
+/// Take the bytes of purged instances out of the log
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  echo '{\"action\": \"purge\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply -
+  annals compact
+Positions stay what they are. Backups made before still hold what was purged.
+It needs the repository for itself: stop `annals serve` first.")]
+pub struct Arguments {}
+
+/// Compacts and tells what was removed.
+pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
+    let repository = context.open_to_write()?;
+    let report = repository.compact()?;
+    repository.close()?;
+    if context.output.is_json() {
+        return context.output.json(&json!({
+            "segments": report.segments_count,
+            "records": report.records_count,
+            "changes": report.changes_count,
+            "bytesBefore": report.bytes_before,
+            "bytesAfter": report.bytes_after,
+        }));
+    }
+    context.output.line(format!(
+        "removed {} changes from {} records in {} segments; the log had {}, has {}",
+        count(report.changes_count),
+        count(report.records_count),
+        count(report.segments_count),
+        bytes(report.bytes_before),
+        bytes(report.bytes_after)
+    ))
+}

@@ -1,0 +1,105 @@
+//! `annals diff`: what differs between two versions, or between two positions.
+
+use annals::{Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Value};
+use clap::Args;
+
+use super::selection::InstanceArgument;
+use crate::context::Context;
+use crate::output::{one_line, value_to_text};
+use crate::stop::Outcome;
+use crate::wire::{difference_to_json, instance_change_to_json};
+
+/// Show what differs between two versions, or between two positions
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals diff package:bash 1 2
+  annals diff --positions 100 200       what became of every instance
+With --json and --positions each line is one instance.")]
+pub struct Arguments {
+    /// Id of an entity, or of a relationship if no entity has it
+    #[arg(required_unless_present = "positions", requires_all = ["before", "after"])]
+    id: Option<Id>,
+    /// The earlier version
+    before: Option<u32>,
+    /// The later version
+    after: Option<u32>,
+    /// Take the id for that of a relationship
+    #[arg(long = "relationship")]
+    is_relationship: bool,
+    /// Compare the repository at two positions instead
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "id")]
+    positions: Option<Vec<u64>>,
+}
+
+/// Prints the differences.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let repository = context.open_to_read()?;
+    let snapshot = repository.snapshot();
+    if let Some(positions) = &arguments.positions {
+        let (from, to) = (Position(positions[0]), Position(positions[1]));
+        if to > snapshot.position() {
+            let text = format!("position {to}: expected at most {}", snapshot.position());
+            return Err(Error::new(ErrorKind::NotFound, text).into());
+        }
+        for change in snapshot.changes_between(from, to)? {
+            print_change(context, &change)?;
+        }
+        return Ok(());
+    }
+    let (Some(id), Some(before), Some(after)) = (&arguments.id, arguments.before, arguments.after) else {
+        return Err(Error::new(ErrorKind::InvalidArgument, "expected an id and two versions").into());
+    };
+    let instance = InstanceArgument { id: id.clone(), is_relationship: arguments.is_relationship };
+    let instance = instance.find(&snapshot)?;
+    let difference = snapshot.difference(&instance, before, after)?;
+    if context.output.is_json() {
+        return context.output.json(&difference_to_json(&difference));
+    }
+    if difference.is_empty() {
+        return context.output.line(format!("{instance}: versions {before} and {after} do not differ"));
+    }
+    context.output.line(format!("{instance}: version {before} to {after}"))?;
+    print_difference(context, &difference)
+}
+
+fn print_change(context: &mut Context, change: &InstanceChange) -> Outcome {
+    if context.output.is_json() {
+        return context.output.json(&instance_change_to_json(change));
+    }
+    match change {
+        InstanceChange::Appeared(id) => context.output.line(format!("+ {id}")),
+        InstanceChange::Disappeared(id) => context.output.line(format!("- {id}")),
+        InstanceChange::Changed(id, difference) => {
+            context.output.line(format!("~ {id}"))?;
+            print_difference(context, difference)
+        }
+    }
+}
+
+fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
+    if let Some((before, after)) = difference.status {
+        context.output.line(format!("    status: {} -> {}", before.name(), after.name()))?;
+    }
+    for property in &difference.properties {
+        print_property(context, "    ", property)?;
+    }
+    for classification in &difference.classifications {
+        let sign = match (classification.was_there, classification.is_there) {
+            (false, _) => "+",
+            (_, false) => "-",
+            _ => "~",
+        };
+        context.output.line(format!("  {sign} classification {}", one_line(&classification.name)))?;
+        for property in &classification.properties {
+            print_property(context, "      ", property)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_property(context: &mut Context, indent: &str, property: &PropertyDifference) -> Outcome {
+    let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "(none)".to_owned(), value_to_text);
+    let name = one_line(&property.name);
+    context.output.line(format!("{indent}{name}: {} -> {}", side(&property.before), side(&property.after)))
+}

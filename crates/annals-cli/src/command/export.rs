@@ -1,0 +1,96 @@
+//! `annals export`: everything as JSON Lines or CSV.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use annals::{Error, ErrorKind, Position};
+use clap::{Args, ValueEnum};
+
+use crate::context::{AsOfArguments, Context};
+use crate::export::{Selection, export_csv, export_history, export_jsonl};
+use crate::progress::Progress;
+use crate::stop::Outcome;
+
+/// Write everything, or what has certain types, to a file or standard output
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals export -o all.jsonl
+  annals export --type person --type knows          entities and relationships of these types
+  annals export --history | annals -r copy import jsonl -     an equal repository, with its whole past
+  annals export --valid-at 2024-01-01 -o then.jsonl
+  annals export --format csv -o folder              nodes-TYPE.csv and relationships-TYPE.csv
+docs/json.md describes the lines; docs/cli.md what CSV cannot carry.")]
+pub struct Arguments {
+    /// Every record with position, instant, author and message, instead of what is there now
+    #[arg(long = "history", conflicts_with_all = ["types", "valid_at", "at"])]
+    is_history: bool,
+    /// Only this type and its subtypes; may be repeated
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    types: Vec<String>,
+    /// How to write it
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
+    /// File, or folder for csv; standard output if left out
+    #[arg(long, short = 'o', value_name = "PATH")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    as_of: AsOfArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Jsonl,
+    Csv,
+}
+
+/// Exports.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let repository = context.open_to_read()?;
+    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let progress = Progress::new("export", if arguments.is_history { "records" } else { "instances" });
+    let selection = Selection { types: arguments.types.clone() };
+    let outcome = match (arguments.format, &arguments.output) {
+        (Format::Csv, _) if arguments.is_history => {
+            Err(Error::new(ErrorKind::InvalidArgument, "--history: expected --format jsonl, found csv")
+                .into())
+        }
+        (Format::Csv, None) => {
+            let text = "--format csv: expected a folder behind -o, because it writes one file for each type";
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
+        }
+        (Format::Csv, Some(folder)) => {
+            export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into)
+        }
+        (Format::Jsonl, output) => {
+            let write = |writer: &mut dyn Write| -> Outcome {
+                if arguments.is_history {
+                    let last = arguments.as_of.at_position.map_or(snapshot.position(), Position);
+                    export_history(&repository, last, writer, &progress)
+                } else {
+                    export_jsonl(&snapshot, &selection, writer, &progress)
+                }
+            };
+            match output {
+                None => write(context.output.writer()),
+                Some(path) => {
+                    let created = File::create(path).map_err(|error| file_error(path, error))?;
+                    let mut writer = BufWriter::with_capacity(256 * 1024, created);
+                    write(&mut writer)?;
+                    finish(writer).map_err(|error| file_error(path, error).into())
+                }
+            }
+        }
+    };
+    progress.finish();
+    outcome
+}
+
+fn finish(writer: BufWriter<File>) -> std::io::Result<()> {
+    writer.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+}
+
+fn file_error(path: &std::path::Path, error: std::io::Error) -> Error {
+    Error::io("write the export", error).with("path", path.display())
+}

@@ -1,0 +1,153 @@
+//! `annals get`: one entity or relationship, now or as of an earlier time.
+
+use annals::{Entity, Error, ErrorKind, InstanceId, Position, Relationship, Result, Snapshot, Stamp, Status};
+use clap::Args;
+
+use super::selection::InstanceArgument;
+use crate::context::{AsOfArguments, Context};
+use crate::output::{Table, one_line, value_to_text};
+use crate::stop::Outcome;
+use crate::wire::{entity_to_json, relationship_to_json};
+
+/// Show an entity or a relationship
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals get package:bash
+  annals get package:bash --valid-at 2024-01-01     as it was true then
+  annals get package:bash --version 1               its first version
+  annals --json get package:bash | jq .properties")]
+pub struct Arguments {
+    #[command(flatten)]
+    instance: InstanceArgument,
+    /// This version, even a deleted one
+    #[arg(long, value_name = "N")]
+    version: Option<u32>,
+    #[command(flatten)]
+    as_of: AsOfArguments,
+}
+
+/// Prints the instance.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let repository = context.open_to_read()?;
+    let snapshot = arguments.as_of.snapshot(&repository)?;
+    match arguments.instance.find(&snapshot)? {
+        InstanceId::Entity(id) => {
+            let entity = match arguments.version {
+                Some(version) => snapshot.entity_version(&id, version)?,
+                None => snapshot.entity(&id)?,
+            };
+            let entity = entity.ok_or_else(|| unseen(&InstanceId::Entity(id), arguments.version))?;
+            if context.output.is_json() {
+                return context.output.json(&entity_to_json(&entity));
+            }
+            print_entity(context, &entity)
+        }
+        InstanceId::Relationship(id) => {
+            let relationship = match arguments.version {
+                Some(version) => snapshot.relationship_version(&id, version)?,
+                None => snapshot.relationship(&id)?,
+            };
+            let relationship =
+                relationship.ok_or_else(|| unseen(&InstanceId::Relationship(id), arguments.version))?;
+            if context.output.is_json() {
+                return context.output.json(&relationship_to_json(&relationship));
+            }
+            print_relationship(context, &snapshot, &relationship)
+        }
+    }
+}
+
+fn unseen(id: &InstanceId, version: Option<u32>) -> Error {
+    let text = match version {
+        Some(version) => format!("{id} has no version {version}; list its versions with `annals history`"),
+        None => format!("{id} is deleted, or was not there yet; list its versions with `annals history`"),
+    };
+    Error::new(ErrorKind::NotFound, text)
+}
+
+fn print_entity(context: &mut Context, entity: &Entity) -> Outcome {
+    context.output.line(format!("entity {}", entity.id()))?;
+    let mut table = Table::untitled();
+    header(
+        &mut table,
+        entity.type_name(),
+        (entity.version(), entity.latest_version(), entity.status()),
+        (entity.created(), entity.updated()),
+        (entity.valid_from().to_string(), entity.position()),
+    );
+    let names: Vec<String> = entity
+        .classifications()
+        .map(|known| {
+            let properties = crate::output::properties_summary(known.properties());
+            if properties.is_empty() {
+                known.name().to_owned()
+            } else {
+                format!("{} ({properties})", known.name())
+            }
+        })
+        .collect();
+    if !names.is_empty() {
+        table.row(["  classified".to_owned(), names.join(", ")]);
+    }
+    context.output.table(&table)?;
+    print_properties(context, entity.properties())
+}
+
+fn print_relationship(context: &mut Context, snapshot: &Snapshot, relationship: &Relationship) -> Outcome {
+    context.output.line(format!("relationship {}", relationship.id()))?;
+    let mut table = Table::untitled();
+    let end = |id| -> Result<String> {
+        let type_name = snapshot.entity(id)?.map(|entity| format!(" ({})", entity.type_name()));
+        Ok(format!("{id}{}", type_name.unwrap_or_default()))
+    };
+    table.row(["  from".to_owned(), end(relationship.from())?]);
+    table.row(["  to".to_owned(), end(relationship.to())?]);
+    header(
+        &mut table,
+        relationship.type_name(),
+        (relationship.version(), relationship.latest_version(), relationship.status()),
+        (relationship.created(), relationship.updated()),
+        (relationship.valid_from().to_string(), relationship.position()),
+    );
+    context.output.table(&table)?;
+    print_properties(context, relationship.properties())
+}
+
+fn header(
+    table: &mut Table,
+    type_name: &str,
+    (version, latest, status): (u32, u32, Status),
+    (created, updated): (Stamp, Stamp),
+    (valid_from, position): (String, Position),
+) {
+    table.row(["  type".to_owned(), type_name.to_owned()]);
+    table.row(["  version".to_owned(), format!("{version} of {latest}, {}", status.name())]);
+    table.row(["  created".to_owned(), stamp_to_text(&created)]);
+    table.row(["  updated".to_owned(), format!("{} at position {}", stamp_to_text(&updated), position.0)]);
+    table.row(["  valid from".to_owned(), valid_from]);
+}
+
+fn stamp_to_text(stamp: &Stamp) -> String {
+    match &*stamp.author {
+        "" => stamp.instant.to_string(),
+        author => format!("{} by {}", stamp.instant, one_line(author)),
+    }
+}
+
+fn print_properties<'p>(
+    context: &mut Context,
+    properties: impl Iterator<Item = (&'p str, &'p annals::Value)>,
+) -> Outcome {
+    let mut named: Vec<_> = properties.collect();
+    if named.is_empty() {
+        return Ok(());
+    }
+    named.sort_unstable_by_key(|(name, _)| *name);
+    context.output.line("properties")?;
+    let mut table = Table::untitled();
+    for (name, value) in named {
+        table.row([format!("  {}", one_line(name)), value_to_text(value)]);
+    }
+    context.output.table(&table)
+}

@@ -1,0 +1,274 @@
+//! `annals import`: loads JSON Lines, CSV and Debian package indexes.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use annals::{Error, ErrorKind, Instant, Repository, Result};
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::import::jsonl::{Item, LineReader};
+use crate::import::{
+    Covered, HistoryLoader, LoadOptions, Loader, Operation, Report, Source, covered_lines, csv, load_csv,
+    load_debian,
+};
+use crate::output::count;
+use crate::progress::Progress;
+use crate::stop::{Outcome, REFUSED_LINES, Stop};
+
+/// After this many changes a checkpoint is taken, so that the next command opens at once.
+const CHECKPOINT_CHANGES: u64 = 20_000;
+
+/// Load files: JSON Lines, CSV, Debian package indexes
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Formats:
+  jsonl   one object per line: {\"type\": …}, {\"entity\": …}, {\"relationship\": …}; or {\"record\": …} with history
+          Entities stand before the relationships between them. docs/json.md describes every field.
+  csv     neo4j-admin style headers: :ID :LABEL :START_ID :END_ID :TYPE name:int[] …; files of nodes first
+  debian  a Packages index of one release; a later release updates, adds and deletes, so history is kept
+A file may be gzip; - is standard input (not for debian, which reads its file three times).
+
+Examples:
+  annals import people.jsonl
+  annals import csv people.csv knows.csv
+  annals import csv --label person --delimiter TAB people.tsv
+  annals import debian 2023-06-10=bookworm.Packages.gz 2025-08-09=trixie.Packages.gz
+  annals export --history | annals -r copy import jsonl -
+
+Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
+exit code is 6. After an interruption run the same command with --resume: lines that are committed are skipped. Each
+record says in its message which lines it holds, so this cannot go wrong. For debian a plain second run does the same.")]
+pub struct Arguments {
+    /// Format (jsonl, csv or debian; told by the names if left out), then files
+    #[arg(value_name = "FORMAT|FILE", required = true)]
+    terms: Vec<String>,
+    /// Changes in one batch
+    #[arg(long, default_value_t = 5000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    batch: u64,
+    /// Show at most this many bad lines; the others are counted
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    errors_max: u64,
+    /// Stop at the first bad line
+    #[arg(long = "stop-on-error")]
+    is_stopping: bool,
+    /// Skip what an interrupted run of the same import has committed
+    #[arg(long = "resume")]
+    is_resuming: bool,
+    /// Who imports
+    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+    author: String,
+    /// Why
+    #[arg(long, short = 'm', default_value = "")]
+    message: String,
+    /// From when it is true, unless a line says otherwise; for debian also as DATE=FILE
+    #[arg(long, value_name = "INSTANT")]
+    valid_from: Option<Instant>,
+    /// csv: between the cells (, ; | or TAB)
+    #[arg(long, default_value = ",", value_name = "CHARACTER", help_heading = "CSV")]
+    delimiter: String,
+    /// csv: between the values of a list, and between labels
+    #[arg(long, default_value = ";", value_name = "CHARACTER", help_heading = "CSV")]
+    array_delimiter: String,
+    /// csv: label for all nodes, before those of the file; may be repeated
+    #[arg(long = "label", value_name = "LABEL", help_heading = "CSV")]
+    labels: Vec<String>,
+    /// csv: type of edges that have none in the file
+    #[arg(long = "type", value_name = "TYPE", help_heading = "CSV")]
+    edge_type: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Jsonl,
+    Csv,
+    Debian,
+}
+
+struct Input {
+    format: Format,
+    path: PathBuf,
+    valid_from: Option<Instant>,
+}
+
+/// Imports the files one after the other.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let inputs = inputs(arguments)?;
+    // Order: look at the files before the repository is created.
+    for input in inputs.iter().filter(|input| input.path.as_os_str() != "-") {
+        Source::open(&input.path)?;
+    }
+    let started = std::time::Instant::now();
+    let repository = context.open_or_create()?;
+    let progress = Progress::new("import", "bytes");
+    let is_json = context.output.is_json();
+    let mut report = Report::new(progress.clone(), is_json, arguments.errors_max, arguments.is_stopping);
+    let outcome = inputs.iter().try_for_each(|input| import(arguments, &repository, &mut report, input));
+    progress.finish();
+    let summary = report.summary;
+    if outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES {
+        repository.checkpoint()?;
+    }
+    let snapshot = repository.snapshot();
+    let seconds = started.elapsed().as_secs_f64();
+    let position = snapshot.position();
+    if is_json {
+        context.output.json(&json!({
+            "changes": summary.changes_count,
+            "records": summary.records_count,
+            "refused": summary.refused_count,
+            "skipped": summary.skipped_count,
+            "position": position.0,
+            "seconds": seconds,
+        }))?;
+    } else {
+        context.output.line(format!(
+            "imported {} changes in {} records, refused {}, skipped {}; now at position {} ({seconds:.1} s)",
+            count(summary.changes_count),
+            count(summary.records_count),
+            count(summary.refused_count),
+            count(summary.skipped_count),
+            position,
+        ))?;
+    }
+    drop(snapshot);
+    let closed = repository.close();
+    outcome?;
+    closed?;
+    if summary.refused_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+}
+
+fn inputs(arguments: &Arguments) -> Result<Vec<Input>> {
+    let named = match arguments.terms[0].as_str() {
+        "jsonl" => Some(Format::Jsonl),
+        "csv" => Some(Format::Csv),
+        "debian" => Some(Format::Debian),
+        _ => None,
+    };
+    let files = &arguments.terms[usize::from(named.is_some())..];
+    if files.is_empty() {
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "import: expected a file behind the format, found none",
+        ));
+    }
+    files.iter().map(|file| input(named, file, arguments.valid_from)).collect()
+}
+
+fn input(named: Option<Format>, file: &str, valid_from: Option<Instant>) -> Result<Input> {
+    let format = match named {
+        Some(format) => format,
+        None => format_of(file)?,
+    };
+    let dated = file.split_once('=').filter(|_| format == Format::Debian && !Path::new(file).exists());
+    Ok(match dated {
+        Some((date, file)) => Input { format, path: file.into(), valid_from: Some(date.parse()?) },
+        None => Input { format, path: file.into(), valid_from },
+    })
+}
+
+fn format_of(file: &str) -> Result<Format> {
+    let name = file.strip_suffix(".gz").unwrap_or(file);
+    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+        Some("jsonl" | "ndjson") => Ok(Format::Jsonl),
+        Some("csv") => Ok(Format::Csv),
+        Some("Packages") => Ok(Format::Debian),
+        _ => Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!(
+                "{file}: expected a name that ends in .jsonl or .csv; or say `annals import jsonl|csv|debian {file}`"
+            ),
+        )),
+    }
+}
+
+fn import(arguments: &Arguments, repository: &Repository, report: &mut Report, input: &Input) -> Outcome {
+    let name = input.path.display().to_string();
+    let covered = if arguments.is_resuming && input.format != Format::Debian {
+        covered_lines(repository, &name)?
+    } else {
+        Covered::default()
+    };
+    let options = LoadOptions {
+        batch_changes: usize::try_from(arguments.batch).unwrap_or(usize::MAX),
+        author: arguments.author.clone(),
+        message: arguments.message.clone(),
+    };
+    match input.format {
+        Format::Jsonl => import_jsonl(arguments, repository, report, input, &options, covered),
+        Format::Csv => {
+            let source = Source::open(&input.path)?;
+            let mut tick = ticker(&source, report.progress.clone());
+            let mut loader = Loader::new(repository, &options, report, &name, covered);
+            load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick)?;
+            loader.finish()
+        }
+        Format::Debian => {
+            let mut loader = Loader::new(repository, &options, report, &name, covered);
+            load_debian(&mut loader, repository, &input.path, input.valid_from)
+        }
+    }
+}
+
+fn import_jsonl(
+    arguments: &Arguments,
+    repository: &Repository,
+    report: &mut Report,
+    input: &Input,
+    options: &LoadOptions,
+    covered: Covered,
+) -> Outcome {
+    let name = input.path.display().to_string();
+    let source = Source::open(&input.path)?;
+    let mut tick = ticker(&source, report.progress.clone());
+    let mut lines = LineReader::new(source).peekable();
+    let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
+    if is_history {
+        let mut loader = HistoryLoader::new(repository, report, &name, arguments.is_resuming);
+        for line in lines {
+            tick();
+            let line = line?;
+            match line.item {
+                Ok(Item::Record(record)) => loader.add(line.line, record)?,
+                Ok(_) => {
+                    return Err(loader
+                        .stop_at(line.line, "expected a record like the lines before, found another line"));
+                }
+                Err(refused) => return Err(loader.stop_at(line.line, &refused.reason)),
+            }
+        }
+        return loader.finish();
+    }
+    let mut loader = Loader::new(repository, options, report, &name, covered);
+    for line in lines {
+        tick();
+        let line = line?;
+        let operations = line.item.and_then(|item| match item {
+            Item::Operation(operation) => {
+                Ok(vec![Operation { valid_from: operation.valid_from.or(input.valid_from), ..operation }])
+            }
+            Item::Record(_) => Err(crate::import::Refused::new(
+                line.line,
+                "expected no record behind lines without history; keep the two in separate files",
+            )),
+        });
+        loader.take(line.line, operations, line.bytes)?;
+    }
+    loader.finish()
+}
+
+fn csv_options(arguments: &Arguments) -> Result<csv::Options> {
+    Ok(csv::Options {
+        field_delimiter: csv::parse_delimiter(&arguments.delimiter)?,
+        array_delimiter: csv::parse_delimiter(&arguments.array_delimiter)?,
+        labels: arguments.labels.clone(),
+        edge_type: arguments.edge_type.clone(),
+    })
+}
+
+/// Moves the progress bar to where the source is.
+fn ticker(source: &Source, progress: Progress) -> impl FnMut() + use<> {
+    let (bytes_read, bytes_total) = (source.bytes_read(), source.bytes_total());
+    move || progress.set(bytes_read.load(Ordering::Relaxed), bytes_total)
+}

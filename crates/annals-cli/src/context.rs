@@ -1,0 +1,124 @@
+//! What every command is given: where the repository is, how to answer, and as of when to read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use annals::{AsOf, Error, ErrorKind, Instant, Options, Position, Repository, Result, Snapshot};
+use clap::Args;
+
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// Arguments of every command.
+#[derive(Args, Clone, Debug)]
+pub struct Global {
+    /// Folder of the repository
+    #[arg(
+        long = "repository",
+        short = 'r',
+        global = true,
+        env = "ANNALS_REPOSITORY",
+        default_value = "annals-data",
+        value_name = "PATH"
+    )]
+    pub repository: PathBuf,
+    /// Answer in JSON: one object, or one per line for lists; errors too
+    #[arg(long = "json", global = true)]
+    pub is_json: bool,
+}
+
+/// As of when to read. Without these arguments: now.
+#[derive(Args, Clone, Debug, Default)]
+pub struct AsOfArguments {
+    /// As the repository was after this position
+    #[arg(long, value_name = "N", conflicts_with = "at", help_heading = "Time")]
+    pub at_position: Option<u64>,
+    /// As the repository was at this instant (RFC 3339 or a date)
+    #[arg(long, value_name = "INSTANT", help_heading = "Time")]
+    pub at: Option<Instant>,
+    /// What was true at this instant (RFC 3339 or a date)
+    #[arg(long, value_name = "INSTANT", help_heading = "Time")]
+    pub valid_at: Option<Instant>,
+}
+
+impl AsOfArguments {
+    /// The snapshot that the arguments ask for.
+    pub fn snapshot(&self, repository: &Repository) -> Result<Snapshot> {
+        repository.snapshot().as_of(AsOf {
+            position: self.at_position.map(Position),
+            instant: self.at,
+            valid: self.valid_at,
+        })
+    }
+}
+
+/// What every command is given.
+pub struct Context {
+    /// Folder of the repository.
+    pub path: PathBuf,
+    /// Where answers go.
+    pub output: Output,
+}
+
+impl Context {
+    /// The context of one command.
+    pub fn new(global: &Global) -> Context {
+        Context { path: global.repository.clone(), output: Output::new(global.is_json) }
+    }
+
+    /// Opens the repository for reading, beside a writer if there is one.
+    ///
+    /// Errors: `NotFound` if there is no repository; those of [`Repository::open`].
+    pub fn open_to_read(&self) -> Result<Repository> {
+        self.check_exists()?;
+        match self.open(true) {
+            // The writer that died before its first commit left nothing a reader could trust; a writer can.
+            Err(error) if error.kind() == ErrorKind::Unavailable => self.open(false),
+            outcome => outcome,
+        }
+    }
+
+    /// Opens an existing repository for writing.
+    ///
+    /// Errors: `NotFound` if there is none; those of [`Repository::open`].
+    pub fn open_to_write(&self) -> Result<Repository> {
+        self.check_exists()?;
+        self.open(false)
+    }
+
+    /// Opens the repository for writing, creating it if there is none.
+    pub fn open_or_create(&self) -> Result<Repository> {
+        self.open(false)
+    }
+
+    fn check_exists(&self) -> Result<()> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "{}: expected a repository, found none; create one with `annals import`, or name another with \
+                 --repository",
+                self.path.display()
+            ),
+        ))
+    }
+
+    fn open(&self, is_read_only: bool) -> Result<Repository> {
+        let progress = Progress::new("open", "records");
+        let shown = progress.clone();
+        let options = Options {
+            is_read_only,
+            on_replay: Some(Arc::new(move |at: Position, tail: Position| shown.set(at.0, Some(tail.0)))),
+            ..Options::default()
+        };
+        let repository = Repository::open_with(&self.path, options);
+        progress.finish();
+        let repository = repository?;
+        for warning in repository.warnings() {
+            eprintln!("warning: {warning}");
+        }
+        Ok(repository)
+    }
+}

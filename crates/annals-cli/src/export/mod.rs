@@ -1,0 +1,82 @@
+//! Writes what a snapshot holds, one instance at a time: memory does not grow with the repository.
+
+mod jsonl;
+mod csv;
+
+use annals::{Entity, Find, Relationship, Result, Snapshot};
+
+pub use csv::export_csv;
+pub use jsonl::{export_history, export_jsonl};
+
+/// Instances read at once.
+const PAGE: usize = 5_000;
+
+/// What to export.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Only these types and their subtypes; all if empty.
+    pub types: Vec<String>,
+}
+
+impl Selection {
+    /// The searches that find everything selected.
+    fn finds(&self) -> Vec<Find> {
+        match self.types.as_slice() {
+            [] => vec![Find::all().limit(PAGE)],
+            types => types.iter().map(|name| Find::of(name).limit(PAGE)).collect(),
+        }
+    }
+
+    /// True if everything is selected.
+    fn is_everything(&self) -> bool {
+        self.types.is_empty()
+    }
+}
+
+/// Calls `work` with every entity that the search finds.
+fn each_entity<E: From<annals::Error>>(
+    snapshot: &Snapshot,
+    mut find: Find,
+    mut work: impl FnMut(&Entity) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    loop {
+        let page = snapshot.find_entities(&find)?;
+        page.items.iter().try_for_each(&mut work)?;
+        match page.next {
+            Some(next) => find.after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Calls `work` with every relationship that the search finds.
+fn each_relationship<E: From<annals::Error>>(
+    snapshot: &Snapshot,
+    mut find: Find,
+    mut work: impl FnMut(&Relationship) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    loop {
+        let page = snapshot.find_relationships(&find)?;
+        page.items.iter().try_for_each(&mut work)?;
+        match page.next {
+            Some(next) => find.after = Some(next),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// The number of instances in a snapshot, for the progress bar.
+fn instances_count(snapshot: &Snapshot) -> u64 {
+    snapshot.entities_count() + snapshot.relationships_count()
+}
+
+/// From when a relationship may be said to be true without its past: not before the versions of its ends.
+fn valid_from(snapshot: &Snapshot, relationship: &Relationship) -> Result<annals::Instant> {
+    let mut from = relationship.valid_from();
+    for end in [relationship.from(), relationship.to()] {
+        if let Some(entity) = snapshot.entity(end)? {
+            from = from.max(entity.valid_from());
+        }
+    }
+    Ok(from)
+}

@@ -1,0 +1,118 @@
+//! Turns rows of nodes and edges into entities and relationships.
+
+use std::io::BufRead;
+use std::sync::Arc;
+
+use annals::{Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, Value};
+
+use super::Refused;
+use super::csv::{self, Field, Options, Row, RowReader};
+use super::loader::Loader;
+use super::operation::Operation;
+use crate::stop::Outcome;
+
+/// The type of nodes without a label.
+const UNLABELLED: &str = "node";
+
+/// Loads a file. The first label is the type of the entity, further ones are classifications. An id in a group gets
+/// the group in front: `:ID(Person)` with the cell `7` is `Person:7`.
+pub fn load_csv(
+    loader: &mut Loader,
+    input: impl BufRead,
+    options: Options,
+    valid_from: Option<Instant>,
+    progress: &mut dyn FnMut(),
+) -> Outcome {
+    for row in RowReader::new(input, options)? {
+        progress();
+        let read = row?;
+        let (line, bytes) = match &read {
+            Ok(row) => (line_of(row), properties_of(row).len() * 32 + 64),
+            Err(refused) => (refused.line, 0),
+        };
+        let operations = read.and_then(|row| {
+            let action = action(row).map_err(|error| Refused::new(line, error.to_string()));
+            action.map(|action| vec![Operation { action, valid_from }])
+        });
+        loader.take(line, operations, bytes)?;
+    }
+    Ok(())
+}
+
+fn line_of(row: &Row) -> u64 {
+    match row {
+        Row::Node(node) => node.line,
+        Row::Edge(edge) => edge.line,
+    }
+}
+
+fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
+    match row {
+        Row::Node(node) => &node.properties,
+        Row::Edge(edge) => &edge.properties,
+    }
+}
+
+fn action(row: Row) -> Result<Action> {
+    Ok(match row {
+        Row::Node(node) => {
+            let mut labels = node.labels.iter();
+            Action::CreateEntity(NewEntity {
+                id: id(&node.id)?,
+                type_name: labels.next().map_or(UNLABELLED, String::as_str).into(),
+                properties: properties(node.properties)?,
+                classifications: labels.map(|label| ClassificationContent::new(label)).collect(),
+            })
+        }
+        Row::Edge(edge) => Action::CreateRelationship(NewRelationship {
+            id: Id::random(),
+            type_name: edge.edge_type.as_str().into(),
+            from: id(&edge.start)?,
+            to: id(&edge.end)?,
+            properties: properties(edge.properties)?,
+        }),
+    })
+}
+
+fn id(id: &csv::Id) -> Result<Id> {
+    if id.group.is_empty() { Id::new(&id.key) } else { Id::new(&format!("{}:{}", id.group, id.key)) }
+}
+
+fn properties(fields: Vec<(Arc<str>, Field)>) -> Result<Vec<(Arc<str>, Value)>> {
+    fields.into_iter().map(|(name, field)| Ok((name, value(field)?))).collect()
+}
+
+fn value(field: Field) -> Result<Value> {
+    Ok(match field {
+        Field::Boolean(boolean) => Value::Boolean(boolean),
+        Field::Integer(number) => Value::Integer(number),
+        Field::Float(number) => Value::Float(number),
+        Field::Text(text) => Value::from(text.as_str()),
+        Field::Date(text) => Value::Date(text.parse()?),
+        Field::Timestamp(text) => Value::Timestamp(text.parse()?),
+        Field::Duration(text) => Value::Duration(text.parse()?),
+        Field::List(fields) => Value::List(fields.into_iter().map(value).collect::<Result<Vec<_>>>()?.into()),
+    })
+}
+
+/// The row or why it was refused; only for tests of this crate.
+#[cfg(test)]
+fn read(text: &str) -> Vec<super::Checked<Action>> {
+    let rows = RowReader::new(text.as_bytes(), Options::default()).unwrap();
+    rows.map(|row| row.unwrap().map(|row| action(row).unwrap())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_become_type_and_classifications_and_groups_come_first() {
+        let rows = read("id:ID(P),:LABEL,n:int[]\n7,person;admin,1;2\n8,,\n");
+        let list = Value::List(vec![Value::Integer(1), Value::Integer(2)].into());
+        let first = NewEntity::new("person").id("P:7").unwrap().property("id", "7").property("n", list);
+        let first = first.classified(ClassificationContent::new("admin"));
+        let second = NewEntity::new("node").id("P:8").unwrap().property("id", "8");
+        assert_eq!(rows, [Ok(Action::CreateEntity(first)), Ok(Action::CreateEntity(second))]);
+    }
+}

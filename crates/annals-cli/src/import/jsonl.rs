@@ -1,0 +1,235 @@
+//! Reads JSON Lines, the native form: one type, entity, relationship or record per line.
+
+use std::io::{BufRead, Read};
+
+use annals::{Action, Id, Instant, NewEntity, NewRelationship, Position, Result, TypeDefinition};
+use serde_json::Value as Json;
+
+use super::operation::Operation;
+use super::source::read_error;
+use super::{Checked, Refused};
+use crate::wire::{
+    action_from_json, array, classification_from_json, invalid, object, only, optional_text,
+    properties_from_json, text, type_from_json,
+};
+
+/// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
+pub const LINE_BYTES_MAX: usize = 256 << 20;
+
+/// One line that is not empty.
+#[derive(Debug)]
+pub struct Line {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Its length in bytes.
+    pub bytes: usize,
+    /// What it says.
+    pub item: Checked<Item>,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A change: a type, an entity or a relationship.
+    Operation(Operation),
+    /// A commit with all that belongs to it.
+    Record(RecordLine),
+}
+
+/// A commit, carried over from another repository.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordLine {
+    /// Its position there, and here.
+    pub position: Position,
+    /// When it was committed.
+    pub instant: Instant,
+    /// Who committed it.
+    pub author: String,
+    /// Why.
+    pub message: String,
+    /// What it changed.
+    pub operations: Vec<Operation>,
+}
+
+/// Reads lines one by one into a buffer that is used again.
+pub struct LineReader<R> {
+    input: R,
+    line: u64,
+    buffer: Vec<u8>,
+    is_broken: bool,
+}
+
+impl<R: BufRead> LineReader<R> {
+    /// A reader that starts at line 1.
+    pub fn new(input: R) -> LineReader<R> {
+        LineReader { input, line: 0, buffer: Vec::new(), is_broken: false }
+    }
+
+    /// Reads the next line that is not empty.
+    fn read(&mut self) -> Result<Option<Line>> {
+        loop {
+            self.buffer.clear();
+            let limit = LINE_BYTES_MAX as u64 + 1;
+            let broken = |error| read_error(self.line + 1, error);
+            let bytes =
+                self.input.by_ref().take(limit).read_until(b'\n', &mut self.buffer).map_err(broken)?;
+            if bytes == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            let line = self.line;
+            if bytes as u64 == limit && self.buffer.last() != Some(&b'\n') {
+                self.input.skip_until(b'\n').map_err(|error| read_error(line, error))?;
+                let reason = format!("expected a line of at most {LINE_BYTES_MAX} bytes, found a longer one");
+                return Ok(Some(Line { line, bytes, item: Err(Refused::new(line, reason)) }));
+            }
+            // A byte order mark is no part of JSON, but some editors leave one.
+            let text = if line == 1 {
+                self.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.buffer)
+            } else {
+                &self.buffer
+            };
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            let item = parse_line(text.trim_ascii()).map_err(|reason| Refused::new(line, reason));
+            return Ok(Some(Line { line, bytes, item }));
+        }
+    }
+}
+
+impl<R: BufRead> Iterator for LineReader<R> {
+    type Item = Result<Line>;
+
+    fn next(&mut self) -> Option<Result<Line>> {
+        if self.is_broken {
+            return None;
+        }
+        let read = self.read();
+        self.is_broken = read.is_err();
+        read.transpose()
+    }
+}
+
+/// Reads one line. Errors: the reason.
+pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
+    let json: Json = serde_json::from_slice(text).map_err(|error| {
+        // The line is known and always 1 for the parser; the column is what helps.
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        format!("expected JSON, found a fault at column {}: {reason}", error.column())
+    })?;
+    item_from_json(&json).map_err(|error| error.to_string())
+}
+
+fn item_from_json(json: &Json) -> Result<Item> {
+    let expected = "expected one of the keys type, entity, relationship, record";
+    let fields = object(json, "line")?;
+    let mut entries = fields.iter();
+    let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
+        return Err(invalid(format!("line: {expected}, found {} keys", fields.len())));
+    };
+    let operation = |action, valid_from| Item::Operation(Operation { action, valid_from });
+    Ok(match key.as_str() {
+        "type" => operation(Action::DefineType(definition(inner)?), None),
+        "entity" => {
+            let (new, valid_from) = entity(inner)?;
+            operation(Action::CreateEntity(new), valid_from)
+        }
+        "relationship" => {
+            let (new, valid_from) = relationship(inner)?;
+            operation(Action::CreateRelationship(new), valid_from)
+        }
+        "record" => Item::Record(record(inner)?),
+        unknown => return Err(invalid(format!("line: {expected}, found {unknown:?}"))),
+    })
+}
+
+fn definition(json: &Json) -> Result<TypeDefinition> {
+    type_from_json(json)
+}
+
+fn entity(json: &Json) -> Result<(NewEntity, Option<Instant>)> {
+    let what = "entity";
+    let fields = object(json, what)?;
+    only(fields, what, &["id", "type", "properties", "classifications", "validFrom"])?;
+    let classifications = array(fields, what, "classifications")?;
+    let new = NewEntity {
+        id: optional_text(fields, what, "id")?.map_or_else(|| Ok(Id::random()), Id::new)?,
+        type_name: text(fields, what, "type")?.into(),
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+        classifications: classifications.iter().map(classification_from_json).collect::<Result<_>>()?,
+    };
+    Ok((new, valid_from(fields, what)?))
+}
+
+fn relationship(json: &Json) -> Result<(NewRelationship, Option<Instant>)> {
+    let what = "relationship";
+    let fields = object(json, what)?;
+    only(fields, what, &["id", "type", "from", "to", "properties", "validFrom"])?;
+    let new = NewRelationship {
+        id: optional_text(fields, what, "id")?.map_or_else(|| Ok(Id::random()), Id::new)?,
+        type_name: text(fields, what, "type")?.into(),
+        from: Id::new(text(fields, what, "from")?)?,
+        to: Id::new(text(fields, what, "to")?)?,
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+    };
+    Ok((new, valid_from(fields, what)?))
+}
+
+fn record(json: &Json) -> Result<RecordLine> {
+    let what = "record";
+    let fields = object(json, what)?;
+    only(fields, what, &["position", "instant", "author", "message", "changes"])?;
+    let position = fields.get("position").and_then(Json::as_u64).filter(|position| *position > 0);
+    let position = position.ok_or_else(|| invalid("record: expected a number from 1 as \"position\""))?;
+    let changes = array(fields, what, "changes")?;
+    let operations = changes.iter().map(|change| {
+        let fields = object(change, "operation")?;
+        Ok(Operation { action: action_from_json(change)?, valid_from: valid_from(fields, "operation")? })
+    });
+    Ok(RecordLine {
+        position: Position(position),
+        instant: text(fields, what, "instant")?.parse()?,
+        author: optional_text(fields, what, "author")?.unwrap_or_default().to_owned(),
+        message: optional_text(fields, what, "message")?.unwrap_or_default().to_owned(),
+        operations: operations.collect::<Result<_>>()?,
+    })
+}
+
+fn valid_from(fields: &crate::wire::Object, what: &str) -> Result<Option<Instant>> {
+    optional_text(fields, what, "validFrom")?.map(str::parse).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(text: &str) -> String {
+        parse_line(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn every_kind_of_line_is_read() {
+        let lines = [
+            r#"{"type": {"kind": "entity", "name": "person"}}"#,
+            r#"{"entity": {"id": "a", "type": "person", "properties": {"n": 1}, "classifications": [{"name": "c"}]}}"#,
+            r#"{"relationship": {"id": "r", "type": "knows", "from": "a", "to": "a", "validFrom": "2024-01-01"}}"#,
+            r#"{"record": {"position": 1, "instant": "2024-01-01T00:00:00Z", "changes": [{"action": "void"}]}}"#,
+        ];
+        let text = format!("\u{feff}{}\n\n  \n{}", lines[..2].join("\r\n"), lines[2..].join("\n"));
+        let read: Vec<_> = LineReader::new(text.as_bytes()).map(Result::unwrap).collect();
+        assert_eq!(read.iter().map(|line| line.line).collect::<Vec<_>>(), [1, 2, 5, 6]);
+        assert!(read.iter().all(|line| line.item.is_ok()), "{read:?}");
+    }
+
+    #[test]
+    fn a_bad_line_says_what_is_wrong() {
+        assert!(reason(r#"{"entity": {"id": "a""#).contains("column 21"));
+        assert!(reason(r#"{"entity": {"id": "a"}}"#).contains("\"type\""));
+        assert!(reason(r#"{"entity": {"type": "a", "propertys": {}}}"#).contains("propertys"));
+        assert!(reason(r#"{"node": {}}"#).contains("node"));
+        assert!(reason("[]").contains("an array"));
+        assert!(reason(r#"{"record": {"position": 0, "instant": "2024-01-01"}}"#).contains("position"));
+    }
+}

@@ -1,0 +1,225 @@
+//! Answers on standard output: aligned text for people, JSON lines for programs.
+
+use std::fmt::Display;
+use std::io::{BufWriter, Stdout, Write};
+
+use annals::{Entity, Relationship, Value};
+use serde_json::Value as Json;
+
+use crate::stop::Outcome;
+
+/// Columns are not padded beyond this. Units: characters.
+const COLUMN_WIDTH_MAX: usize = 60;
+/// Summaries of properties are cut here. Units: characters.
+const SUMMARY_LENGTH_MAX: usize = 100;
+
+/// Standard output, buffered.
+pub struct Output {
+    writer: BufWriter<Stdout>,
+    is_json: bool,
+}
+
+impl Output {
+    /// Standard output, in JSON or not.
+    pub fn new(is_json: bool) -> Output {
+        Output { writer: BufWriter::with_capacity(64 * 1024, std::io::stdout()), is_json }
+    }
+
+    /// True if answers are to be JSON.
+    pub fn is_json(&self) -> bool {
+        self.is_json
+    }
+
+    /// Writes one line of text.
+    pub fn line(&mut self, text: impl Display) -> Outcome {
+        Ok(writeln!(self.writer, "{text}")?)
+    }
+
+    /// Writes one JSON value on a line.
+    pub fn json(&mut self, json: &Json) -> Outcome {
+        serde_json::to_writer(&mut self.writer, json).map_err(std::io::Error::from)?;
+        Ok(self.writer.write_all(b"\n")?)
+    }
+
+    /// Writes a table; an empty one leaves no line.
+    pub fn table(&mut self, table: &Table) -> Outcome {
+        for line in table.lines() {
+            self.line(line)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is buffered.
+    pub fn flush(&mut self) -> Outcome {
+        Ok(self.writer.flush()?)
+    }
+
+    /// The buffered writer, for what is neither line nor table.
+    pub fn writer(&mut self) -> &mut impl Write {
+        &mut self.writer
+    }
+}
+
+/// Rows of cells, aligned.
+pub struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these column titles.
+    pub fn new(titles: &[&str]) -> Table {
+        Table { rows: vec![titles.iter().map(|title| (*title).to_owned()).collect()] }
+    }
+
+    /// A table of names and values, without titles.
+    pub fn untitled() -> Table {
+        Table { rows: vec![Vec::new()] }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| {
+                let cells = self.rows.iter().filter_map(|row| row.get(column));
+                cells.map(|cell| cell.chars().count()).max().unwrap_or_default().min(COLUMN_WIDTH_MAX)
+            })
+            .collect();
+        let is_empty = self.rows.len() == 1;
+        self.rows.iter().filter(move |row| !is_empty && !row.is_empty()).map(move |row| {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                line.push_str(cell);
+                line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + 2));
+            }
+            line.truncate(line.trim_end().len());
+            line
+        })
+    }
+}
+
+/// A value for people: strings without quotes, on one line.
+pub fn value_to_text(value: &Value) -> String {
+    match value {
+        Value::Boolean(boolean) => boolean.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Decimal(number) => number.to_string(),
+        Value::String(text) | Value::Iri(text) => one_line(text),
+        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        Value::Date(date) => date.to_string(),
+        Value::Timestamp(instant) => instant.to_string(),
+        Value::Duration(duration) => duration.to_string(),
+        Value::Uuid(bytes) => uuid::Uuid::from_bytes(*bytes).to_string(),
+        Value::List(values) => format!("[{}]", joined(values.iter().map(value_to_text))),
+        Value::Map(values) => format!(
+            "{{{}}}",
+            joined(values.iter().map(|(name, value)| format!(
+                "{}: {}",
+                one_line(name),
+                value_to_text(value)
+            )))
+        ),
+        Value::Set(values) => format!("{{{}}}", joined(values.iter().map(|value| value_to_text(&value)))),
+        _ => "a value of a newer version".to_owned(),
+    }
+}
+
+/// The text with control characters made visible, so that data can neither break lines nor command a terminal.
+pub fn one_line(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars()
+        .flat_map(|one| if one.is_control() { one.escape_default().collect() } else { vec![one] })
+        .collect()
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// The properties on one line, shortened.
+pub fn properties_summary<'p>(properties: impl Iterator<Item = (&'p str, &'p Value)>) -> String {
+    let mut named: Vec<(&str, &Value)> = properties.collect();
+    named.sort_unstable_by_key(|(name, _)| *name);
+    let text =
+        joined(named.into_iter().map(|(name, value)| format!("{}={}", one_line(name), value_to_text(value))));
+    match text.char_indices().nth(SUMMARY_LENGTH_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// The row of an entity in a list: id, type, properties.
+pub fn entity_row(entity: &Entity) -> [String; 3] {
+    [entity.id().to_string(), entity.type_name().to_owned(), properties_summary(entity.properties())]
+}
+
+/// The row of a relationship in a list: id, from, type, to, properties.
+pub fn relationship_row(relationship: &Relationship) -> [String; 5] {
+    [
+        relationship.id().to_string(),
+        relationship.from().to_string(),
+        relationship.type_name().to_owned(),
+        relationship.to().to_string(),
+        properties_summary(relationship.properties()),
+    ]
+}
+
+/// A number with commas between thousands.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes in the largest unit that leaves at least 1.
+pub fn bytes(number: u64) -> String {
+    let mut units = ["B", "KiB", "MiB", "GiB", "TiB"].into_iter();
+    let mut unit = units.next().expect("there are units");
+    #[allow(clippy::cast_precision_loss)] // It is shown with one digit behind the point.
+    let mut size = number as f64;
+    for larger in units {
+        if size < 1024.0 {
+            break;
+        }
+        size /= 1024.0;
+        unit = larger;
+    }
+    if unit == "B" { format!("{number} B") } else { format!("{size:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_aligned_and_an_empty_one_leaves_no_line() {
+        let mut table = Table::new(&["ID", "TYPE"]);
+        assert_eq!(table.lines().count(), 0);
+        table.row(["package:bash".into(), "package".into()]);
+        assert_eq!(table.lines().collect::<Vec<_>>(), ["ID            TYPE", "package:bash  package"]);
+    }
+
+    #[test]
+    fn control_characters_are_shown_not_sent() {
+        assert_eq!(value_to_text(&Value::from("a\u{1b}[31m\nb ä")), "a\\u{1b}[31m\\nb ä");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([count(1), count(1_000), count(1_234_567)], ["1", "1,000", "1,234,567"]);
+        assert_eq!([bytes(1023), bytes(1536), bytes(3 << 30)], ["1023 B", "1.5 KiB", "3.0 GiB"]);
+    }
+}

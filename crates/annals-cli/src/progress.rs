@@ -1,0 +1,122 @@
+//! Shows how far something long has come: a bar with rate and time left, only on a terminal.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Nothing is shown of what is done before this long.
+const QUIET_TIME: Duration = Duration::from_millis(400);
+/// How often a folder that is being written is looked at.
+const WATCH_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A progress bar on standard error. Clones share it. It does nothing when standard error is no terminal.
+#[derive(Clone)]
+pub struct Progress {
+    shared: Option<Arc<Shared>>,
+}
+
+struct Shared {
+    bar: ProgressBar,
+    unit: &'static str,
+    started: Instant,
+    is_shown: AtomicBool,
+    // What stands behind the bar; kept to set it only when it changes.
+    note: Mutex<String>,
+}
+
+impl Progress {
+    /// A bar called `name` that counts `unit`: `bytes` are shown as KiB, MiB, …
+    pub fn new(name: &'static str, unit: &'static str) -> Progress {
+        let shared = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            bar.set_prefix(name);
+            let is_shown = AtomicBool::new(false);
+            Arc::new(Shared { bar, unit, started: Instant::now(), is_shown, note: Mutex::default() })
+        });
+        Progress { shared }
+    }
+
+    /// Says how much is done, and how much there is if that is known.
+    pub fn set(&self, done: u64, total: Option<u64>) {
+        let Some(shared) = &self.shared else { return };
+        if shared.started.elapsed() >= QUIET_TIME && !shared.is_shown.swap(true, Ordering::Relaxed) {
+            shared.bar.set_draw_target(ProgressDrawTarget::stderr());
+            shared.bar.set_style(style(shared.unit, total.is_some()));
+        }
+        if let Some(total) = total {
+            shared.bar.set_length(total);
+        }
+        shared.bar.set_position(done);
+    }
+
+    /// Says something more, behind the bar.
+    pub fn note(&self, note: impl FnOnce() -> String) {
+        let Some(shared) = &self.shared else { return };
+        let text = note();
+        let mut shown = shared.note.lock().unwrap_or_else(PoisonError::into_inner);
+        if *shown != text {
+            shared.bar.set_message(text.clone());
+            *shown = text;
+        }
+    }
+
+    /// Runs `print` while the bar is out of the way.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        match &self.shared {
+            Some(shared) => shared.bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(shared) = &self.shared {
+            shared.bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(unit: &'static str, has_total: bool) -> ProgressStyle {
+    let template = match (unit, has_total) {
+        ("bytes", true) => {
+            "{prefix} {bar:30} {percent:>3}%  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left {msg}"
+        }
+        ("bytes", false) => "{prefix} {spinner} {bytes}, {bytes_per_sec} {msg}",
+        (_, true) => {
+            "{prefix} {bar:30} {percent:>3}%  {human_pos} of {human_len}, {per_sec}, {eta} left {msg}"
+        }
+        (_, false) => "{prefix} {spinner} {human_pos}, {per_sec} {msg}",
+    };
+    ProgressStyle::with_template(template).expect("the templates are constant")
+}
+
+impl Progress {
+    /// A bar of the bytes that somebody else is writing below `folder`, watched from a thread of its own.
+    pub fn watch_folder(name: &'static str, folder: &Path, total: u64) -> Progress {
+        let progress = Progress::new(name, "bytes");
+        let Some(shared) = &progress.shared else { return progress };
+        let (weak, folder) = (Arc::downgrade(shared), folder.to_path_buf());
+        std::thread::spawn(move || {
+            while let Some(shared) = weak.upgrade().filter(|shared| !shared.bar.is_finished()) {
+                Progress { shared: Some(shared) }.set(folder_bytes(&folder, 3).min(total), Some(total));
+                std::thread::sleep(WATCH_INTERVAL);
+            }
+        });
+        progress
+    }
+}
+
+/// Bytes of the files below a folder; what cannot be read counts nothing.
+fn folder_bytes(folder: &Path, depth_left: usize) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() && depth_left > 0 => folder_bytes(&entry.path(), depth_left - 1),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
+}

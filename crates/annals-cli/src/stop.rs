@@ -1,0 +1,95 @@
+//! Why a command ended early, how it says so, and the exit code for it. `docs/cli.md` lists the codes.
+
+use std::io;
+
+use annals::{Error, ErrorKind};
+use serde_json::{Value as Json, json};
+
+use crate::wire::Object;
+
+/// Done.
+pub const OK: u8 = 0;
+/// Refused or failed.
+pub const FAILED: u8 = 1;
+/// The command line is malformed.
+pub const USAGE: u8 = 2;
+/// There is no such instance, type, version, position or file.
+pub const NOT_FOUND: u8 = 3;
+/// Somebody else was first, or is at it.
+pub const CONFLICT: u8 = 4;
+/// Stored bytes are damaged.
+pub const DAMAGED: u8 = 5;
+/// Done, but some lines of the input were refused.
+pub const REFUSED_LINES: u8 = 6;
+
+/// What a command returns.
+pub type Outcome<T = ()> = std::result::Result<T, Stop>;
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Stop {
+    /// It failed.
+    Failed(Error),
+    /// Whoever read standard output has gone, as `head` does: no failure.
+    OutputClosed,
+    /// It has said all there is to say; the exit code remains.
+    Silent(u8),
+}
+
+impl Stop {
+    /// Prints what is left to say to standard error; returns the exit code.
+    pub fn tell(&self, is_json: bool) -> u8 {
+        match self {
+            Stop::Failed(error) => {
+                if is_json {
+                    eprintln!("{}", json!({ "error": error_to_json(error) }));
+                } else {
+                    eprintln!("error: {error} [{}]", error.kind().name());
+                }
+                exit_code(error.kind())
+            }
+            Stop::OutputClosed => OK,
+            Stop::Silent(code) => *code,
+        }
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    /// Only for errors of writing to standard output.
+    fn from(error: io::Error) -> Stop {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Stop::OutputClosed,
+            _ => Stop::Failed(Error::io("write to standard output", error)),
+        }
+    }
+}
+
+/// The JSON form of an error.
+pub fn error_to_json(error: &Error) -> Json {
+    let context: Object =
+        error.context().iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
+    json!({ "kind": error.kind().name(), "text": error.to_string(), "context": context })
+}
+
+/// Prints as JSON what is wrong with the command line; returns the exit code.
+pub fn tell_usage(text: &str) -> u8 {
+    let text = text.trim().trim_start_matches("error: ");
+    eprintln!("{}", json!({ "error": { "kind": "usage", "text": text, "context": {} } }));
+    USAGE
+}
+
+fn exit_code(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::InvalidArgument | ErrorKind::FutureInstant => USAGE,
+        ErrorKind::NotFound => NOT_FOUND,
+        ErrorKind::Conflict | ErrorKind::Busy | ErrorKind::Locked => CONFLICT,
+        ErrorKind::Corrupted | ErrorKind::Gap | ErrorKind::NewerFormat => DAMAGED,
+        _ => FAILED,
+    }
+}

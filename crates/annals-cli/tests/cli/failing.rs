@@ -1,0 +1,115 @@
+//! What goes wrong: a clear text, the kind, and the exit code of docs/cli.md.
+
+use std::process::Stdio;
+
+use serde_json::Value as Json;
+
+use crate::support::Place;
+
+#[test]
+fn a_malformed_command_line_exits_with_2() {
+    let place = Place::with_people();
+    for arguments in [
+        &["nope"][..],
+        &["find", "--direction", "up"],
+        &["neighbors", "ada", "--direction", "up"],
+        &["find", "--limit", "0"],
+        &["find", "person", "second-type"],
+        &["get", "ada", "--at", "yesterday"],
+        &["get", "ada", "--valid-at", "9000-01-01"],
+        &["import", "noformat.bin"],
+        &["import", "csv"],
+        &["apply", "people.jsonl"],
+        &["export", "--format", "csv"],
+        &["diff", "ada"],
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
+        assert!(done.err.starts_with("error: "), "{arguments:?}: {done:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_exits_with_3() {
+    let place = Place::with_people();
+    for arguments in [
+        &["get", "nobody"][..],
+        &["get", "ada", "--version", "9"],
+        &["neighbors", "nobody"],
+        &["history", "nobody"],
+        &["find", "--at-position", "99"],
+        &["diff", "--positions", "1", "99"],
+        &["import", "nothing.jsonl"],
+        &["apply", "nothing.json"],
+        &["-r", "nowhere", "stats"],
+        &["-r", "nowhere", "compact"],
+        &["restore", "nowhere", "somewhere"],
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, 3, "{arguments:?}: {done:?}");
+        assert!(done.err.contains("[not-found]"), "{arguments:?}: {done:?}");
+    }
+    assert!(!place.path("nowhere").exists());
+}
+
+#[test]
+fn a_missing_input_creates_no_repository() {
+    let place = Place::new();
+    assert_eq!(place.run(&["import", "nothing.jsonl"]).code, 3);
+    assert!(!place.path("annals-data").exists());
+}
+
+#[test]
+fn with_json_errors_are_json() {
+    let place = Place::with_people();
+    for (arguments, kind) in [
+        (&["--json", "get", "nobody"][..], "not-found"),
+        (&["find", "--limit", "0", "--json"], "invalid-argument"),
+        (&["--json", "nope"], "usage"),
+    ] {
+        let done = place.run(arguments);
+        let error: Json = serde_json::from_str(&done.err).unwrap();
+        assert_eq!(error["error"]["kind"], kind, "{arguments:?}");
+    }
+}
+
+#[test]
+fn damage_in_the_log_exits_with_5() {
+    let place = Place::with_people();
+    let segment = std::fs::read_dir(place.path("annals-data/log"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "seg"))
+        .unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    // In the first record: damage before the tail, no torn write.
+    let at = bytes.windows(6).position(|window| window == b"person").unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    for arguments in [&["check"][..], &["stats"], &["apply", "change.json"], &["backup", "copy"]] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, 5, "{arguments:?}: {done:?}");
+        assert!(done.err.contains("[corrupted]"), "{arguments:?}: {done:?}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let place = Place::with_people();
+    let commands = [
+        &["export"][..],
+        &["find", "person"],
+        &["--json", "find", "person"],
+        &["follow", "--once"],
+        &["--help"],
+        &["completions", "bash"],
+    ];
+    for arguments in commands {
+        let mut child =
+            place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Runs the real binary in temporary folders.
+
+mod support;
+mod reading;
+mod writing;
+mod importing;
+mod exporting;
+mod debian;
+mod failing;

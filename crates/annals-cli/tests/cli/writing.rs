@@ -1,0 +1,64 @@
+//! Commands that write, copy and clean up.
+
+use serde_json::json;
+
+use crate::support::Place;
+
+#[test]
+fn apply_writes_all_operations_or_none() {
+    let place = Place::with_people();
+    place.write(
+        "both.json",
+        r#"[{"action": "create", "kind": "entity", "id": "grace", "type": "person", "properties": {"name": "Grace"}},
+            {"action": "create", "kind": "relationship", "type": "knows", "from": "grace", "to": "nobody"}]"#,
+    );
+    let done = place.run(&["apply", "both.json"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.err.contains("nobody") && done.err.contains("[missing-end]"), "{done:?}");
+    assert_eq!(place.run(&["get", "grace"]).code, 3);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let place = Place::with_people();
+    place.write("delete.json", r#"{"action": "delete", "kind": "entity", "id": "ada"}"#);
+    assert!(
+        place.ok(&["apply", "delete.json", "--dry-run"]).contains("leaving 1 entities and 0 relationships")
+    );
+    assert!(place.ok(&["get", "ada"]).contains("active"));
+    let applied = place.json_one(&["apply", "delete.json"]);
+    assert_eq!((&applied["position"], &applied["ids"]), (&json!(4), &json!(["ada"])));
+    assert_eq!(place.run(&["get", "ada"]).code, 3);
+    assert_eq!(place.json_one(&["get", "ada", "--version", "3"])["status"], "deleted");
+}
+
+#[test]
+fn a_backup_is_a_repository_and_restores() {
+    let place = Place::with_people();
+    assert_eq!(place.json_one(&["backup", "copy"])["position"], 3);
+    assert!(place.ok(&["-r", "copy", "get", "ada"]).contains("Lovelace"));
+    assert!(place.ok(&["restore", "copy", "again"]).starts_with("restored 3 records"));
+    assert_eq!(
+        place.json(&["-r", "again", "follow", "--once"]),
+        place.json(&["follow", "--once"]),
+        "the copy has the same records"
+    );
+    let done = place.run(&["backup", "copy"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.err.contains("[already-exists]"), "{done:?}");
+}
+
+#[test]
+fn compact_takes_purged_bytes_out_of_the_log() {
+    let place = Place::with_people();
+    place.write("purge.json", r#"{"action": "purge", "kind": "entity", "id": "charles"}"#);
+    place.ok(&["apply", "purge.json"]);
+    let report = place.json_one(&["compact"]);
+    assert!(report["changes"].as_u64().unwrap() >= 1, "{report}");
+    for entry in std::fs::read_dir(place.path("annals-data/log")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(7).any(|window| window == b"Charles"));
+    }
+    assert!(place.ok(&["check"]).contains("all is well"));
+    assert!(place.ok(&["compact"]).starts_with("removed 0 changes"));
+}
