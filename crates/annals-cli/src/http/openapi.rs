@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, Endpoint, Parameter, Place};
 use super::parameters::POSITION;
-use super::problem::{ALL_KINDS, DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
+use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use super::router::endpoints;
 use super::schemas::schemas;
 
@@ -148,7 +148,7 @@ fn response(endpoint: &Endpoint, answer: &Answer) -> Json {
 
 /// The status of a kind, and an example.
 fn problem_of(kind: &str) -> (StatusCode, Json) {
-    let known = ALL_KINDS.into_iter().find(|known| known.name() == kind);
+    let known = annals::ErrorKind::ALL.into_iter().find(|known| known.name() == kind);
     if let Some(known) = known {
         let error = annals::Error::new(known, "what was expected, what was found, what to do");
         return (status_of(known), Problem::from(error).to_json());

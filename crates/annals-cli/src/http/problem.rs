@@ -24,31 +24,6 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 10] = [
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
 ];
 
-/// Every kind of the engine, for the description of the interface.
-pub const ALL_KINDS: [ErrorKind; 21] = [
-    ErrorKind::Conflict,
-    ErrorKind::Busy,
-    ErrorKind::Unavailable,
-    ErrorKind::Locked,
-    ErrorKind::ReadOnly,
-    ErrorKind::Closed,
-    ErrorKind::Corrupted,
-    ErrorKind::Gap,
-    ErrorKind::NewerFormat,
-    ErrorKind::NotFound,
-    ErrorKind::AlreadyExists,
-    ErrorKind::Deleted,
-    ErrorKind::NotDeleted,
-    ErrorKind::InvalidArgument,
-    ErrorKind::TypeViolation,
-    ErrorKind::MissingEnd,
-    ErrorKind::NotUnique,
-    ErrorKind::Cardinality,
-    ErrorKind::FutureInstant,
-    ErrorKind::TooLarge,
-    ErrorKind::Io,
-];
-
 /// The status of each kind of the engine. `docs/errors.md` has the same table.
 pub fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
@@ -212,8 +187,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_errors_page_gives_the_same_statuses() {
+        let page = include_str!("../../../../docs/errors.md");
+        for kind in ErrorKind::ALL {
+            let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", kind.name())));
+            let row = row.unwrap_or_else(|| panic!("docs/errors.md has no row for {}", kind.name()));
+            let status = format!("| {} |", status_of(kind).as_u16());
+            assert!(row.contains(&status), "{}: expected {status} in {row}", kind.name());
+        }
+    }
+
+    #[test]
     fn every_kind_has_a_status_and_a_title() {
-        for kind in ALL_KINDS {
+        for kind in ErrorKind::ALL {
             let problem = Problem::from(Error::new(kind, "x").with("path", "p").with("status", "hidden"));
             let json = problem.to_json();
             assert_eq!(json["type"], format!("/errors/{}", kind.name()));

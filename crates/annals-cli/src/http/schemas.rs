@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::problem::{ALL_KINDS, DOOR_KINDS, Problem};
+use super::problem::{DOOR_KINDS, Problem};
 
 fn reference(name: &str) -> Json {
     json!({ "$ref": format!("#/components/schemas/{name}") })
@@ -466,7 +466,8 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
 
 fn operation() -> Vec<(&'static str, Json, Json)> {
     let door = DOOR_KINDS.into_iter().map(|(name, _, _)| name);
-    let kinds: Vec<&str> = ALL_KINDS.into_iter().map(annals::ErrorKind::name).chain(door).collect();
+    let kinds: Vec<&str> =
+        annals::ErrorKind::ALL.into_iter().map(annals::ErrorKind::name).chain(door).collect();
     let problem = json!({
         "type": "object",
         "description": "RFC 9457. Further members are facts: a position, an operation, a line, a column.",
