@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::Result;
 use crate::checkpoint;
 use crate::graph::Graph;
 use crate::log::FileLog;
-use crate::{Error, Result};
 
 /// The folder of a repository, opened.
 pub(crate) struct Folder {
@@ -22,16 +22,10 @@ impl Folder {
         let log = if is_read_only {
             FileLog::open_read_only(&log_path)?
         } else {
-            std::fs::create_dir_all(&log_path).map_err(|source| {
-                Error::io("create the repository's folder", source).with("path", path.display())
-            })?;
+            // It creates the folders above it, too, durably.
             FileLog::open(&log_path)?
         };
         Ok((Folder { path: path.to_path_buf(), log: Arc::new(log) }, Vec::new()))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(crate) fn log(&self) -> &Arc<FileLog> {

@@ -49,6 +49,8 @@ pub(crate) struct Inner {
     pub(crate) maintenance: Mutex<()>,
 }
 
+/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+const WINNER_WAIT: Duration = Duration::from_millis(50);
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
@@ -152,10 +154,18 @@ impl Repository {
         let mut retries = 0;
         loop {
             let mut transaction = self.transaction();
+            let base = transaction.base().position();
             let outcome = work(&mut transaction)
                 .and_then(|result| transaction.commit().map(|receipt| (result, receipt)));
             match outcome {
-                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => retries += 1,
+                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => {
+                    retries += 1;
+                    // The winner may still be on its way to the log: a snapshot without it would lose again.
+                    if error.kind() == ErrorKind::Conflict {
+                        self.wait_for(base.next(), WINNER_WAIT);
+                    }
+                    pause(retries);
+                }
                 outcome => return outcome,
             }
         }
@@ -174,7 +184,8 @@ impl Repository {
 
     /// Learns records that other writers, or the writer this repository follows, have added.
     ///
-    /// Errors: those of the log; `Unavailable` while this repository writes by itself.
+    /// Does nothing in a repository that writes: it learns of others when it commits.
+    /// Errors: those of the log.
     pub fn refresh(&self) -> Result<Position> {
         if !self.inner.options.is_read_only {
             return Ok(self.snapshot().position());
@@ -212,8 +223,22 @@ impl Repository {
     ///
     /// Errors: those of the log while it syncs for the last time.
     pub fn close(self) -> Result<()> {
-        self.inner.stop();
-        self.inner.folder.as_ref().map_or(Ok(()), |folder| folder.log().close())
+        let is_stopped = self.inner.stop();
+        let folder = self.inner.folder.as_ref().filter(|_| is_stopped);
+        folder.map_or(Ok(()), |folder| folder.log().close())
+    }
+}
+
+/// Retries that are made at once: most losers win the next race.
+const RETRIES_AT_ONCE: usize = 3;
+/// Longest pause between two retries. A hundred of them are under half a second.
+const RETRY_PAUSE_MAX: Duration = Duration::from_millis(4);
+
+/// Lets the winners go ahead, so that a writer that is always a little slower gets its turn.
+fn pause(retries: usize) {
+    if let Some(doublings) = retries.checked_sub(RETRIES_AT_ONCE + 1) {
+        let pause = Duration::from_micros(50 << doublings.min(7));
+        std::thread::sleep(pause.min(RETRY_PAUSE_MAX));
     }
 }
 
@@ -226,23 +251,30 @@ impl Inner {
         warnings.push(warning);
     }
 
-    fn stop(&self) {
+    /// Ends the threads, when all that was accepted is written. False if they end later by themselves: a thread of
+    /// ours, calling back, may be the one that drops the last clone, and the others may need it to end.
+    fn stop(&self) -> bool {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.committer.close();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let is_own = threads.iter().any(|thread| thread.thread().id() == std::thread::current().id());
         for thread in threads {
             thread.thread().unpark();
-            // A thread of ours may be the one that drops the last clone; it cannot wait for itself.
-            if thread.thread().id() != std::thread::current().id() {
+            if !is_own {
                 let _ = thread.join();
             }
         }
+        !is_own
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.stop();
+        let is_stopped = self.stop();
+        // Snapshots may outlive the repository and read on; the next writer need not wait for them.
+        if let Some(folder) = self.folder.as_ref().filter(|_| is_stopped) {
+            let _ = folder.log().close();
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `annals stats`: how much is in the repository.
 
-use annals::{Snapshot, TypeKind};
+use annals::{Result, Snapshot, TypeKind};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -21,8 +21,7 @@ const KINDS: [(TypeKind, &str); 3] = [
 Examples:
   annals stats
   annals stats --at 2024-01-01       as the repository was then
-  annals --json stats | jq .entities.total
-Classifications are counted as of now, whatever the time arguments say.")]
+  annals --json stats | jq .entities.total")]
 pub struct Arguments {
     #[command(flatten)]
     as_of: AsOfArguments,
@@ -42,7 +41,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             "logBytes": repository.log_bytes(),
         });
         for (kind, name) in KINDS {
-            json[name] = counts_to_json(&snapshot, kind);
+            json[name] = counts_to_json(&snapshot, kind)?;
         }
         return context.output.json(&json);
     }
@@ -53,7 +52,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         bytes(repository.log_bytes())
     ))?;
     for (kind, name) in KINDS {
-        let counts = snapshot.counts(kind);
+        let counts = snapshot.counts(kind)?;
         let total: u64 = counts.iter().map(|(_, count)| count).sum();
         context.output.line(format!("{} {name}", count(total)))?;
         let width = counts.iter().map(|(_, number)| count(*number).len()).max().unwrap_or_default();
@@ -66,9 +65,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     Ok(())
 }
 
-fn counts_to_json(snapshot: &Snapshot, kind: TypeKind) -> Json {
-    let counts = snapshot.counts(kind);
+fn counts_to_json(snapshot: &Snapshot, kind: TypeKind) -> Result<Json> {
+    let counts = snapshot.counts(kind)?;
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     let by_type: Object = counts.into_iter().map(|(name, count)| (name.to_string(), count.into())).collect();
-    json!({ "total": total, "byType": by_type })
+    Ok(json!({ "total": total, "byType": by_type }))
 }

@@ -33,7 +33,7 @@ pub fn export_csv(
         progress.set(done, Some(total));
     };
     for (kind, prefix) in [(TypeKind::Entity, "nodes"), (TypeKind::Relationship, "relationships")] {
-        for (type_name, _) in snapshot.counts(kind) {
+        for (type_name, _) in snapshot.counts(kind)? {
             if !selection.is_everything() && !selection.types.iter().any(|name| **name == *type_name) {
                 continue;
             }

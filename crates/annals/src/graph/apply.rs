@@ -149,10 +149,7 @@ impl Graph {
         self.check_new(&InstanceId::Entity(new.id.clone()))?;
         let type_name = self.symbol("type", &new.type_name)?;
         let mut entity = first_version(context, new.id.clone(), type_name, self.properties(&new.properties)?);
-        let mut classifications = Vec::with_capacity(new.classifications.len());
-        for content in &new.classifications {
-            classifications.push(self.new_classification(context, &entity, content)?);
-        }
+        let classifications = self.new_classifications(context, &entity, &new.classifications)?;
         entity.set_classifications(classifications);
         self.check_instance(TypeKind::Entity, &entity, None)?;
         self.out.push(Default::default());
@@ -287,6 +284,10 @@ impl Graph {
         for slot in slots {
             let instance = Arc::clone(self.table(kind).get(slot).expect("extents list live instances"));
             self.check_instance(kind, &instance, Some(slot))
+                .and_then(|()| match kind {
+                    TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
+                    TypeKind::Entity | TypeKind::Classification => Ok(()),
+                })
                 .map_err(|error| error.with("already there", &instance.id))?;
             let table = self.table_mut(kind);
             for (name, value) in instance.properties.iter() {

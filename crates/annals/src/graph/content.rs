@@ -101,9 +101,9 @@ impl Graph {
             for (name, value) in properties.iter() {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
             }
-            for content in classifications.unwrap_or_default() {
-                let name = self.symbol("classification", &content.name)?;
-                self.entities.add_past_classified(name, slot);
+            let contents = classifications.unwrap_or_default();
+            for classification in self.new_classifications(context, &before, contents)? {
+                self.entities.add_past_classified(classification.name, slot);
             }
             self.table_mut(kind).replace(slot, Arc::new(after));
             return Ok(());
@@ -113,16 +113,36 @@ impl Graph {
         after.properties = properties;
         self.check_changes(kind, slot, &after, &changes)?;
         if let Some(classifications) = classifications {
-            let mut replaced = Vec::with_capacity(classifications.len());
-            for content in classifications {
-                replaced.push(self.new_classification(context, &before, content)?);
-            }
-            after.set_classifications(replaced);
+            after.set_classifications(self.new_classifications(context, &before, classifications)?);
             self.change_classified(slot, &before, &after);
         }
         self.change_values(kind, slot, after.type_name, &changes);
         self.table_mut(kind).replace(slot, Arc::new(after));
         Ok(())
+    }
+
+    /// All classifications of an entity, each name once.
+    pub(super) fn new_classifications(
+        &mut self,
+        context: Context,
+        entity: &Instance,
+        contents: &[ClassificationContent],
+    ) -> Result<Vec<Classification>> {
+        let mut classifications: Vec<Classification> = Vec::with_capacity(contents.len());
+        for content in contents {
+            let classification = self.new_classification(context, entity, content)?;
+            if classifications.iter().any(|known| known.name == classification.name) {
+                return Err(Error::new(
+                    ErrorKind::AlreadyExists,
+                    format!(
+                        "entity {}: classification {} is given twice; give it once",
+                        entity.id, content.name
+                    ),
+                ));
+            }
+            classifications.push(classification);
+        }
+        Ok(classifications)
     }
 
     /// A classification with this content for `entity`: the next version if it carries the classification already.
@@ -184,6 +204,10 @@ impl Graph {
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
+            // Reading history needs every name of the record.
+            for name in patch.steps.iter().filter_map(PatchStep::name) {
+                self.symbol("property", name)?;
+            }
             self.entities.add_past_classified(symbol, slot);
             self.entities.replace(slot, Arc::new(after));
             return Ok(());

@@ -50,13 +50,13 @@ impl Graph {
                 self.check_property(declared, name, value)?;
             }
         }
-        for (name, (_, attribute)) in &declared.attributes {
-            if attribute.is_required && properties.get(*name).is_none() {
+        for (name, attribute) in &declared.attributes {
+            if attribute.definition.is_required && properties.get(*name).is_none() {
                 return Err(Error::new(
                     ErrorKind::TypeViolation,
                     format!(
                         "type {}: expected the required attribute {}, found none; give it a value",
-                        declared.definition.name, attribute.name
+                        declared.definition.name, attribute.definition.name
                     ),
                 ));
             }
@@ -64,10 +64,24 @@ impl Graph {
         Ok(())
     }
 
+    /// Checks all properties of an instance, and of its classifications, against their types.
+    pub(crate) fn check_content(&self, kind: TypeKind, instance: &Instance) -> Result<()> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let names = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, names)?;
+        instance.classifications().iter().try_for_each(|known| {
+            let names = known.properties.iter().map(|(name, _)| name);
+            self.check_properties(TypeKind::Classification, known.name, &known.properties, names)?;
+            self.check_applies(known.name, instance)
+        })
+    }
+
     /// Checks one value against the type that may declare it.
     pub(super) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
         match declared.attributes.get(&name) {
-            Some((_, attribute)) => check_value(&declared.definition.name, attribute, value),
+            Some(attribute) => check_value(&declared.definition.name, &attribute.definition, value),
             None if declared.is_closed => Err(Error::new(
                 ErrorKind::TypeViolation,
                 format!(
@@ -90,8 +104,8 @@ impl Graph {
         value: &Value,
     ) -> Result<()> {
         let Some(declared) = self.types.get(kind, instance.type_name) else { return Ok(()) };
-        let Some((declaring, attribute)) = declared.attributes.get(&name) else { return Ok(()) };
-        if !attribute.is_unique {
+        let unique_in = declared.attributes.get(&name).map_or(&[][..], |attribute| &attribute.unique_in);
+        if unique_in.is_empty() {
             return Ok(());
         }
         let table = self.table(kind);
@@ -106,7 +120,8 @@ impl Graph {
                     Value::Set(held) => held.contains(scalar),
                     held => held == scalar,
                 });
-                if holds && self.types.is_a(kind, other.type_name, *declaring) {
+                let is_within = |declaring: &Symbol| self.types.is_a(kind, other.type_name, *declaring);
+                if holds && unique_in.iter().any(is_within) {
                     taken = Some((scalar.clone(), other.id.clone()));
                 }
             }
@@ -116,7 +131,8 @@ impl Graph {
             ErrorKind::NotUnique,
             format!(
                 "type {}, attribute {}: expected a unique value, found {scalar:?} also in {other}",
-                declared.definition.name, attribute.name
+                declared.definition.name,
+                self.names.name(name)
             ),
         ))
     }
@@ -142,6 +158,15 @@ impl Graph {
 
     /// Checks types and cardinalities of the ends of a live relationship about to be added.
     pub(super) fn check_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        self.check_ends_beside(type_name, ends, 0)
+    }
+
+    /// The same of a relationship that is there already.
+    pub(super) fn check_linked_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        self.check_ends_beside(type_name, ends, 1)
+    }
+
+    fn check_ends_beside(&self, type_name: Symbol, ends: [u32; 2], linked: usize) -> Result<()> {
         let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
         for (declaring, definitions) in &declared.ends {
             for (side, definition) in definitions.iter().enumerate() {
@@ -149,7 +174,7 @@ impl Graph {
                 if !definition.is_many {
                     // At most one entity at this end, seen from the entity at the other end.
                     let direction = if side == 1 { Direction::Out } else { Direction::In };
-                    self.check_cardinality(declared, *declaring, ends[1 - side], direction)?;
+                    self.check_cardinality(declared, *declaring, ends[1 - side], direction, linked)?;
                 }
             }
         }
@@ -183,10 +208,11 @@ impl Graph {
         declaring: Symbol,
         slot: u32,
         direction: Direction,
+        linked: usize,
     ) -> Result<()> {
         let neighbors = self.neighbors(slot, direction);
         let subtypes = self.types.with_subtypes(TypeKind::Relationship, declaring);
-        if subtypes.iter().all(|&subtype| neighbors.degree(Some(subtype)) == 0) {
+        if subtypes.iter().map(|&subtype| neighbors.degree(Some(subtype))).sum::<usize>() <= linked {
             return Ok(());
         }
         let entity = self.entities.get(slot).expect("the end was found");

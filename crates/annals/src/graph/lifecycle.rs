@@ -25,6 +25,12 @@ impl Graph {
         for &relationship in &relationships {
             check_not_before(context, self.relationships.get(relationship).expect("it is linked"))?;
         }
+        if context.valid_from < context.stamp.micros {
+            // A relationship that was deleted from a later time on is still seen before that time.
+            for relationship in self.past_relationships(slot) {
+                check_not_before(context, self.relationships.get(relationship).expect("it is linked"))?;
+            }
+        }
         for relationship in relationships {
             self.delete_relationship(context, relationship);
         }
@@ -74,6 +80,8 @@ impl Graph {
         }
         let restored = restored(&found, context);
         self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
+        // Types may have been declared or extended while it was deleted.
+        self.check_content(TypeKind::Entity, &restored)?;
         self.entities.replace(slot, Arc::new(restored));
         self.enter_indexes(TypeKind::Entity, slot);
         if with_relationships {
@@ -94,13 +102,19 @@ impl Graph {
 
     /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
     fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
+        let mut slots = self.past_relationships(slot);
+        slots.retain(|&relationship| {
+            self.relationships.get(relationship).is_some_and(|found| found.place == place)
+        });
+        slots
+    }
+
+    /// Slots of the deleted relationships of an entity, each once.
+    fn past_relationships(&self, slot: u32) -> Vec<u32> {
         let mut slots: Vec<u32> = BOTH
             .into_iter()
             .flat_map(|direction| self.past_links.prefix(&past_link_prefix(slot, direction)))
             .map(|key| link_of_key(key).relationship)
-            .filter(|&relationship| {
-                self.relationships.get(relationship).is_some_and(|found| found.place == place)
-            })
             .collect();
         slots.sort_unstable();
         slots.dedup();
@@ -135,15 +149,8 @@ impl Graph {
         for relationship in self.live_relationships(slot) {
             self.purge_relationship(relationship);
         }
-        let past: Vec<u32> = BOTH
-            .into_iter()
-            .flat_map(|direction| self.past_links.prefix(&past_link_prefix(slot, direction)))
-            .map(|key| link_of_key(key).relationship)
-            .collect();
-        for relationship in past {
-            if self.relationships.get(relationship).is_some() {
-                self.purge_relationship(relationship);
-            }
+        for relationship in self.past_relationships(slot) {
+            self.purge_relationship(relationship);
         }
         self.forget(TypeKind::Entity, slot);
         Ok(())

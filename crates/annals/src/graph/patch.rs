@@ -73,12 +73,15 @@ fn add(
     value: &Value,
     changes: &mut Vec<ValueChange>,
 ) -> Result<()> {
+    // A single value turns into a set even if it is the added one; whoever checks types must hear of it.
+    let mut is_changed = false;
     let mut values = match properties.take(name) {
         None => ValueSet::new(),
         Some(Value::Set(values)) => values,
         Some(single) if single.is_scalar() => {
             let mut values = ValueSet::new();
             values.insert(&single)?;
+            is_changed = true;
             values
         }
         Some(other) => {
@@ -91,7 +94,7 @@ fn add(
             ));
         }
     };
-    if values.insert(value)? {
+    if values.insert(value)? || is_changed {
         changes.push(ValueChange::Added(name, value.clone()));
     }
     properties.put(name, Some(Value::Set(values)));

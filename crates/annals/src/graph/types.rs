@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::symbols::{Symbol, Symbols};
-use crate::model::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, check_name};
+use crate::model::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType, check_name};
 use crate::{Error, ErrorKind, Result};
 
 /// Deepest chain of supertypes.
@@ -27,21 +27,24 @@ pub(crate) struct DeclaredType {
     pub(crate) ancestors: Vec<Symbol>,
     /// Itself and all its subtypes.
     pub(crate) descendants: Vec<Symbol>,
-    /// Own and inherited attributes, each with the type that declares it.
-    pub(crate) attributes: HashMap<Symbol, (Symbol, AttributeDefinition)>,
+    /// Own and inherited attributes.
+    pub(crate) attributes: HashMap<Symbol, Attribute>,
     /// True if it or a supertype refuses undeclared properties.
     pub(crate) is_closed: bool,
     /// Declared ends of it and its supertypes, each with the type that declares them.
     pub(crate) ends: Vec<(Symbol, [EndDefinition; 2])>,
 }
 
+/// An attribute as a type has it: its nearest declaration, as strict as all it inherits together.
+pub(crate) struct Attribute {
+    pub(crate) definition: AttributeDefinition,
+    /// The types that declare it unique: within each of them, subtypes included, a value may occur once.
+    pub(crate) unique_in: Vec<Symbol>,
+}
+
 impl Types {
     pub(crate) fn get(&self, kind: TypeKind, name: Symbol) -> Option<&Arc<DeclaredType>> {
         self.by_name.get(&(kind, name))
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<DeclaredType>> {
-        self.by_name.values()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -68,7 +71,7 @@ impl Types {
             || self
                 .get(kind, type_name)
                 .and_then(|declared| declared.attributes.get(&property))
-                .is_none_or(|(_, attribute)| attribute.is_indexed)
+                .is_none_or(|attribute| attribute.definition.is_indexed)
     }
 
     /// The types after a series of definitions that were accepted before.
@@ -180,7 +183,9 @@ fn resolve(
         for &ancestor in chain.iter().rev() {
             let inherited = &definitions[&(kind, ancestor)].0;
             for attribute in &inherited.attributes {
-                attributes.insert(names.intern(&attribute.name), (ancestor, attribute.clone()));
+                let symbol = names.intern(&attribute.name);
+                let merged = inherit(definition, ancestor, attribute, attributes.remove(&symbol))?;
+                attributes.insert(symbol, merged);
             }
             ends.extend(inherited.ends.clone().map(|ends| (ancestor, ends)));
         }
@@ -199,6 +204,41 @@ fn resolve(
         );
     }
     Ok(resolved)
+}
+
+/// The attribute that `ancestor` declares, below what is `inherited` under the same name.
+fn inherit(
+    definition: &TypeDefinition,
+    ancestor: Symbol,
+    declared: &AttributeDefinition,
+    inherited: Option<Attribute>,
+) -> Result<Attribute> {
+    let mut merged = Attribute { definition: declared.clone(), unique_in: Vec::new() };
+    if let Some(Attribute { definition: above, unique_in }) = inherited {
+        let is_narrower = above.value_type == ValueType::Any || above.value_type == declared.value_type;
+        if !is_narrower || above.is_many != declared.is_many {
+            return Err(violation(
+                definition,
+                format!(
+                    "attribute {} is inherited with another value type; give it another name",
+                    declared.name
+                ),
+            ));
+        }
+        merged.definition.is_required |= above.is_required;
+        merged.definition.is_unique |= above.is_unique;
+        merged.unique_in = unique_in;
+    }
+    if declared.is_unique {
+        merged.unique_in.push(ancestor);
+    }
+    if merged.definition.is_unique && !merged.definition.is_indexed {
+        return Err(violation(
+            definition,
+            format!("attribute {} is unique, which needs the index; leave it indexed", declared.name),
+        ));
+    }
+    Ok(merged)
 }
 
 fn violation(definition: &TypeDefinition, text: String) -> Error {
@@ -226,6 +266,10 @@ fn check_definition(definition: &TypeDefinition) -> Result<()> {
             value.check(&attribute.name)?;
             super::integrity::check_value(&definition.name, attribute, value)?;
         }
+    }
+    let is_unique = definition.attributes.iter().any(|attribute| attribute.is_unique);
+    if is_unique && definition.kind == TypeKind::Classification {
+        return Err(violation(definition, "attributes of classifications cannot be unique".into()));
     }
     if definition.ends.is_some() && definition.kind != TypeKind::Relationship {
         return Err(violation(definition, "only relationship types have ends".into()));

@@ -117,6 +117,19 @@ pub enum PatchStep {
     Clear,
 }
 
+impl PatchStep {
+    /// The property it is about; `None` if it is about all.
+    pub fn name(&self) -> Option<&Arc<str>> {
+        match self {
+            PatchStep::Set(name, _)
+            | PatchStep::Unset(name)
+            | PatchStep::Add(name, _)
+            | PatchStep::Remove(name, _) => Some(name),
+            PatchStep::Clear => None,
+        }
+    }
+}
+
 impl Patch {
     /// A patch that changes nothing.
     pub fn new() -> Patch {

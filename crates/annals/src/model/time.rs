@@ -53,8 +53,12 @@ impl Date {
     ///
     /// Errors: `InvalidArgument` outside the years -9999 to 9999.
     pub fn from_days(days: i32) -> Result<Date> {
-        let micros = i64::from(days) * 86_400 * MICROS_PER_SECOND;
-        Instant::from_micros(micros).map(|_| Date(days))
+        let is_within = (days_of(jiff::civil::Date::MIN)..=days_of(jiff::civil::Date::MAX)).contains(&days);
+        if is_within {
+            return Ok(Date(days));
+        }
+        let text = format!("date of day {days}: expected years -9999 to 9999");
+        Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
     /// Days since 1970-01-01.
@@ -99,7 +103,8 @@ impl FromStr for Instant {
     /// Reads RFC 3339 (`2025-08-09T00:00:00Z`, any offset), or a date, which means its first instant in UTC.
     fn from_str(text: &str) -> Result<Instant> {
         if let Ok(date) = text.parse::<Date>() {
-            return Ok(Instant(i64::from(date.0) * 86_400 * MICROS_PER_SECOND));
+            // The first and the last days of the calendar are dates, but not instants.
+            return Instant::from_micros(i64::from(date.0) * 86_400 * MICROS_PER_SECOND);
         }
         let timestamp: jiff::Timestamp = text
             .parse()
@@ -110,11 +115,19 @@ impl FromStr for Instant {
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_second(i64::from(self.0) * 86_400) {
-            Ok(timestamp) => timestamp.to_zoned(jiff::tz::TimeZone::UTC).date().fmt(f),
+        match EPOCH.checked_add(jiff::Span::new().days(self.0)) {
+            Ok(date) => date.fmt(f),
             Err(_) => write!(f, "{}d", self.0),
         }
     }
+}
+
+/// The day 0.
+const EPOCH: jiff::civil::Date = jiff::civil::date(1970, 1, 1);
+
+/// Days from the day 0 to `date`. Counted in the calendar: timestamps do not reach its last day.
+fn days_of(date: jiff::civil::Date) -> i32 {
+    EPOCH.until(date).expect("19,998 years fit a span").get_days()
 }
 
 impl FromStr for Date {
@@ -132,11 +145,7 @@ impl FromStr for Date {
         }
         let date: jiff::civil::Date =
             text.parse().map_err(|source| invalid("date", text, expected, source))?;
-        let timestamp = date
-            .to_zoned(jiff::tz::TimeZone::UTC)
-            .map_err(|source| invalid("date", text, expected, source))?
-            .timestamp();
-        Ok(Date(i32::try_from(timestamp.as_second().div_euclid(86_400)).expect("9999 years fit i32 days")))
+        Ok(Date(days_of(date)))
     }
 }
 

@@ -166,6 +166,9 @@ impl Value {
             Value::Map(values) => {
                 return values.values().try_for_each(|value| value.check_at(name, depth + 1));
             }
+            Value::Set(values) => {
+                return values.iter().try_for_each(|value| value.check_at(name, depth + 1));
+            }
             _ => 0,
         };
         if bytes > VALUE_BYTES_MAX {

@@ -2,6 +2,9 @@
 
 use crate::{Error, ErrorKind, Result};
 
+/// Every key ends with a slot. Units: bytes.
+const KEY_BYTES_MIN: usize = 4;
+
 /// Writes the number of a plan and the last key of a page as text.
 pub(super) fn encode(plan: u8, key: &[u8]) -> String {
     use std::fmt::Write;
@@ -25,7 +28,7 @@ pub(super) fn decode(plan: u8, text: &str) -> Result<Vec<u8>> {
         )
     };
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_hex || text.len() < 2 || text.len() > 4096 {
+    if !is_hex || text.len() < 2 + 2 * KEY_BYTES_MIN || text.len() > 4096 {
         return Err(invalid());
     }
     let mut bytes = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));

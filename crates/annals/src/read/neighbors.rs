@@ -36,10 +36,13 @@ pub struct Neighbors<'s> {
 /// How many entities are looked up at once.
 const AHEAD: usize = 8;
 
+/// A link, and the instance at its other end, if it is still there.
+type LookedUp<'s> = (Link, Option<&'s Arc<Instance>>);
+
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
 pub struct Entities<'s> {
     neighbors: Neighbors<'s>,
-    ahead: [Option<(Link, Option<&'s Arc<Instance>>)>; AHEAD],
+    ahead: [Option<LookedUp<'s>>; AHEAD],
     next: usize,
 }
 

@@ -1,5 +1,6 @@
 //! A snapshot: the graph at one position, seen as of now or as of an earlier time. It never changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::neighbors::LinkTypes;
@@ -58,10 +59,6 @@ impl Snapshot {
         &self.graph
     }
 
-    pub(crate) fn graph_arc(&self) -> &Arc<Graph> {
-        &self.graph
-    }
-
     pub(crate) fn source(&self) -> &Arc<Source> {
         &self.source
     }
@@ -81,6 +78,9 @@ impl Snapshot {
 
     /// When the record at a position was committed; `None` beyond this snapshot.
     pub fn instant_of(&self, position: Position) -> Option<Instant> {
+        if position > self.position() {
+            return None;
+        }
         let index = usize::try_from(position.0.checked_sub(1)?).ok()?;
         self.graph.instants.get(index).map(|&micros| Instant::from_checked_micros(micros))
     }
@@ -137,7 +137,7 @@ impl Snapshot {
     pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
         match self.graph.relationships.find(id) {
             None => Ok(None),
-            Some((slot, instance)) => self.relationship_of(slot, instance),
+            Some((_, instance)) => self.relationship_of(instance),
         }
     }
 
@@ -151,7 +151,7 @@ impl Snapshot {
     pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
         match self.graph.relationships.get(slot) {
             None => Ok(None),
-            Some(instance) => self.relationship_of(slot, instance),
+            Some(instance) => self.relationship_of(instance),
         }
     }
 
@@ -162,13 +162,9 @@ impl Snapshot {
     }
 
     #[inline]
-    fn relationship_of<'s>(
-        &'s self,
-        slot: u32,
-        instance: &'s Arc<Instance>,
-    ) -> Result<Option<Relationship<'s>>> {
+    fn relationship_of<'s>(&'s self, instance: &'s Arc<Instance>) -> Result<Option<Relationship<'s>>> {
         let held = self.seen(TypeKind::Relationship, instance, false)?;
-        Ok(held.map(|held| Relationship { snapshot: self, slot, held }))
+        Ok(held.map(|held| Relationship { snapshot: self, held }))
     }
 
     /// The version of `instance` that this snapshot sees; deleted ones only if asked for.
@@ -248,15 +244,12 @@ impl Snapshot {
     /// Number of live instances by type, without subtypes, most frequent first. Cost: as [`Snapshot::entities_count`].
     ///
     /// Shape: `[(type name, count)]`.
-    pub fn counts(&self, kind: TypeKind) -> Vec<(Arc<str>, u64)> {
+    /// Errors: those of reading history, for classifications as of an earlier time only.
+    pub fn counts(&self, kind: TypeKind) -> Result<Vec<(Arc<str>, u64)>> {
         let table = self.graph.table(kind);
         let mut counts: Vec<u64> = vec![0; self.graph.names.len()];
         if kind == TypeKind::Classification {
-            for key in self.graph.entities.classified.iter() {
-                let name = u32::from_be_bytes(key[..4].try_into().expect("extent keys have eight bytes"));
-                let entity = self.graph.entities.get(slot_of_key(key));
-                counts[name as usize] += u64::from(entity.is_some_and(|entity| entity.is_live()));
-            }
+            self.count_classified(&mut counts)?;
         } else if self.view.is_none() {
             counts = table.counts.iter().copied().collect();
         } else {
@@ -273,7 +266,26 @@ impl Snapshot {
             .map(|(name, count)| (Arc::clone(name), count))
             .collect();
         named.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        named
+        Ok(named)
+    }
+
+    fn count_classified(&self, counts: &mut [u64]) -> Result<()> {
+        if self.view.is_none() {
+            for key in self.graph.entities.classified.iter() {
+                counts[classification_of_key(key)] += 1;
+            }
+            return Ok(());
+        }
+        let entities = &self.graph.entities;
+        let slots: BTreeSet<u32> =
+            entities.classified.iter().chain(entities.past_classified.iter()).map(slot_of_key).collect();
+        for slot in slots {
+            let Some(entity) = self.entity_at(slot)? else { continue };
+            for classification in entity.held().classifications() {
+                counts[classification.name.index()] += 1;
+            }
+        }
+        Ok(())
     }
 
     /// The declared types, as they stood in this snapshot, by kind and name.
@@ -330,8 +342,34 @@ impl Snapshot {
     /// Symbols of a type and its subtypes, ascending; empty if nothing has this name.
     pub(crate) fn types_named(&self, kind: TypeKind, name: &str) -> Vec<crate::graph::symbols::Symbol> {
         let Some(symbol) = self.graph.names.find(name) else { return Vec::new() };
-        let mut types = self.graph.types.with_subtypes(kind, symbol);
+        let last_change = self.graph.type_changes.len().checked_sub(1).and_then(|last| self.graph.type_changes.get(last));
+        let mut types = if last_change.is_some_and(|(position, _)| *position > self.position().0) {
+            self.subtypes_then(kind, name).into_iter().filter_map(|name| self.graph.names.find(&name)).collect()
+        } else {
+            self.graph.types.with_subtypes(kind, symbol)
+        };
         types.sort_unstable();
         types
     }
+
+    /// Names of a type and its subtypes as they were declared at the position of this snapshot.
+    fn subtypes_then(&self, kind: TypeKind, name: &str) -> BTreeSet<Arc<str>> {
+        let declared: Vec<_> = self.types().into_iter().filter(|known| known.kind == kind).collect();
+        let mut found = BTreeSet::from([Arc::from(name)]);
+        loop {
+            let count = found.len();
+            for definition in &declared {
+                if definition.supertypes.iter().any(|supertype| found.contains(supertype)) {
+                    found.insert(Arc::clone(&definition.name));
+                }
+            }
+            if found.len() == count {
+                return found;
+            }
+        }
+    }
+}
+
+fn classification_of_key(key: &[u8]) -> usize {
+    u32::from_be_bytes(key[..4].try_into().expect("extent keys have eight bytes")) as usize
 }

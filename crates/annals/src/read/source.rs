@@ -150,7 +150,9 @@ fn whole_content(graph: &Graph, id: &InstanceId, change: &Change, stamp: Stamp) 
         return Ok(None);
     }
     if let Some(anchor) = &change.anchor {
-        return anchored(graph, anchor).map(Some);
+        let mut content = anchored(graph, anchor)?;
+        content.stamp_written(graph, &change.action, stamp)?;
+        return Ok(Some(content));
     }
     let content = match &change.action {
         Action::CreateEntity(new) => Content {
@@ -191,6 +193,25 @@ fn anchored(graph: &Graph, anchor: &Anchor) -> Result<Content> {
 }
 
 impl Content {
+    /// The anchor was made before the commit instant was known, so what its own change wrote has another stamp.
+    fn stamp_written(&mut self, graph: &Graph, action: &Action, stamp: Stamp) -> Result<()> {
+        let written = match action {
+            Action::Classify(_, content) => vec![symbol(graph, &content.name)?],
+            Action::Reclassify(_, name, _) => vec![symbol(graph, name)?],
+            Action::Replace(_, _, Some(contents)) => {
+                contents.iter().map(|content| symbol(graph, &content.name)).collect::<Result<_>>()?
+            }
+            _ => Vec::new(),
+        };
+        for known in self.classifications.iter_mut().filter(|known| written.contains(&known.name)) {
+            known.updated = stamp;
+            if known.version == 1 {
+                known.created = stamp;
+            }
+        }
+        Ok(())
+    }
+
     fn apply(&mut self, graph: &Graph, id: &InstanceId, change: &Change, stamp: Stamp) -> Result<()> {
         if change.action.instance().as_ref() != Some(id) {
             // An entity was deleted or restored with its relationships, and this is one of them.

@@ -223,8 +223,7 @@ fn decode_time(input: &mut Decoder) -> Read<i64> {
             _ => input.skip()?,
         }
     }
-    seconds
-        .checked_mul(MICROS_PER_SECOND)
-        .and_then(|whole| whole.checked_add(micros))
-        .ok_or_else(|| malformed("an instant is out of range"))
+    // The whole seconds of the most negative duration alone are out of range.
+    let micros = i128::from(seconds) * i128::from(MICROS_PER_SECOND) + i128::from(micros);
+    i64::try_from(micros).map_err(|_| malformed("an instant is out of range"))
 }

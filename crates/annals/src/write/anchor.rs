@@ -1,30 +1,87 @@
 //! Decides when a change also carries the whole content, so that reading history never walks far.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::instance::{Classification, Instance};
+use crate::graph::kind_of;
 use crate::graph::patch::apply_patch;
 use crate::graph::properties::Properties;
 use crate::graph::symbols::Symbol;
-use crate::model::{Action, Anchor, AnchoredClassification, Change, Stamp, Value};
+use crate::model::{
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, InstanceId, Stamp, Value,
+};
 use crate::read::Snapshot;
 
 /// Log bytes that anchors may add to a change on average. Units: bytes.
 const ANCHOR_BYTES_PER_CHANGE: usize = 64;
 
-/// True if the version after `change` should be anchored, given the instance before it.
-pub(super) fn is_due(before: &Instance, change: &Change) -> bool {
-    let changes_content = matches!(
-        change.action,
-        Action::Update(..) | Action::Classify(..) | Action::Reclassify(..) | Action::Declassify(..)
-    );
-    changes_content && (before.since_anchor as usize + 1) * ANCHOR_BYTES_PER_CHANGE >= content_bytes(before)
+/// Adds the whole content to the last change of each instance for which it is due.
+pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
+    let mut changes_of: HashMap<InstanceId, Vec<usize>> = HashMap::new();
+    for (index, change) in changes.iter().enumerate().filter(|(_, change)| !is_create(&change.action)) {
+        if let Some(instance) = change.action.instance() {
+            changes_of.entry(instance).or_default().push(index);
+        }
+    }
+    for (instance, indexes) in changes_of {
+        let known = base.graph().table(kind_of(&instance)).find(instance.id());
+        let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
+        let bytes_max = (before.since_anchor as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
+        let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
+        if fits(before, bytes_max) && is_possible(before, &own) {
+            let anchor = after(base, before, &own, stamp).filter(|anchor| is_affordable(anchor, bytes_max));
+            changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
+        }
+    }
 }
 
-/// Roughly what the content of an instance takes in the log. Units: bytes.
-fn content_bytes(instance: &Instance) -> usize {
+fn is_create(action: &Action) -> bool {
+    matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_))
+}
+
+/// True if `own`, the changes of one instance, only change its content, in the order of valid time.
+fn is_possible(before: &Instance, own: &[&Change]) -> bool {
+    let are_contents = own.iter().all(|change| {
+        matches!(
+            change.action,
+            Action::Update(..)
+                | Action::Replace(..)
+                | Action::Classify(..)
+                | Action::Reclassify(..)
+                | Action::Declassify(..)
+        )
+    });
+    // Reading corrects the stamps of what the anchored change itself has written, not of what others have.
+    let are_stamps_known = own[..own.len() - 1].iter().all(|change| {
+        matches!(change.action, Action::Update(..) | Action::Replace(_, _, None) | Action::Declassify(..))
+    });
+    let valid_from = own[0].valid_from;
+    let is_correction = valid_from.is_some_and(|from| from.micros() < before.valid_from);
+    are_contents
+        && are_stamps_known
+        && !is_correction
+        && own.iter().all(|change| change.valid_from == valid_from)
+}
+
+/// True if the content of an instance takes at most `bytes_max` in the log, roughly.
+fn fits(instance: &Instance, bytes_max: usize) -> bool {
     let classifications = instance.classifications().iter().flat_map(|known| known.properties.iter());
-    instance.properties.iter().chain(classifications).map(|(_, value)| value_bytes(value)).sum()
+    let values = instance.properties.iter().chain(classifications).map(|(_, value)| value);
+    sum_fits(values, bytes_max)
+}
+
+/// True if writing `anchor` takes at most `bytes_max`, roughly.
+fn is_affordable(anchor: &Anchor, bytes_max: usize) -> bool {
+    let classifications = anchor.classifications.iter().flat_map(|known| &known.content.properties);
+    sum_fits(anchor.properties.iter().chain(classifications).map(|(_, value)| value), bytes_max)
+}
+
+fn sum_fits<'v>(mut values: impl Iterator<Item = &'v Value>, bytes_max: usize) -> bool {
+    // Stops at the bound: an instance with thousands of values costs what one with ten does.
+    values
+        .try_fold(0usize, |sum, value| Some(sum + value_bytes(value)).filter(|sum| *sum <= bytes_max))
+        .is_some()
 }
 
 fn value_bytes(value: &Value) -> usize {
@@ -39,43 +96,56 @@ fn value_bytes(value: &Value) -> usize {
     }
 }
 
-/// The whole content of `before` after `change`; `None` if the change cannot be applied to it.
-pub(super) fn after(
-    snapshot: &Snapshot,
-    before: &Instance,
-    change: &Change,
-    stamp: &Stamp,
-) -> Option<Anchor> {
+/// The whole content of `before` after its changes; `None` if they cannot be applied to it.
+fn after(snapshot: &Snapshot, before: &Instance, own: &[&Change], stamp: &Stamp) -> Option<Anchor> {
     let mut names = Names { snapshot, new: Vec::new() };
     let mut properties = before.properties.clone();
     let mut classifications: Vec<AnchoredClassification> =
         before.classifications().iter().map(|known| anchored(snapshot, known)).collect();
-    match &change.action {
-        Action::Update(_, patch) => {
-            apply_patch(&mut properties, patch, |name| Ok(names.symbol(name))).ok()?;
+    for change in own {
+        match &change.action {
+            Action::Update(_, patch) => {
+                apply_patch(&mut properties, patch, |name| Ok(names.symbol(name))).ok()?;
+            }
+            Action::Replace(_, entries, contents) => {
+                let entries = entries.iter().map(|(name, value)| (names.symbol(name), value.clone()));
+                properties = Properties::from_entries(entries.collect());
+                if let Some(contents) = contents {
+                    let known = std::mem::take(&mut classifications);
+                    let successors = contents.iter().map(|content| successor(&known, content, stamp));
+                    classifications = successors.collect();
+                }
+            }
+            Action::Classify(_, content) => classifications.push(successor(&[], content, stamp)),
+            Action::Reclassify(_, name, patch) => {
+                let known = classifications.iter_mut().find(|known| known.content.name == *name)?;
+                let entries = known.content.properties.iter();
+                let entries = entries.map(|(name, value)| (names.symbol(name), value.clone())).collect();
+                let mut patched = Properties::from_entries(entries);
+                apply_patch(&mut patched, patch, |name| Ok(names.symbol(name))).ok()?;
+                known.content.properties = names.named(&patched);
+                known.version += 1;
+                known.updated = stamp.clone();
+            }
+            Action::Declassify(_, name) => classifications.retain(|known| known.content.name != *name),
+            _ => return None,
         }
-        Action::Classify(_, content) => classifications.push(AnchoredClassification {
-            content: content.clone(),
-            version: 1,
-            created: stamp.clone(),
-            updated: stamp.clone(),
-        }),
-        Action::Reclassify(_, name, patch) => {
-            let known = before
-                .classifications()
-                .iter()
-                .find(|known| *snapshot.graph().names.name(known.name) == *name)?;
-            let mut patched = known.properties.clone();
-            apply_patch(&mut patched, patch, |name| Ok(names.symbol(name))).ok()?;
-            let anchored = classifications.iter_mut().find(|anchored| anchored.content.name == *name)?;
-            anchored.content.properties = names.named(&patched);
-            anchored.version += 1;
-            anchored.updated = stamp.clone();
-        }
-        Action::Declassify(_, name) => classifications.retain(|anchored| anchored.content.name != *name),
-        _ => return None,
     }
     Some(Anchor { properties: names.named(&properties), classifications })
+}
+
+fn successor(
+    known: &[AnchoredClassification],
+    content: &ClassificationContent,
+    stamp: &Stamp,
+) -> AnchoredClassification {
+    let before = known.iter().find(|known| known.content.name == content.name);
+    AnchoredClassification {
+        content: content.clone(),
+        version: before.map_or(1, |before| before.version + 1),
+        created: before.map_or_else(|| stamp.clone(), |before| before.created.clone()),
+        updated: stamp.clone(),
+    }
 }
 
 /// Names of the snapshot, and names that only this change brings.

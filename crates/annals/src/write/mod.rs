@@ -2,6 +2,7 @@
 
 mod transaction;
 mod anchor;
+mod correction;
 mod reads;
 mod ticket;
 mod queue;

@@ -166,9 +166,22 @@ impl Committer {
         self.room.notify_all();
     }
 
+    /// As [`Committer::publish`], unless a later graph is there: two threads of a follower may both have read on.
+    pub(crate) fn publish_newer(&self, graph: Arc<Graph>) {
+        self.published.rcu(|known| {
+            if known.position < graph.position { Arc::clone(&graph) } else { Arc::clone(known) }
+        });
+        self.wake();
+    }
+
     /// Makes `graph` what every new snapshot sees.
     pub(crate) fn publish(&self, graph: Arc<Graph>) {
         self.published.store(graph);
+        self.wake();
+    }
+
+    /// Wakes whoever waits for a position.
+    fn wake(&self) {
         // Order: the store is before this look, a waiter's look at the graph after its count; one of both sees.
         if self.waiters.load(Ordering::SeqCst) > 0 {
             let _guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

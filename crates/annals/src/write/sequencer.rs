@@ -23,9 +23,9 @@ struct Sequencer {
     committer: Arc<Committer>,
     /// The graph after everything sequenced.
     working: Graph,
-    /// The graph before `batch`, to go back to.
-    before_batch: Graph,
     batch: Vec<Sequenced>,
+    /// A graph to go back to, and how many records of `batch` it has.
+    savepoint: (Graph, usize),
     batch_bytes: usize,
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
@@ -36,7 +36,7 @@ struct Sequencer {
 pub(super) fn run(committer: Arc<Committer>) {
     let working = Graph::clone(&committer.published.load());
     let mut sequencer = Sequencer {
-        before_batch: working.clone(),
+        savepoint: (working.clone(), 0),
         working,
         batch: Vec::new(),
         batch_bytes: 0,
@@ -126,19 +126,7 @@ impl Sequencer {
         let now = Instant::now().max(last);
         request.record.instant = match request.instant {
             None => now,
-            Some(instant) if instant < last => {
-                return Err(Error::new(
-                    ErrorKind::InvalidArgument,
-                    format!("commit instant {instant}: expected at least the last record's, {last}"),
-                ));
-            }
-            Some(instant) if instant > now => {
-                return Err(Error::new(
-                    ErrorKind::FutureInstant,
-                    format!("commit instant {instant}: expected an instant of the past, now is {now}"),
-                ));
-            }
-            Some(instant) => instant,
+            Some(instant) => check_commit_instant(instant, last, now)?,
         };
         let position = self.working.position.next();
         if let Err(error) = self.working.apply(position, &request.record) {
@@ -162,13 +150,17 @@ impl Sequencer {
     }
 
     /// Makes the working graph again what it was before a record failed half-way.
+    ///
+    /// The next failure goes back to here, so that a batch full of failures costs what one failure does, each.
     fn roll_back(&mut self) {
-        self.working = self.before_batch.clone();
-        for sequenced in &self.batch {
+        let (graph, applied) = &self.savepoint;
+        self.working = graph.clone();
+        for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
+        self.savepoint = (self.working.clone(), self.batch.len());
     }
 
     fn check_reads(&self, request: &Request) -> Result<()> {
@@ -200,7 +192,7 @@ impl Sequencer {
         let batch =
             Batch { sequenced: std::mem::take(&mut self.batch), graph: Arc::new(self.working.clone()) };
         self.batch_bytes = 0;
-        self.before_batch = self.working.clone();
+        self.savepoint = (self.working.clone(), 0);
         state.handed_over = Some(batch);
         drop(state);
         self.committer.appender.notify_one();
@@ -212,7 +204,7 @@ impl Sequencer {
         drop(state);
         let outcome = read_on(&self.committer, graph).map(|graph| {
             self.working = graph.clone();
-            self.before_batch = graph.clone();
+            self.savepoint = (graph.clone(), 0);
             self.committer.publish(Arc::new(graph));
         });
         // Whoever asked may be gone.
@@ -231,7 +223,7 @@ impl Sequencer {
         match catch_up(&self.committer) {
             Ok(graph) => {
                 self.working = graph;
-                self.before_batch = self.working.clone();
+                self.savepoint = (self.working.clone(), 0);
                 requests.into_iter().for_each(|request| self.sequence(request));
             }
             Err(error) => {
@@ -245,11 +237,32 @@ impl Sequencer {
         let waiting = std::mem::take(&mut state.requests);
         let returned = state.returned.take().map(|batch| batch.sequenced).unwrap_or_default();
         state.bytes = 0;
+        if let Some((_, done)) = state.replacement.take() {
+            // Whoever asked may be gone.
+            let _ = done.send(Err(error.duplicate()));
+        }
         drop(state);
         self.committer.make_room();
         let sequenced = returned.into_iter().chain(self.batch.drain(..)).map(|sequenced| sequenced.request);
         sequenced.chain(waiting).for_each(|request| request.ticket.complete(Err(error.duplicate())));
     }
+}
+
+/// The commit instant that a writer has set, if it is possible after a record of the instant `last`.
+pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant) -> Result<Instant> {
+    if instant < last {
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            format!("commit instant {instant}: expected at least the last record's, {last}"),
+        ));
+    }
+    if instant > now {
+        return Err(Error::new(
+            ErrorKind::FutureInstant,
+            format!("commit instant {instant}: expected an instant of the past, now is {now}"),
+        ));
+    }
+    Ok(instant)
 }
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
@@ -258,7 +271,7 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let before = graph.position;
     let graph = read_on(committer, graph)?;
     if graph.position > before {
-        committer.publish(Arc::new(graph.clone()));
+        committer.publish_newer(Arc::new(graph.clone()));
     }
     Ok(graph)
 }

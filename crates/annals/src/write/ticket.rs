@@ -1,5 +1,6 @@
 //! What a commit hands back: a ticket to wait on, and at the end a receipt.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::model::Instant;
@@ -83,7 +84,8 @@ impl Ticket {
         drop(state);
         self.0.is_done.notify_all();
         for callback in callbacks {
-            callback(copy(&outcome));
+            // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
+            let _ = catch_unwind(AssertUnwindSafe(|| callback(copy(&outcome))));
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::anchor;
+use super::correction;
 use super::queue::{Committer, Request};
 use super::reads::Reads;
+use super::sequencer::check_commit_instant;
 use super::ticket::{Receipt, Ticket};
 use crate::graph::{Graph, find_conflict, kind_of};
 use crate::model::{
@@ -253,7 +254,7 @@ impl Transaction {
         let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
             return Ok(());
         };
-        for (_, attribute) in declared.attributes.values() {
+        for attribute in declared.attributes.values().map(|attribute| &attribute.definition) {
             if let Some(value) = &attribute.default
                 && !properties.iter().any(|(name, _)| *name == attribute.name)
             {
@@ -326,7 +327,11 @@ impl Transaction {
     fn speculate(&self) -> Result<Snapshot> {
         let mut graph = Graph::clone(self.base.graph());
         let last = graph.last_instant();
-        let instant = self.instant.unwrap_or_else(|| Instant::now().max(Instant::from_checked_micros(last)));
+        let last = Instant::from_checked_micros(last);
+        let instant = match self.instant {
+            None => Instant::now().max(last),
+            Some(instant) => check_commit_instant(instant, last, Instant::now().max(last))?,
+        };
         let record = Record { instant, ..self.record() };
         let position = graph.position.next();
         graph.apply(position, &record)?;
@@ -350,7 +355,9 @@ impl Transaction {
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
-        Transaction { base: latest, view: None, ..self }.speculate()
+        let mut transaction = Transaction { base: latest, view: None, ..self };
+        transaction.check_corrections()?;
+        transaction.speculate()
     }
 
     /// Commits; returns when it is durable.
@@ -377,12 +384,16 @@ impl Transaction {
     }
 
     fn hand_over(mut self, may_wait: bool) -> Result<Ticket> {
-        if self.changes.is_empty() && !self.is_serializable {
+        if self.changes.is_empty() {
+            // Also a serializable transaction: what it read is one snapshot.
             let position = self.base.position();
             let instant = self.base.instant_of(position).unwrap_or_default();
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
-        self.anchor();
+        self.check_corrections()?;
+        let instant = self.instant.unwrap_or_else(Instant::now);
+        let stamp = Stamp { instant, author: Arc::clone(&self.author) };
+        anchor::attach(&self.base, &mut self.changes, &stamp);
         let record = Record { changes: std::mem::take(&mut self.changes), ..self.record() };
         let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
         if body.record_bytes_max() > TRANSACTION_BYTES_MAX {
@@ -405,35 +416,17 @@ impl Transaction {
         self.committer.enqueue(request, may_wait)
     }
 
-    /// Adds the whole content to changes where it is due.
-    fn anchor(&mut self) {
-        let mut times: HashMap<InstanceId, u32> = HashMap::new();
-        for change in self.changes.iter().filter(|change| !is_create(&change.action)) {
-            if let Some(instance) = change.action.instance() {
-                *times.entry(instance).or_default() += 1;
-            }
+    /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.
+    ///
+    /// Nobody else can have changed the instance when the commit succeeds, so what is checked here holds then.
+    fn check_corrections(&mut self) -> Result<()> {
+        let instances = correction::find(self.base.graph(), &self.changes);
+        if instances.is_empty() {
+            return Ok(());
         }
-        if times.is_empty() {
-            return;
-        }
-        let instant = self.instant.unwrap_or_else(Instant::now);
-        let stamp = Stamp { instant, author: Arc::clone(&self.author) };
-        for change in self.changes.iter_mut().filter(|change| !is_create(&change.action)) {
-            let Some(instance) = change.action.instance().filter(|instance| times[instance] == 1) else {
-                continue;
-            };
-            let known = self.base.graph().table(kind_of(&instance)).find(instance.id());
-            let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
-            let is_correction = change.valid_from.is_some_and(|from| from.micros() < before.valid_from);
-            if !is_correction && anchor::is_due(before, change) {
-                change.anchor = anchor::after(&self.base, before, change, &stamp);
-            }
-        }
+        let snapshot = self.current()?;
+        instances.iter().try_for_each(|instance| correction::check(snapshot, instance))
     }
-}
-
-fn is_create(action: &Action) -> bool {
-    matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_))
 }
 
 fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {

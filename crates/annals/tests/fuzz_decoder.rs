@@ -1,0 +1,247 @@
+//! Damaged records and segments: opening them gives a repository or an error, never a panic, never a hang.
+//!
+//! The corpus of found cases is replayed by every test run. To look for more, with the seed that a failure prints:
+//! `ANNALS_FUZZ_SECONDS=600 ANNALS_FUZZ_SEED=1 cargo test -p annals --test fuzz_decoder -- --ignored`
+
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use annals::log::simulated_disk::SimulatedDisk;
+use annals::log::{Disk, FileLog, FileOptions, Log, MemoryLog, ReadLimit};
+use annals::{ErrorKind, Options, Position, Repository};
+use support::operations::{Generator, SHAPES, first_definitions, push};
+use support::{Random, number_from_environment};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+}
+
+/// Opens a repository on these records, and if it opens looks at everything in it.
+///
+/// Shape: true if it opened. A record that decodes and fits is a record, whoever made it.
+fn survives(records: &[Vec<u8>]) -> bool {
+    let log = MemoryLog::new();
+    let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
+    log.append(Position(1), &slices).expect("a memory log takes all records of this size");
+    match Repository::with_log(Arc::new(log), Options::read_only()) {
+        Ok(repository) => {
+            look_at(&repository);
+            true
+        }
+        Err(error) => {
+            assert!(
+                matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat | ErrorKind::Gap),
+                "{error:?}"
+            );
+            false
+        }
+    }
+}
+
+/// Reads every version. Damaged anchors may make a version unreadable, but reading it must give an error.
+fn look_at(repository: &Repository) {
+    let snapshot = repository.snapshot();
+    let page = snapshot.find_entities(&annals::Find::all().limit(100)).expect("the present needs no history");
+    for entity in &page.items {
+        if let Ok(versions) = snapshot.versions(&entity.instance_id(), 0, 100) {
+            for version in versions {
+                let _ = snapshot.entity_version(entity.id(), version.version).map(drop);
+            }
+        }
+    }
+}
+
+/// The records of a random history.
+fn valid_records(seed: u64, steps: usize) -> Vec<Vec<u8>> {
+    let log = MemoryLog::new();
+    let repository = Repository::with_log(Arc::new(log.clone()), Options::default()).unwrap();
+    for definition in first_definitions() {
+        repository.transact(|t| t.define_type(definition.clone())).unwrap();
+    }
+    let shape = SHAPES[(seed % 4) as usize];
+    let mut generator = Generator { random: Random(seed), shape, instants: Vec::new() };
+    for _ in 0..steps {
+        let mut transaction = repository.transaction();
+        transaction.author("ada").message("why");
+        let operations = generator.transaction();
+        let pushed = operations.iter().try_for_each(|operation| push(&mut transaction, operation));
+        if let Ok(receipt) = pushed.and_then(|()| transaction.commit()) {
+            generator.instants.push(receipt.instant.micros());
+        }
+    }
+    let mut records = Vec::new();
+    loop {
+        let read = log.read(Position(records.len() as u64 + 1), ReadLimit::default()).unwrap();
+        if read.is_empty() {
+            return records;
+        }
+        records.extend(read);
+    }
+}
+
+/// Changes some bytes: flips, cuts, repeats, inserts, interesting numbers, pieces of other records.
+fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+    for _ in 0..1 + random.below(4) {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = random.below(bytes.len());
+        match random.below(8) {
+            0 | 1 => bytes[at] ^= 1 << random.below(8),
+            2 => {
+                bytes[at] = *random
+                    .choose(&[0x00, 0x17, 0x18, 0x1b, 0x5f, 0x7f, 0x80, 0x9f, 0xa0, 0xbf, 0xc2, 0xf6, 0xff])
+            }
+            3 => bytes.truncate(at),
+            4 => bytes.insert(at, random.next() as u8),
+            5 => {
+                bytes.remove(at);
+            }
+            6 => {
+                let end = (at + random.below(16)).min(bytes.len());
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+            _ if !other.is_empty() => {
+                let start = random.below(other.len());
+                let end = (start + random.below(32)).min(other.len());
+                bytes.splice(at..at, other[start..end].iter().copied());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Damages one record of a history. Panics with the seed and leaves the case in the corpus.
+fn fuzz_records(seed: u64, histories: &[Vec<Vec<u8>>]) -> bool {
+    let mut random = Random(seed);
+    let mut records = random.choose(histories).clone();
+    let other = random.choose(&records).clone();
+    let at = random.below(records.len());
+    mutate(&mut records[at], &other, &mut random);
+    match catch_unwind(AssertUnwindSafe(|| survives(&records))) {
+        Ok(is_open) => is_open,
+        Err(cause) => {
+            let path = corpus().join(format!("found-{seed}.records"));
+            let _ = std::fs::create_dir_all(corpus()).and_then(|()| std::fs::write(&path, pack(&records)));
+            eprintln!("seed {seed}: the case is in {}", path.display());
+            std::panic::resume_unwind(cause)
+        }
+    }
+}
+
+const FOLDER: &str = "/log";
+const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 4 };
+
+/// Damages one segment of a file log.
+fn fuzz_segment(seed: u64, histories: &[Vec<Vec<u8>>]) -> bool {
+    let mut random = Random(seed);
+    let records = random.choose(histories);
+    let disk = SimulatedDisk::new();
+    let log = FileLog::open_on(Arc::new(disk.clone()), FOLDER, OPTIONS).unwrap();
+    for (position, record) in (1..).zip(records) {
+        log.append(Position(position), &[record]).unwrap();
+    }
+    drop(log);
+    let names = disk.list(Path::new(FOLDER)).unwrap();
+    let mut names: Vec<_> = names.into_iter().filter(|name| name.ends_with(".seg")).collect();
+    names.sort();
+    let path = Path::new(FOLDER).join(random.choose(&names));
+    let before = disk.contents(&path).unwrap();
+    let mut after = before.clone();
+    mutate(&mut after, &before, &mut random);
+    let file = disk.open(&path, annals::log::Access::Write).unwrap();
+    file.set_len(0).unwrap();
+    file.write_at(&after, 0).unwrap();
+    drop(file);
+    let opened = catch_unwind(AssertUnwindSafe(|| {
+        let log = FileLog::open_on(Arc::new(disk.clone()), FOLDER, OPTIONS)?;
+        let repository = Repository::with_log(Arc::new(log), Options::default())?;
+        look_at(&repository);
+        Ok::<_, annals::Error>(())
+    }));
+    match opened {
+        Ok(outcome) => outcome.is_ok(),
+        Err(cause) => {
+            eprintln!("segment seed {seed}");
+            std::panic::resume_unwind(cause)
+        }
+    }
+}
+
+/// Records in a file of the corpus. Shape: length (4, big endian), bytes; again and again.
+fn pack(records: &[Vec<u8>]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for record in records {
+        packed.extend_from_slice(&(record.len() as u32).to_be_bytes());
+        packed.extend_from_slice(record);
+    }
+    packed
+}
+
+fn unpack(mut packed: &[u8]) -> Vec<Vec<u8>> {
+    let mut records = Vec::new();
+    while let Some((length, rest)) = packed.split_first_chunk::<4>() {
+        let length = u32::from_be_bytes(*length) as usize;
+        records.push(rest[..length].to_vec());
+        packed = &rest[length..];
+    }
+    records
+}
+
+fn histories() -> Vec<Vec<Vec<u8>>> {
+    (1..=8).map(|seed| valid_records(seed, 25)).collect()
+}
+
+#[test]
+fn found_cases_are_survived() {
+    let entries = std::fs::read_dir(corpus()).expect("the corpus is in the repository");
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "records") {
+            eprintln!("{}", path.display());
+            survives(&unpack(&std::fs::read(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn whole_histories_open() {
+    for records in histories() {
+        assert!(survives(&records));
+        assert_eq!(unpack(&pack(&records)), records);
+    }
+}
+
+#[test]
+fn damaged_records_and_segments_are_survived() {
+    let histories = histories();
+    for seed in 0..1_500 {
+        fuzz_records(seed, &histories);
+    }
+    for seed in 0..100 {
+        fuzz_segment(seed, &histories);
+    }
+}
+
+#[test]
+#[ignore = "runs as long as ANNALS_FUZZ_SECONDS says"]
+fn fuzz() {
+    let seconds = number_from_environment("ANNALS_FUZZ_SECONDS", 60);
+    let first =
+        number_from_environment("ANNALS_FUZZ_SEED", Instant::now().elapsed().as_nanos() as u64 + 1_000_000);
+    let histories = histories();
+    let (start, mut seed, mut opened) = (Instant::now(), first, 0u64);
+    while start.elapsed() < Duration::from_secs(seconds) {
+        opened += u64::from(fuzz_records(seed, &histories));
+        if seed.is_multiple_of(16) {
+            fuzz_segment(seed, &histories);
+        }
+        seed += 1;
+    }
+    eprintln!("{} cases from seed {first} on, of which {opened} were records all the same", seed - first);
+}

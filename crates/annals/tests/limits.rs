@@ -1,0 +1,270 @@
+//! Bounds: what is too long, too deep, too many, too early or too late is refused, and nothing is left of it.
+
+mod support;
+
+use std::sync::Arc;
+
+use annals::*;
+use support::CheckedRepository;
+
+fn kind_of<T>(result: Result<T>) -> ErrorKind {
+    result.err().expect("it should be refused").kind()
+}
+
+fn create(repository: &Repository, entity: &NewEntity) -> Result<Receipt> {
+    repository.transact(|t| t.create_entity(entity.clone())).map(|(_, receipt)| receipt)
+}
+
+fn with_value(value: Value) -> NewEntity {
+    NewEntity::new("t").id("a").unwrap().property("p", value)
+}
+
+fn nested(depth: usize, innermost: Value) -> Value {
+    (0..depth).fold(innermost, |value, _| Value::List([value].into()))
+}
+
+#[test]
+fn names_are_bounded_everywhere() {
+    let repository = CheckedRepository::in_memory();
+    let long = "n".repeat(NAME_BYTES_MAX + 1);
+    for name in ["", &long, "a\nb"] {
+        let entities = [
+            NewEntity::new(name),
+            NewEntity::new("t").property(name, 1),
+            NewEntity::new("t").classified(ClassificationContent::new(name)),
+            NewEntity::new("t").classified(ClassificationContent::new("c").property(name, 1)),
+        ];
+        for entity in entities {
+            assert_eq!(kind_of(create(&repository, &entity)), ErrorKind::InvalidArgument, "{entity:?}");
+        }
+        let defined = repository.transact(|t| t.define_type(TypeDefinition::entity(name)));
+        assert_eq!(kind_of(defined), ErrorKind::InvalidArgument);
+        let attribute = AttributeDefinition::new(name, ValueType::Any);
+        let defined =
+            repository.transact(|t| t.define_type(TypeDefinition::entity("t").attribute(attribute.clone())));
+        assert_eq!(kind_of(defined), ErrorKind::InvalidArgument);
+    }
+    assert_eq!(repository.snapshot().position(), Position::ZERO);
+    create(&repository, &NewEntity::new(&"n".repeat(NAME_BYTES_MAX))).unwrap();
+    let id = repository.snapshot().find_entities(&Find::all()).unwrap().items[0].instance_id();
+    for name in ["", &long] {
+        let patched = repository.transact(|t| t.update(&id, Patch::new().set(name, 1)));
+        assert_eq!(kind_of(patched), ErrorKind::InvalidArgument);
+    }
+}
+
+#[test]
+fn the_longest_id_is_kept_and_found() {
+    let repository = CheckedRepository::in_memory();
+    let id = "ä".repeat(ID_BYTES_MAX / 2);
+    create(&repository, &NewEntity::new("t").id(&id).unwrap()).unwrap();
+    assert!(repository.snapshot().entity(&Id::new(&id).unwrap()).unwrap().is_some());
+    assert_eq!(kind_of(Id::new(&"i".repeat(ID_BYTES_MAX + 1))), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn values_are_bounded_wherever_they_are() {
+    let repository = CheckedRepository::in_memory();
+    let long = Value::from("v".repeat(VALUE_BYTES_MAX + 1));
+    let values = [
+        long.clone(),
+        Value::Bytes(vec![0; VALUE_BYTES_MAX + 1].into()),
+        Value::List([long.clone()].into()),
+        Value::Map(Arc::new([("k".into(), long.clone())].into())),
+        // Members of sets were not looked at.
+        Value::set([long.clone()]).unwrap(),
+    ];
+    for value in values {
+        assert_eq!(kind_of(create(&repository, &with_value(value.clone()))), ErrorKind::TooLarge);
+    }
+    create(&repository, &with_value(Value::from("v".repeat(VALUE_BYTES_MAX)))).unwrap();
+    let id = InstanceId::Entity(Id::new("a").unwrap());
+    let added = repository.transact(|t| t.update(&id, Patch::new().add("p", long.clone())));
+    assert_eq!(kind_of(added), ErrorKind::TooLarge);
+}
+
+/// A set in the deepest list was accepted, and its record could not be read again: the repository did not open.
+#[test]
+fn the_deepest_nesting_that_is_accepted_is_read_back() {
+    let repository = CheckedRepository::in_memory();
+    let set = || Value::set([Value::from(1)]).unwrap();
+    for (depth, innermost) in [(NESTING_MAX + 1, Value::from(1)), (NESTING_MAX, set())] {
+        let refused = create(&repository, &with_value(nested(depth, innermost)));
+        assert_eq!(kind_of(refused), ErrorKind::TooLarge);
+    }
+    create(&repository, &with_value(nested(NESTING_MAX, Value::from(1)))).unwrap();
+    let other = NewEntity::new("t").id("b").unwrap().property("p", nested(NESTING_MAX - 1, set()));
+    create(&repository, &other).unwrap();
+}
+
+/// The seconds of the most negative durations do not fit 64 bits of microseconds; such a record did not decode.
+#[test]
+fn extreme_values_are_read_back() {
+    let repository = CheckedRepository::in_memory();
+    let values = [
+        Value::Duration(Duration::from_micros(i64::MIN)),
+        Value::Duration(Duration::from_micros(i64::MAX)),
+        Value::Integer(i64::MIN),
+        Value::Decimal(rust_decimal::Decimal::MAX),
+        Value::Decimal(rust_decimal::Decimal::MIN),
+        Value::Decimal(rust_decimal::Decimal::new(1, 28)),
+        Value::Float(f64::from_bits(0xFFF8_0000_0000_0001)),
+        Value::Float(f64::MIN_POSITIVE),
+        Value::set([]).unwrap(),
+        Value::List([].into()),
+    ];
+    for (number, value) in values.into_iter().enumerate() {
+        let entity = NewEntity::new("t").id(&format!("e{number}")).unwrap().property("p", value);
+        create(&repository, &entity).unwrap();
+    }
+}
+
+#[test]
+fn a_transaction_takes_a_bounded_number_of_changes() {
+    let repository = CheckedRepository::in_memory();
+    let mut transaction = repository.transaction();
+    let mut accepted = 0;
+    let error = loop {
+        match transaction.push_action(Action::Void) {
+            Ok(()) => accepted += 1,
+            Err(error) => break error,
+        }
+        assert!(accepted <= 1 << 20);
+    };
+    assert_eq!((accepted, error.kind()), (1 << 20, ErrorKind::TooLarge));
+}
+
+#[test]
+fn a_transaction_larger_than_a_record_is_refused() {
+    let repository = CheckedRepository::in_memory();
+    let value = Value::from("v".repeat(VALUE_BYTES_MAX));
+    let mut transaction = repository.transaction();
+    for _ in 0..=TRANSACTION_BYTES_MAX / VALUE_BYTES_MAX {
+        transaction.create_entity(NewEntity::new("t").property("p", value.clone())).unwrap();
+    }
+    assert_eq!(kind_of(transaction.commit()), ErrorKind::TooLarge);
+    assert_eq!(repository.snapshot().position(), Position::ZERO);
+}
+
+fn at(micros: i64) -> Instant {
+    Instant::from_micros(micros).unwrap()
+}
+
+#[test]
+fn the_future_cannot_be_claimed_or_read() {
+    let repository = CheckedRepository::in_memory();
+    let future = at(Instant::now().micros() + 3_600_000_000);
+    let mut transaction = repository.transaction();
+    transaction.valid_from(Some(future)).create_entity(NewEntity::new("t")).unwrap();
+    assert_eq!(kind_of(transaction.view()), ErrorKind::FutureInstant);
+    assert_eq!(kind_of(transaction.commit()), ErrorKind::FutureInstant);
+    let mut transaction = repository.transaction();
+    transaction.committed_at(future).create_entity(NewEntity::new("t")).unwrap();
+    assert_eq!(kind_of(transaction.commit()), ErrorKind::FutureInstant);
+    let snapshot = repository.snapshot();
+    for as_of in
+        [AsOf { valid: Some(future), ..AsOf::default() }, AsOf { instant: Some(future), ..AsOf::default() }]
+    {
+        assert_eq!(kind_of(snapshot.as_of(as_of)), ErrorKind::FutureInstant);
+    }
+    let beyond = AsOf { position: Some(Position(1)), ..AsOf::default() };
+    assert_eq!(kind_of(snapshot.as_of(beyond)), ErrorKind::NotFound);
+    let both = AsOf { position: Some(Position(0)), instant: Some(at(0)), valid: None };
+    assert_eq!(kind_of(snapshot.as_of(both)), ErrorKind::InvalidArgument);
+}
+
+/// Reading one's own writes, or a dry run, with an instant before the last record's told of a corrupted record.
+#[test]
+fn commit_instants_never_go_backwards() {
+    let repository = CheckedRepository::in_memory();
+    let transaction = |micros: i64| {
+        let mut transaction = repository.transaction();
+        transaction.committed_at(at(micros)).create_entity(NewEntity::new("t")).unwrap();
+        transaction
+    };
+    transaction(2_000).commit().unwrap();
+    assert_eq!(kind_of(transaction(1_999).commit()), ErrorKind::InvalidArgument);
+    assert_eq!(kind_of(transaction(1_999).dry_run().map(drop)), ErrorKind::InvalidArgument);
+    assert_eq!(kind_of(transaction(1_999).view()), ErrorKind::InvalidArgument);
+    let receipt = transaction(2_000).commit().unwrap();
+    assert_eq!(receipt, Receipt { position: Position(2), instant: at(2_000) });
+    let snapshot = repository.snapshot();
+    let past = snapshot.as_of(AsOf { instant: Some(at(2_000)), ..AsOf::default() }).unwrap();
+    assert_eq!(past.position(), Position(2));
+    let before = snapshot.as_of(AsOf { instant: Some(at(1_999)), ..AsOf::default() }).unwrap();
+    assert_eq!((before.position(), before.instant_of(Position(1))), (Position::ZERO, None));
+}
+
+/// A cursor of fewer bytes than a key has made the search panic.
+#[test]
+fn garbage_in_place_of_a_cursor_is_refused_or_finds_nothing_wrong() {
+    let repository = CheckedRepository::in_memory();
+    for number in 0..20 {
+        let id = format!("e{number}");
+        let entity = NewEntity::new("t").id(&id).unwrap().property("n", number);
+        create(&repository, &entity.classified(ClassificationContent::new("c"))).unwrap();
+    }
+    let snapshot = repository.snapshot();
+    let finds = [
+        Find::all(),
+        Find::of("t"),
+        Find::all().classified("c"),
+        Find::all().order_by("n"),
+        Find::all().order_by_descending("n"),
+        Find::all().matching("n", Operator::Greater, 3),
+    ];
+    let mut random = support::Random(11);
+    for find in finds {
+        for text in ["", "0", "05", "0500", "0100", "zz", "ä", "050000000g", &"05".repeat(3000)] {
+            let found = snapshot.find_entities(&find.clone().after(text));
+            assert_eq!(kind_of(found.map(|page| page.items.len())), ErrorKind::InvalidArgument, "{text:?}");
+        }
+        for _ in 0..2_000 {
+            let length = 1 + random.below(24);
+            let plan = 1 + random.below(5) as u8;
+            let bytes = std::iter::once(plan).chain((0..length).map(|_| random.next() as u8));
+            let text: String = bytes.map(|byte| format!("{byte:02x}")).collect();
+            if let Ok(page) = snapshot.find_entities(&find.clone().after(text)) {
+                assert!(page.items.len() <= 20);
+            }
+        }
+    }
+}
+
+#[test]
+fn page_sizes_and_conditions_are_bounded() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, &NewEntity::new("t")).unwrap();
+    let snapshot = repository.snapshot();
+    for limit in [0, 100_001] {
+        let found = snapshot.find_entities(&Find::all().limit(limit));
+        assert_eq!(kind_of(found.map(|page| page.items.len())), ErrorKind::InvalidArgument);
+    }
+    let many = (0..65).fold(Find::all(), |find, _| find.matching("n", Operator::Exists, 0));
+    assert_eq!(kind_of(snapshot.find_entities(&many)), ErrorKind::TooLarge);
+    let number = Find::all().matching("n", Operator::Prefix, 1);
+    assert_eq!(kind_of(snapshot.find_entities(&number)), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn adding_a_list_to_a_set_is_refused() {
+    let repository = CheckedRepository::in_memory();
+    create(&repository, &with_value(Value::from(1))).unwrap();
+    let id = InstanceId::Entity(Id::new("a").unwrap());
+    let list = Value::List([Value::from(1)].into());
+    let added = repository.transact(|t| t.update(&id, Patch::new().add("p", list.clone())));
+    assert_eq!(kind_of(added), ErrorKind::InvalidArgument);
+    repository.transact(|t| t.update(&id, Patch::new().set("p", list.clone()))).unwrap();
+    let added = repository.transact(|t| t.update(&id, Patch::new().add("p", 1)));
+    assert_eq!(kind_of(added), ErrorKind::InvalidArgument);
+}
+
+/// The last day of the calendar stands for "for ever" in many a data set.
+#[test]
+fn the_last_and_first_days_of_the_calendar_are_dates() {
+    for text in ["9999-12-31", "-009999-01-01"] {
+        let date: Date = text.parse().unwrap();
+        assert_eq!(date.to_string(), text);
+        assert_eq!(Date::from_days(date.days()).unwrap(), date);
+    }
+}

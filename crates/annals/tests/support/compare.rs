@@ -1,0 +1,514 @@
+//! Compares a snapshot with the plain model in everything that can be asked of it.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use annals::*;
+
+use super::operations::{CLASSIFICATIONS, ENTITY_TYPES, Generator, PROPERTIES, RELATIONSHIP_TYPES};
+use super::reference::{Classified, Image, Known, PRESENT, Properties, Reference, Version, View};
+
+/// Texts are ordered by their beginning, and then by age.
+const ORDERED_TEXT_BYTES: usize = 120;
+
+/// Compares everything that is found by id: contents, neighbours, versions, counts.
+pub fn compare_all(snapshot: &Snapshot, model: &Reference, view: View) {
+    for (id, known) in &model.entities {
+        let found = snapshot.entity(id).expect("read an entity");
+        let expected = known.live(view);
+        assert_eq!(found.is_some(), expected.is_some(), "entity {id} in {view:?}: {found:?}");
+        if let (Some(found), Some(expected)) = (&found, expected) {
+            compare_entity(found, known, expected);
+        }
+        compare_neighbors(snapshot, model, id, view);
+        compare_versions(snapshot, model, &InstanceId::Entity(id.clone()), view);
+    }
+    for (id, known) in &model.relationships {
+        let found = snapshot.relationship(id).expect("read a relationship");
+        let expected = known.live(view);
+        assert_eq!(found.is_some(), expected.is_some(), "relationship {id} in {view:?}: {found:?}");
+        if let (Some(found), Some(expected)) = (&found, expected) {
+            compare_relationship(found, known, expected);
+        }
+        compare_versions(snapshot, model, &InstanceId::Relationship(id.clone()), view);
+    }
+    compare_counts(snapshot, model, view);
+}
+
+fn compare_entity(found: &Entity<'_>, known: &Known, expected: &Version) {
+    let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
+    let wanted = (&*known.type_name, expected.number, expected.position, expected.valid_from);
+    assert_eq!(header, wanted, "header of {}", found.id());
+    assert_eq!(pair(&found.created()), known.created, "created {}", found.id());
+    assert_eq!(pair(&found.updated()), expected.updated, "updated {}", found.id());
+    let classifications = found.classifications().map(|known| {
+        let classified = Classified {
+            version: known.version(),
+            created: pair(&known.created()),
+            updated: pair(&known.updated()),
+            properties: properties_of(known.properties()),
+        };
+        (known.name().to_string(), classified)
+    });
+    let image =
+        Image { properties: properties_of(found.properties()), classifications: classifications.collect() };
+    assert_eq!(image, expected.image, "content of {} v{}", found.id(), found.version());
+    for (name, value) in &expected.image.properties {
+        assert_eq!(found.property(name), Some(value), "property {name} of {}", found.id());
+    }
+}
+
+fn compare_relationship(found: &Relationship<'_>, known: &Known, expected: &Version) {
+    let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
+    let wanted = (&*known.type_name, expected.number, expected.position, expected.valid_from);
+    assert_eq!(header, wanted, "header of {}", found.id());
+    assert_eq!(pair(&found.created()), known.created, "created {}", found.id());
+    assert_eq!(pair(&found.updated()), expected.updated, "updated {}", found.id());
+    let (from, to) = known.ends.as_ref().expect("a relationship has ends");
+    assert_eq!((found.from(), found.to()), (from, to), "ends of {}", found.id());
+    assert_eq!(properties_of(found.properties()), expected.image.properties, "content of {}", found.id());
+}
+
+fn pair(stamp: &Stamp) -> (i64, String) {
+    (stamp.instant.micros(), stamp.author.to_string())
+}
+
+fn properties_of<'e>(properties: impl Iterator<Item = (&'e str, &'e Value)>) -> Properties {
+    properties.map(|(name, value)| (name.to_string(), value.clone())).collect()
+}
+
+/// Relationships of an entity that a view sees, in the order of the engine, with the entity at the other end.
+fn neighbors_of<'m>(
+    model: &'m Reference,
+    id: &Id,
+    direction: Direction,
+    types: Option<&BTreeSet<String>>,
+    view: View,
+) -> Vec<(&'m Id, &'m Id)> {
+    let mut found: Vec<(&str, u64, &Id, &Id)> = Vec::new();
+    for (relationship, known) in &model.relationships {
+        let (from, to) = known.ends.as_ref().expect("a relationship has ends");
+        let (own, other) = if direction == Direction::Out { (from, to) } else { (to, from) };
+        let is_wanted = types.is_none_or(|types| types.contains(&known.type_name));
+        if own == id && is_wanted && known.live(view).is_some() {
+            found.push((&known.type_name, known.age, relationship, other));
+        }
+    }
+    found.sort_unstable();
+    found.into_iter().map(|(_, _, relationship, other)| (relationship, other)).collect()
+}
+
+fn compare_neighbors(snapshot: &Snapshot, model: &Reference, id: &Id, view: View) {
+    let is_live = model.entities[id].live(view).is_some();
+    for direction in [Direction::Out, Direction::In] {
+        for type_name in [None, Some("k0"), Some("k1"), Some("nothing")] {
+            let neighbors = snapshot.neighbors(id, direction, type_name);
+            if !is_live {
+                assert_eq!(neighbors.err().map(|error| error.kind()), Some(ErrorKind::NotFound), "{id}");
+                continue;
+            }
+            let types =
+                type_name.map(|name| model.with_subtypes(TypeKind::Relationship, name, view.position));
+            let expected = neighbors_of(model, id, direction, types.as_ref(), view);
+            let found: Vec<Neighbor<'_>> =
+                neighbors.expect("neighbors").collect::<Result<_>>().expect("a neighbor");
+            let ids: Vec<(&Id, &Id)> =
+                found.iter().map(|neighbor| (neighbor.relationship.id(), neighbor.entity.id())).collect();
+            assert_eq!(ids, expected, "{direction:?} {type_name:?} neighbors of {id} in {view:?}");
+            let degree = snapshot.degree(id, direction, type_name).expect("degree");
+            assert_eq!(degree, expected.len(), "{direction:?} {type_name:?} degree of {id} in {view:?}");
+            if let Some((middle, _)) = expected.get(expected.len() / 2) {
+                let rest: Vec<Neighbor<'_>> = snapshot
+                    .neighbors_after(id, direction, type_name, Some(middle))
+                    .and_then(Iterator::collect)
+                    .expect("neighbors after one");
+                let rest: Vec<&Id> = rest.iter().map(|neighbor| neighbor.relationship.id()).collect();
+                let wanted: Vec<&Id> = expected[expected.len() / 2 + 1..].iter().map(|(id, _)| *id).collect();
+                assert_eq!(rest, wanted, "{direction:?} {type_name:?} neighbors of {id} after {middle}");
+            }
+        }
+    }
+}
+
+fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, view: View) {
+    let known = model.known(id).expect("listed");
+    let in_force = known.seen(view).map(|version| version.number);
+    let found = snapshot.versions(id, 0, usize::MAX).expect("versions");
+    let expected: Vec<VersionInfo> = known
+        .versions
+        .iter()
+        .rev()
+        .filter(|version| version.position <= view.position)
+        .map(|version| VersionInfo {
+            version: version.number,
+            base: version.base,
+            position: Position(version.position),
+            instant: Instant::from_micros(version.updated.0).unwrap(),
+            author: version.updated.1.as_str().into(),
+            message: model.messages[version.position as usize - 1].as_str().into(),
+            valid_from: Instant::from_micros(version.valid_from).unwrap(),
+            status: version.status,
+            verb: version.verb,
+            is_in_force: in_force == Some(version.number),
+        })
+        .collect();
+    // A cascade is told by the verb of what was asked for, which is the same.
+    assert_eq!(found, expected, "versions of {id} in {view:?}");
+}
+
+fn compare_counts(snapshot: &Snapshot, model: &Reference, view: View) {
+    let live = |table: &BTreeMap<Id, Known>| {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for known in table.values().filter(|known| known.live(view).is_some()) {
+            *counts.entry(known.type_name.clone()).or_default() += 1;
+        }
+        counts
+    };
+    let mut classified: BTreeMap<String, u64> = BTreeMap::new();
+    for known in model.entities.values() {
+        let image = known.live(view).map(|version| &version.image);
+        for name in image.iter().flat_map(|image| image.classifications.keys()) {
+            *classified.entry(name.clone()).or_default() += 1;
+        }
+    }
+    let (entities, relationships) = (live(&model.entities), live(&model.relationships));
+    assert_eq!(snapshot.entities_count(), entities.values().sum::<u64>(), "entities in {view:?}");
+    assert_eq!(snapshot.relationships_count(), relationships.values().sum::<u64>(), "in {view:?}");
+    for (kind, expected) in [
+        (TypeKind::Entity, entities),
+        (TypeKind::Relationship, relationships),
+        (TypeKind::Classification, classified),
+    ] {
+        let found: BTreeMap<String, u64> = snapshot
+            .counts(kind)
+            .expect("counts")
+            .into_iter()
+            .map(|(name, count)| (name.to_string(), count))
+            .collect();
+        assert_eq!(found, expected, "counts of {kind:?} in {view:?}");
+    }
+}
+
+/// Runs one random search, page by page, and compares it with looking at everything.
+pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, generator: &mut Generator) {
+    let kind = if generator.random.one_in(4) { TypeKind::Relationship } else { TypeKind::Entity };
+    let find = random_find(generator, kind);
+    let is_unindexed = |name: &Arc<str>| model.is_unindexed(name);
+    let found = read_pages(snapshot, kind, &find, generator);
+    if find.order.as_ref().is_some_and(|(name, _)| is_unindexed(name)) {
+        match found {
+            Err(error) => assert_eq!(error.kind(), ErrorKind::InvalidArgument, "{find:?}"),
+            // Nothing has ever had the property.
+            Ok(found) => assert!(found.is_empty(), "{find:?} is ordered by an unindexed property"),
+        }
+        return;
+    }
+    let found = found.unwrap_or_else(|error| panic!("{find:?} in {view:?}: {error}"));
+    let table = if kind == TypeKind::Entity { &model.entities } else { &model.relationships };
+    let types = find.type_name.as_ref().map(|name| model.with_subtypes(kind, name, view.position));
+    let classifications = find
+        .classification
+        .as_ref()
+        .map(|name| model.with_subtypes(TypeKind::Classification, name, view.position));
+    let mut expected: Vec<(&Id, &Known, &Image)> = Vec::new();
+    for (id, known) in table {
+        let Some(version) = known.live(view) else { continue };
+        let image = &version.image;
+        let is_wanted = types.as_ref().is_none_or(|types| types.contains(&known.type_name))
+            && classifications
+                .as_ref()
+                .is_none_or(|names| names.iter().any(|name| image.classifications.contains_key(name)))
+            && find.conditions.iter().all(|condition| holds(condition, image))
+            && find.order.as_ref().is_none_or(|(name, _)| scalars(image, name).next().is_some());
+        if is_wanted {
+            expected.push((id, known, image));
+        }
+    }
+    let ids: BTreeSet<&Id> = expected.iter().map(|(id, ..)| *id).collect();
+    let found_ids: BTreeSet<&Id> = found.iter().collect();
+    assert_eq!(found_ids, ids, "{kind:?} {find:?} in {view:?}");
+    assert_eq!(found.len(), found_ids.len(), "{find:?} found something twice: {found:?}");
+    check_order(&find, &found, &expected);
+}
+
+fn random_find(generator: &mut Generator, kind: TypeKind) -> Find {
+    let types = if kind == TypeKind::Entity { ENTITY_TYPES } else { RELATIONSHIP_TYPES };
+    let mut find = Find::all();
+    if generator.random.one_in(2) {
+        find.type_name = Some((*generator.random.choose(&types)).into());
+    }
+    if kind == TypeKind::Entity && generator.random.one_in(3) {
+        find.classification = Some((*generator.random.choose(&CLASSIFICATIONS)).into());
+    }
+    for _ in 0..generator.random.below(3) {
+        let operator = *generator.random.choose(&[
+            Operator::Equal,
+            Operator::Equal,
+            Operator::Equal,
+            Operator::NotEqual,
+            Operator::Less,
+            Operator::LessOrEqual,
+            Operator::Greater,
+            Operator::GreaterOrEqual,
+            Operator::Prefix,
+            Operator::Contains,
+            Operator::Exists,
+            Operator::Missing,
+        ]);
+        let value = match operator {
+            Operator::Prefix | Operator::Contains => {
+                let long = "x".repeat(119 + generator.random.below(4));
+                Value::from(*generator.random.choose(&["", "a", "ab", "\0", &long, "y"]))
+            }
+            _ => generator.scalar(),
+        };
+        find.conditions.push(Condition { property: generator.property().into(), operator, value });
+    }
+    match generator.random.below(3) {
+        0 => find.order = Some((generator.property().into(), Order::Ascending)),
+        1 => find.order = Some((generator.property().into(), Order::Descending)),
+        _ => {}
+    }
+    // Often the same property is searched and ordered by.
+    if let (Some(condition), Some((name, _))) = (find.conditions.first_mut(), &find.order)
+        && generator.random.one_in(2)
+    {
+        condition.property = Arc::clone(name);
+    }
+    find
+}
+
+fn read_pages(
+    snapshot: &Snapshot,
+    kind: TypeKind,
+    find: &Find,
+    generator: &mut Generator,
+) -> Result<Vec<Id>> {
+    let mut ids = Vec::new();
+    let mut after = None;
+    loop {
+        let limit = *generator.random.choose(&[1, 2, 3, 7, 50]);
+        let find = Find { after: after.take(), limit, ..find.clone() };
+        let (page, next): (Vec<Id>, _) = if kind == TypeKind::Entity {
+            let page = snapshot.find_entities(&find)?;
+            (page.items.iter().map(|found| found.id().clone()).collect(), page.next)
+        } else {
+            let page = snapshot.find_relationships(&find)?;
+            (page.items.iter().map(|found| found.id().clone()).collect(), page.next)
+        };
+        assert!(page.len() <= limit, "{find:?}: a page of {}", page.len());
+        assert!(next.is_none() || page.len() == limit, "{find:?}: a page that is not full is the last");
+        ids.extend(page);
+        match next {
+            Some(next) => after = Some(next),
+            None => return Ok(ids),
+        }
+    }
+}
+
+fn scalars<'i>(image: &'i Image, name: &str) -> impl Iterator<Item = Value> + use<'i> {
+    let values: Vec<Value> = match image.properties.get(name) {
+        Some(Value::Set(values)) => values.iter().collect(),
+        Some(value) if value.is_scalar() => vec![value.clone()],
+        _ => Vec::new(),
+    };
+    values.into_iter()
+}
+
+fn holds(condition: &Condition, image: &Image) -> bool {
+    let held = image.properties.get(&*condition.property);
+    let is_equal = |value: &Value| value.compare(&condition.value) == Some(Ordering::Equal);
+    let any = |test: &dyn Fn(&Value) -> bool| match held {
+        None => false,
+        Some(Value::Set(values)) => values.iter().any(|value| test(&value)),
+        Some(value) => test(value),
+    };
+    let compares = |wanted: &[Ordering]| {
+        any(&|value| value.compare(&condition.value).is_some_and(|order| wanted.contains(&order)))
+    };
+    let text = condition.value.as_str();
+    match condition.operator {
+        Operator::Equal => any(&is_equal),
+        Operator::NotEqual => held.is_some() && !any(&is_equal),
+        Operator::Less => compares(&[Ordering::Less]),
+        Operator::LessOrEqual => compares(&[Ordering::Less, Ordering::Equal]),
+        Operator::Greater => compares(&[Ordering::Greater]),
+        Operator::GreaterOrEqual => compares(&[Ordering::Greater, Ordering::Equal]),
+        Operator::Prefix => any(&|value| {
+            value.value_type() == condition.value.value_type()
+                && value.as_str().is_some_and(|held| held.starts_with(text.expect("a text")))
+        }),
+        Operator::Contains => {
+            any(&|value| value.as_str().is_some_and(|held| held.contains(text.expect("a text"))))
+        }
+        Operator::Exists => held.is_some(),
+        Operator::Missing => held.is_none(),
+        _ => unreachable!("all operators are known"),
+    }
+}
+
+/// Checks the order of what was found, as far as it is defined.
+fn check_order(find: &Find, found: &[Id], expected: &[(&Id, &Known, &Image)]) {
+    let by_id: HashMap<&Id, (&Known, &Image)> =
+        expected.iter().map(|(id, known, image)| (*id, (*known, *image))).collect();
+    let Some((name, order)) = &find.order else {
+        if find.conditions.is_empty() && find.classification.is_none() {
+            let keys: Vec<(&str, u64)> =
+                found
+                    .iter()
+                    .map(|id| by_id[id].0)
+                    .map(|known| {
+                        if find.type_name.is_some() {
+                            (&*known.type_name, known.age)
+                        } else {
+                            ("", known.age)
+                        }
+                    })
+                    .collect();
+            assert!(keys.is_sorted(), "{find:?} is not in the order of type and age: {keys:?}");
+        }
+        return;
+    };
+    // With a condition on the same property the order goes by the values that may fulfil it.
+    if find.conditions.iter().any(|condition| condition.property == *name) {
+        return;
+    }
+    let key = |id: &Id| {
+        let values = scalars(by_id[id].1, name);
+        let pick = |a: Value, b: Value| {
+            let is_first = order_of(&a, &b).is_le() == (*order == Order::Ascending);
+            if is_first { a } else { b }
+        };
+        values.reduce(pick).expect("it has the property")
+    };
+    for pair in found.windows(2) {
+        let (a, b) = (key(&pair[0]), key(&pair[1]));
+        let is_right = match order {
+            Order::Ascending => order_of(&a, &b).is_le(),
+            Order::Descending => order_of(&a, &b).is_ge(),
+        };
+        assert!(is_right, "{find:?}: {a:?} stands before {b:?}");
+    }
+}
+
+/// The order of a search: by kind, numbers together, texts by their beginning.
+fn order_of(a: &Value, b: &Value) -> Ordering {
+    let rank = |value: &Value| match value {
+        Value::Boolean(_) => 0,
+        Value::Integer(_) | Value::Float(_) | Value::Decimal(_) => 1,
+        Value::String(_) => 2,
+        Value::Iri(_) => 3,
+        Value::Bytes(_) => 4,
+        Value::Date(_) => 5,
+        Value::Timestamp(_) => 6,
+        Value::Duration(_) => 7,
+        _ => 8,
+    };
+    let beginning = |text: &str| text.as_bytes()[..text.len().min(ORDERED_TEXT_BYTES)].to_vec();
+    rank(a).cmp(&rank(b)).then_with(|| match (a.as_str(), b.as_str()) {
+        (Some(a), Some(b)) => beginning(a).cmp(&beginning(b)),
+        _ => a.compare(b).unwrap_or(Ordering::Equal),
+    })
+}
+
+/// Compares the difference of two positions with the images on both sides.
+pub fn compare_difference(snapshot: &Snapshot, model: &Reference, from: u64, to: u64) {
+    let before = View { position: from, valid: i64::MAX };
+    let after = View { position: to, valid: i64::MAX };
+    let mut expected: BTreeMap<InstanceId, &str> = BTreeMap::new();
+    let ids = model
+        .entities
+        .keys()
+        .map(|id| InstanceId::Entity(id.clone()))
+        .chain(model.relationships.keys().map(|id| InstanceId::Relationship(id.clone())));
+    for id in ids {
+        let known = model.known(&id).expect("listed");
+        let what = match (known.live(before), known.live(after)) {
+            (None, Some(_)) => "appeared",
+            (Some(_), None) => "disappeared",
+            (Some(old), Some(new)) if plain(&old.image) != plain(&new.image) => "changed",
+            _ => continue,
+        };
+        expected.insert(id, what);
+    }
+    let changes = snapshot.changes_between(Position(from), Position(to)).expect("difference of positions");
+    let count = changes.len();
+    let found: BTreeMap<InstanceId, &str> = changes
+        .into_iter()
+        .map(|change| match change {
+            InstanceChange::Appeared(id) => (id, "appeared"),
+            InstanceChange::Disappeared(id) => (id, "disappeared"),
+            InstanceChange::Changed(id, difference) => {
+                let known = model.known(&id).expect("known to the model");
+                let images = (known.live(before), known.live(after));
+                let (Some(old), Some(new)) = images else { panic!("{id} did not only change") };
+                compare_images(&difference, &old.image, &new.image);
+                (id, "changed")
+            }
+        })
+        .collect();
+    assert_eq!(found, expected, "difference of {from} and {to}");
+    assert_eq!(found.len(), count, "something is listed twice");
+}
+
+fn plain(image: &Image) -> (Properties, BTreeMap<&str, &Properties>) {
+    let classifications =
+        image.classifications.iter().map(|(name, known)| (&**name, &known.properties)).collect();
+    (image.properties.clone(), classifications)
+}
+
+fn compare_images(difference: &Difference, old: &Image, new: &Image) {
+    let mut patched = old.properties.clone();
+    for property in &difference.properties {
+        let name = property.name.to_string();
+        assert_eq!(patched.get(&name), property.before.as_ref(), "{name} before");
+        assert_ne!(property.before, property.after, "{name} does not differ");
+        match &property.after {
+            Some(value) => patched.insert(name, value.clone()),
+            None => patched.remove(&name),
+        };
+    }
+    assert_eq!(patched, new.properties, "a difference leads from old to new");
+    for classification in &difference.classifications {
+        let sides = (classification.was_there, classification.is_there);
+        let name = &*classification.name;
+        let expected = (old.classifications.contains_key(name), new.classifications.contains_key(name));
+        assert_eq!(sides, expected, "classification {name}");
+    }
+}
+
+/// Compares distances from one entity with a breadth-first walk over the model.
+pub fn compare_reach(snapshot: &Snapshot, model: &Reference, view: View, start: &Id) {
+    let reach = Reach::both();
+    if model.entities.get(start).is_none_or(|known| known.live(view).is_none()) {
+        let kind = snapshot.reachable(start, &reach).err().map(|error| error.kind());
+        assert_eq!(kind, Some(ErrorKind::NotFound), "reach of {start}");
+        return;
+    }
+    let mut distances: BTreeMap<&Id, usize> = BTreeMap::from([(start, 0)]);
+    let mut frontier = vec![start];
+    while !frontier.is_empty() {
+        let mut next = Vec::new();
+        for at in frontier {
+            for direction in [Direction::Out, Direction::In] {
+                for (_, other) in neighbors_of(model, at, direction, None, view) {
+                    if !distances.contains_key(other) {
+                        distances.insert(other, distances[at] + 1);
+                        next.push(other);
+                    }
+                }
+            }
+        }
+        frontier = next;
+    }
+    for (id, distance) in &distances {
+        let path = snapshot.shortest_path(start, id, &reach).expect("path").expect("it is within reach");
+        assert_eq!(path.steps.len(), *distance, "path from {start} to {id}");
+    }
+    distances.remove(start);
+    let found = snapshot.reachable(start, &reach).expect("reach");
+    let found: BTreeMap<&Id, usize> =
+        found.iter().map(|(entity, distance)| (entity.id(), *distance)).collect();
+    assert_eq!(found, distances, "reach of {start} in {view:?}");
+}

@@ -1,0 +1,14 @@
+//! What the tests of the engine share: random numbers, a checked repository, and a plain model to compare with.
+#![allow(dead_code, unused_imports)]
+
+pub mod random;
+pub mod dump;
+pub mod checked;
+pub mod named;
+pub mod reference;
+pub mod operations;
+pub mod compare;
+
+pub use checked::CheckedRepository;
+pub use dump::dump;
+pub use random::{Random, number_from_environment};

@@ -1,0 +1,274 @@
+//! Operations of random histories, small enough to collide, odd enough to break things.
+
+use std::sync::Arc;
+
+use annals::*;
+use rust_decimal::Decimal;
+
+use super::random::Random;
+
+/// One operation of a transaction. `Undo` is worked out from the state it meets; all others are what they say.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    Act(Action),
+    Undo(InstanceId),
+}
+
+/// An operation and the valid time it claims.
+pub type Timed = (Option<Instant>, Operation);
+
+/// What a history is about: each shape makes another part of the instances large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Small,
+    /// One entity with hundreds of relationships.
+    WideHub,
+    /// One entity with hundreds of properties.
+    ManyProperties,
+    /// Multi-valued properties of many values.
+    LargeSets,
+}
+
+pub const SHAPES: [Shape; 4] = [Shape::Small, Shape::WideHub, Shape::ManyProperties, Shape::LargeSets];
+pub const ENTITY_TYPES: [&str; 3] = ["t0", "t1", "t2"];
+pub const RELATIONSHIP_TYPES: [&str; 3] = ["k0", "k1", "k2"];
+pub const CLASSIFICATIONS: [&str; 3] = ["c0", "c1", "c2"];
+pub const PROPERTIES: [&str; 5] = ["p0", "p1", "p2", "p3", "plain"];
+
+pub fn entity_id(number: usize) -> Id {
+    match number {
+        0 => Id::new("0190b2f0-0000-7000-8000-000000000000").unwrap(),
+        _ => Id::new(&format!("e{number}")).unwrap(),
+    }
+}
+
+pub fn relationship_id(number: usize) -> Id {
+    // Entities and relationships have separate id spaces, so they may share ids.
+    Id::new(&format!("e{number}")).unwrap()
+}
+
+pub struct Generator {
+    pub random: Random,
+    pub shape: Shape,
+    /// Instants that records were committed at, for claims about the past.
+    pub instants: Vec<i64>,
+}
+
+impl Generator {
+    pub fn entities_count(&self) -> usize {
+        if self.shape == Shape::WideHub { 24 } else { 8 }
+    }
+
+    pub fn relationships_count(&self) -> usize {
+        if self.shape == Shape::WideHub { 160 } else { 12 }
+    }
+
+    pub fn entity(&mut self) -> Id {
+        let count = self.entities_count();
+        // The first ones are hubs.
+        let number = if self.random.one_in(2) { self.random.below(2) } else { self.random.below(count) };
+        entity_id(number)
+    }
+
+    pub fn instance(&mut self) -> InstanceId {
+        if self.random.one_in(3) {
+            let count = self.relationships_count();
+            InstanceId::Relationship(relationship_id(self.random.below(count)))
+        } else {
+            InstanceId::Entity(self.entity())
+        }
+    }
+
+    pub fn scalar(&mut self) -> Value {
+        let small = self.random.below(6) as i64 - 2;
+        match self.random.below(30) {
+            0..=5 => Value::Integer(small),
+            6 => Value::Float(small as f64),
+            7 => Value::Decimal(Decimal::new(small, 0)),
+            8 => Value::Decimal(Decimal::new(small * 10, 1)),
+            9 => Value::Float(small as f64 + 0.5),
+            10 => Value::Decimal(Decimal::new(small * 10 + 5, 1)),
+            11 => Value::Float(f64::NAN),
+            12 => {
+                Value::Float(*self.random.choose(&[0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, -f64::NAN]))
+            }
+            13 => Value::Integer(*self.random.choose(&[i64::MIN, i64::MAX, 1 << 40])),
+            14 => Value::from(""),
+            15 => Value::from(*self.random.choose(&["\0", "a\0", "a\0b"])),
+            16..=19 => Value::from(*self.random.choose(&["a", "ab", "abc", "b", "ä"])),
+            20 | 21 => {
+                let ending = *self.random.choose(&["", "a", "b", "ab", "\0"]);
+                Value::from(format!("{}{ending}", "x".repeat(119 + self.random.below(3))))
+            }
+            22 => Value::Iri(self.random.choose(&["a", "ab", "http://x"]).to_string().into()),
+            23 => Value::Bytes(vec![0u8, 255][..self.random.below(3)].into()),
+            24 => Value::Boolean(self.random.one_in(2)),
+            25 => Value::Date(Date::from_days(small as i32 * 1_000).unwrap()),
+            26 => Value::Timestamp(Instant::from_micros(small * 1_000_001).unwrap()),
+            27 => Value::Duration(Duration::from_micros(small * 1_500_000)),
+            28 => Value::Uuid([small.unsigned_abs() as u8; 16]),
+            _ => Value::from(format!("{}{}", "y".repeat(300), self.random.below(4))),
+        }
+    }
+
+    pub fn value(&mut self) -> Value {
+        match self.random.below(24) {
+            0 => Value::List((0..self.random.below(3)).map(|_| self.scalar()).collect::<Vec<_>>().into()),
+            1 => Value::Map(Arc::new([("k".into(), self.scalar())].into())),
+            2 | 3 => {
+                let count = if self.shape == Shape::LargeSets { self.random.below(60) } else { 4 };
+                Value::set((0..count).map(|_| self.member()).collect::<Vec<_>>()).unwrap()
+            }
+            _ => self.scalar(),
+        }
+    }
+
+    /// A member of a set: of many kinds, or one of many numbers.
+    fn member(&mut self) -> Value {
+        if self.shape == Shape::LargeSets && !self.random.one_in(4) {
+            return Value::Integer(self.random.below(40) as i64);
+        }
+        self.scalar()
+    }
+
+    pub fn property(&mut self) -> String {
+        if self.shape == Shape::ManyProperties && !self.random.one_in(4) {
+            return format!("q{}", self.random.below(150));
+        }
+        self.random.choose(&PROPERTIES).to_string()
+    }
+
+    pub fn properties(&mut self) -> Vec<(Arc<str>, Value)> {
+        let many = self.shape == Shape::ManyProperties && self.random.one_in(4);
+        let count = if many { self.random.below(100) } else { self.random.below(4) };
+        (0..count).map(|_| self.entry()).collect()
+    }
+
+    fn entry(&mut self) -> (Arc<str>, Value) {
+        let name = self.property();
+        // `plain` is declared single-valued by some types.
+        let value = if *name == *"plain" { self.scalar() } else { self.value() };
+        (name.into(), value)
+    }
+
+    pub fn patch(&mut self) -> Patch {
+        let many = self.shape != Shape::Small && self.random.one_in(3);
+        let steps = if many { self.random.below(40) } else { 1 + self.random.below(3) };
+        (0..steps).fold(Patch::new(), |patch, _| {
+            let (name, value) = self.entry();
+            match self.random.below(if self.shape == Shape::Small { 12 } else { 30 }) {
+                0 => patch.unset(&name),
+                1 => patch.clear(),
+                2..=4 if *name != *"plain" => patch.remove(&name, self.member()),
+                5 | 6 => patch.set(&name, value),
+                _ if *name != *"plain" => patch.add(&name, self.member()),
+                _ => patch.set(&name, value),
+            }
+        })
+    }
+
+    pub fn classification(&mut self) -> ClassificationContent {
+        let name = (*self.random.choose(&CLASSIFICATIONS)).into();
+        ClassificationContent { name, properties: self.properties() }
+    }
+
+    fn valid_from(&mut self) -> Option<Instant> {
+        if self.instants.is_empty() || !self.random.one_in(4) {
+            return None;
+        }
+        let micros = *self.random.choose(&self.instants) + self.random.below(3) as i64 - 1;
+        Some(Instant::from_micros(micros).unwrap())
+    }
+
+    pub fn operation(&mut self) -> Timed {
+        let operation = self.untimed();
+        (self.valid_from(), operation)
+    }
+
+    fn untimed(&mut self) -> Operation {
+        let creates = if self.shape == Shape::WideHub { 60 } else { 0 };
+        Operation::Act(match self.random.below(100 + creates) {
+            0..=11 => {
+                let mut new = NewEntity::new(ENTITY_TYPES[self.random.below(ENTITY_TYPES.len())]);
+                new.id = self.entity();
+                new.properties = self.properties();
+                if self.random.one_in(3) {
+                    new.classifications.push(self.classification());
+                }
+                Action::CreateEntity(new)
+            }
+            12..=26 | 100.. => {
+                let (from, to) = (self.entity(), self.entity());
+                let type_name = RELATIONSHIP_TYPES[self.random.below(RELATIONSHIP_TYPES.len())];
+                let mut new = NewRelationship::new(type_name, from, to);
+                let count = self.relationships_count();
+                new.id = relationship_id(self.random.below(count));
+                new.properties = if self.random.one_in(2) { self.properties() } else { Vec::new() };
+                Action::CreateRelationship(new)
+            }
+            27..=52 => Action::Update(self.instance(), self.patch()),
+            53..=58 => {
+                let instance = self.instance();
+                let classifications = matches!(instance, InstanceId::Entity(_)) && self.random.one_in(3);
+                let contents = classifications.then(|| vec![self.classification()]);
+                Action::Replace(instance, self.properties(), contents)
+            }
+            59..=63 => Action::Delete(self.instance()),
+            64..=72 => {
+                let instance = self.instance();
+                let with_relationships =
+                    matches!(instance, InstanceId::Relationship(_)) || !self.random.one_in(3);
+                Action::Restore(instance, with_relationships)
+            }
+            73 => Action::Purge(self.instance()),
+            74..=81 => return Operation::Undo(self.instance()),
+            82..=88 => Action::Classify(self.entity(), self.classification()),
+            89..=93 => Action::Reclassify(
+                self.entity(),
+                (*self.random.choose(&CLASSIFICATIONS)).into(),
+                self.patch(),
+            ),
+            94..=97 => Action::Declassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into()),
+            _ => Action::DefineType(self.definition()),
+        })
+    }
+
+    /// Types that add hierarchy and an unindexed property, and never refuse anything.
+    fn definition(&mut self) -> TypeDefinition {
+        match self.random.below(5) {
+            0 => TypeDefinition::entity("t1").supertype("t0"),
+            1 => TypeDefinition::relationship("k1").supertype("k0"),
+            2 => TypeDefinition::classification("c1").supertype("c0"),
+            3 => TypeDefinition::entity("t2")
+                .attribute(AttributeDefinition::new("plain", ValueType::Any).unindexed()),
+            _ => TypeDefinition::entity("t0").attribute(AttributeDefinition::new("plain", ValueType::Any)),
+        }
+    }
+
+    pub fn transaction(&mut self) -> Vec<Timed> {
+        let count = match self.random.below(10) {
+            0..=5 => 1,
+            6..=8 => 2 + self.random.below(3),
+            _ if self.shape == Shape::WideHub => 1 + self.random.below(30),
+            _ => 1 + self.random.below(8),
+        };
+        (0..count).map(|_| self.operation()).collect()
+    }
+}
+
+/// Every name once, in a fixed order, so that names sort as the engine numbers them.
+pub fn first_definitions() -> Vec<TypeDefinition> {
+    let entities = ENTITY_TYPES.iter().map(|name| TypeDefinition::entity(name));
+    let relationships = RELATIONSHIP_TYPES.iter().map(|name| TypeDefinition::relationship(name));
+    let classifications = CLASSIFICATIONS.iter().map(|name| TypeDefinition::classification(name));
+    entities.chain(relationships).chain(classifications).collect()
+}
+
+/// Puts an operation into a transaction of the engine.
+pub fn push(transaction: &mut Transaction, (valid_from, operation): &Timed) -> Result<()> {
+    transaction.valid_from(*valid_from);
+    match operation {
+        Operation::Act(action) => transaction.push_action(action.clone()),
+        Operation::Undo(instance) => transaction.undo(instance),
+    }
+}

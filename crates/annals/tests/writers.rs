@@ -1,0 +1,134 @@
+//! Several repositories on one log: writers that meet, and followers.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use annals::log::{FaultLog, FaultPlan, MemoryLog};
+use annals::*;
+use support::CheckedRepository;
+use support::named::{entity, id, new, number, set};
+
+#[test]
+fn two_writers_on_one_log_lose_no_commit() {
+    let log = MemoryLog::new();
+    let open = || CheckedRepository::on(Arc::new(log.clone()));
+    let writers = [open(), open()];
+    writers[0].transact(|t| t.create_entity(new("a").property("n", 0))).unwrap();
+    std::thread::scope(|scope| {
+        for (number, writer) in writers.iter().enumerate() {
+            for thread in 0..4 {
+                scope.spawn(move || {
+                    for step in 0..50 {
+                        let name = format!("e{number}-{thread}-{step}");
+                        writer.transact(|t| t.create_entity(new(&name))).unwrap();
+                        let increment = |t: &mut Transaction| {
+                            let n = match t.entity(&id("a"))? {
+                                Some(found) => found.property("n").and_then(Value::as_integer).unwrap(),
+                                // Not yet learned from the other writer: a commit meets it.
+                                None => return Err(Error::new(ErrorKind::Conflict, "not there yet")),
+                            };
+                            t.update(&entity("a"), set(n + 1))
+                        };
+                        writer.transact(increment).unwrap();
+                    }
+                });
+            }
+        }
+    });
+    // A commit of each makes both know everything.
+    for writer in &writers {
+        writer.transact(|t| t.create_entity(NewEntity::new("last"))).unwrap();
+    }
+    let last = writers[1].snapshot();
+    assert_eq!((number(&last, "a"), last.entities_count()), (400, 403));
+    assert_eq!(last.position(), Position(803));
+    writers[0].transact(|t| t.create_entity(NewEntity::new("last"))).unwrap();
+}
+
+#[test]
+fn two_writers_keep_a_unique_value_and_see_each_others_ends() {
+    let log = MemoryLog::new();
+    let open = || CheckedRepository::on(Arc::new(log.clone()));
+    let (first, second) = (open(), open());
+    let key = AttributeDefinition::new("key", ValueType::Any).unique();
+    first.transact(|t| t.define_type(TypeDefinition::entity("t").attribute(key.clone()))).unwrap();
+    first.transact(|t| t.create_entity(new("a").property("key", 1))).unwrap();
+    // The second has learned nothing of it yet.
+    let taken = second.transact(|t| t.create_entity(new("b").property("key", 1)));
+    assert_eq!(taken.unwrap_err().kind(), ErrorKind::NotUnique);
+    let same = second.transact(|t| t.create_entity(new("a")));
+    assert_eq!(same.unwrap_err().kind(), ErrorKind::AlreadyExists);
+    second.transact(|t| t.create_relationship(NewRelationship::new("k", id("a"), id("a")))).unwrap();
+    first.transact(|t| t.delete(&entity("a"))).unwrap();
+    let late = second.transact(|t| t.create_relationship(NewRelationship::new("k", id("a"), id("a"))));
+    assert_eq!(late.unwrap_err().kind(), ErrorKind::MissingEnd);
+    // Both end at the same position.
+    first.transact(|t| t.create_entity(new("c"))).unwrap();
+    second.transact(|t| t.create_entity(new("d"))).unwrap();
+    first.transact(|t| t.create_entity(new("e"))).unwrap();
+    second.transact(|t| t.create_entity(new("f"))).unwrap();
+}
+
+#[test]
+fn a_log_that_answers_conflict_for_nothing_is_asked_again() {
+    let plan = FaultPlan { seed: 3, append_conflict: 500, ..FaultPlan::default() };
+    let repository = CheckedRepository::on(Arc::new(FaultLog::new(MemoryLog::new(), plan)));
+    for number in 0..50 {
+        repository.transact(|t| t.create_entity(new(&format!("e{number}")))).unwrap();
+    }
+    assert_eq!(repository.snapshot().position(), Position(50));
+}
+
+/// A follower's own thread and its caller both read on; the slower of them took the later graph back.
+#[test]
+fn a_follower_never_goes_back() {
+    let log = MemoryLog::new();
+    let writer = CheckedRepository::on(Arc::new(log.clone()));
+    let options = Options { is_read_only: true, poll_interval_ms: 1, ..Options::default() };
+    let follower = Repository::with_log(Arc::new(log), options).unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut last = Position::ZERO;
+                while !is_done.load(Ordering::SeqCst) {
+                    let refreshed = follower.refresh().unwrap();
+                    let seen = follower.snapshot().position();
+                    assert!(seen >= refreshed && seen >= last, "{last}, then {seen}");
+                    last = seen;
+                }
+            });
+        }
+        for number in 0..2_000 {
+            writer.transact(|t| t.create_entity(new(&format!("e{number}")))).unwrap();
+        }
+        is_done.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(follower.refresh().unwrap(), Position(2_000));
+    let refused = follower.transact(|t| t.create_entity(new("x")));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::ReadOnly);
+}
+
+#[test]
+fn followed_records_come_once_in_order_and_only_when_durable() {
+    let repository = CheckedRepository::in_memory();
+    let mut follow = repository.follow(Position::ZERO);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..1_000 {
+                repository.transact(|t| t.create_entity(new(&format!("e{number}")))).unwrap();
+            }
+        });
+        for expected in 1..=1_000 {
+            let (position, record) = follow.wait(Duration::from_secs(60)).unwrap().expect("a record");
+            assert_eq!(position, Position(expected));
+            assert!(repository.snapshot().position() >= position);
+            let Action::CreateEntity(entity) = &record.changes[0].action else { panic!("{record:?}") };
+            assert_eq!(entity.id, id(&format!("e{}", expected - 1)));
+        }
+    });
+    assert_eq!(follow.poll().unwrap(), None);
+}
