@@ -29,7 +29,7 @@ pub fn load(limits: &Limits, folder: &Path, report: &mut Report) -> Outcome<Data
     let ids: Vec<Id> = (0..entities).map(|_| Id::random()).collect();
     let edges: Vec<(u32, u32)> =
         (0..relationships).map(|number| ((number / 3) as u32, random.below(entities) as u32)).collect();
-    let own_memory = resident_bytes() - memory_before;
+    let own_memory = resident_bytes().saturating_sub(memory_before);
     let (outcome, elapsed) = time(|| fill(&repository, &ids, &edges));
     outcome?;
     let elements = (entities + relationships) as f64;
@@ -43,7 +43,7 @@ pub fn load(limits: &Limits, folder: &Path, report: &mut Report) -> Outcome<Data
         add(report, "bulk", elements / elapsed.as_secs_f64(), "elements/s");
     }
     if limits.wants("memory") {
-        let used = (resident_bytes() - memory_before).saturating_sub(own_memory);
+        let used = resident_bytes().saturating_sub(memory_before + own_memory);
         add(report, "memory", used as f64 / elements, "bytes/element");
     }
     if limits.wants("disk") {

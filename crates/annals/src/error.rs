@@ -17,7 +17,7 @@ pub enum ErrorKind {
     Unavailable,
     /// Another process has the repository open for writing.
     Locked,
-    /// Writes are refused: opened read-only, or refused after a failed sync until reopened.
+    /// Writes are refused: the repository was opened read-only.
     ReadOnly,
     /// The repository was closed.
     Closed,

@@ -28,10 +28,6 @@ impl Folder {
         Ok((Folder { path: path.to_path_buf(), log: Arc::new(log) }, Vec::new()))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(crate) fn log(&self) -> &Arc<FileLog> {
         &self.log
     }

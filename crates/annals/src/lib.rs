@@ -73,7 +73,6 @@
 //! A [`Value`] is cheap to clone, and so are [`Repository`], [`Snapshot`] and [`Ticket`]. All may be used from any thread.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-#![allow(dead_code)]
 
 // In the order a newcomer should read them.
 mod error;

@@ -61,6 +61,8 @@ pub(crate) struct Inner {
     pub(crate) maintenance: Mutex<()>,
 }
 
+/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+const WINNER_WAIT: Duration = Duration::from_millis(50);
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
@@ -164,11 +166,16 @@ impl Repository {
         let mut retries = 0;
         loop {
             let mut transaction = self.transaction();
+            let base = transaction.base().position();
             let outcome = work(&mut transaction)
                 .and_then(|result| transaction.commit().map(|receipt| (result, receipt)));
             match outcome {
                 Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => {
                     retries += 1;
+                    // The winner may still be on its way to the log: a snapshot without it would lose again.
+                    if error.kind() == ErrorKind::Conflict {
+                        self.wait_for(base.next(), WINNER_WAIT);
+                    }
                     pause(retries);
                 }
                 outcome => return outcome,
@@ -189,7 +196,8 @@ impl Repository {
 
     /// Learns records that other writers, or the writer this repository follows, have added.
     ///
-    /// Errors: those of the log; `Unavailable` while this repository writes by itself.
+    /// Does nothing in a repository that writes: it learns of others when it commits.
+    /// Errors: those of the log.
     pub fn refresh(&self) -> Result<Position> {
         if !self.inner.options.is_read_only {
             return Ok(self.snapshot().position());

@@ -133,8 +133,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ))?;
     }
     drop(snapshot);
-    repository.close()?;
+    let closed = repository.close();
     outcome?;
+    closed?;
     if summary.refused_count > 0 { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
 }
 

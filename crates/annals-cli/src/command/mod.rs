@@ -14,6 +14,7 @@ mod follow;
 mod types;
 mod stats;
 mod apply;
+mod serve;
 mod check;
 mod backup;
 mod restore;
@@ -68,6 +69,7 @@ enum Command {
     Types(types::Arguments),
     Stats(stats::Arguments),
     Apply(apply::Arguments),
+    Serve(Box<serve::Serve>),
     Check(check::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
@@ -92,6 +94,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Follow(arguments) => follow::run(&mut context, arguments),
         Command::Types(arguments) => types::run(&mut context, arguments),
         Command::Stats(arguments) => stats::run(&mut context, arguments),
+        Command::Serve(arguments) => arguments.run(&context.path).map_err(Into::into),
         Command::Apply(arguments) => apply::run(&mut context, arguments),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),

@@ -20,7 +20,8 @@ use crate::http::{Limits, Settings, serve};
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
-    /// Folder of the repository, created if there is none; the one of --repository unless given.
+    /// Folder of the repository, instead of --repository; created if there is none.
+    #[arg(value_name = "REPOSITORY")]
     pub folder: Option<PathBuf>,
     /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
@@ -77,13 +78,9 @@ impl Serve {
     /// Serves until a signal says stop.
     pub fn run(&self, repository: &Path) -> Result<()> {
         let limits = self.limits();
+        let folder = self.folder.clone().unwrap_or_else(|| repository.to_path_buf());
         let options = Options { is_read_only: self.read_only, ..Options::default() };
-        let settings = Settings {
-            folder: self.folder.as_deref().unwrap_or(repository).to_path_buf(),
-            listen: self.listen,
-            options,
-            limits,
-        };
+        let settings = Settings { folder, listen: self.listen, options, limits };
         serve(settings, |address| {
             let mut output = std::io::stdout().lock();
             // Nobody may be reading; that is no reason not to serve.

@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, count};
+use crate::output::{Table, bytes, count};
 use crate::stop::Outcome;
 use crate::wire::Object;
 
@@ -38,6 +38,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             "position": position.0,
             "instant": instant.map(|instant| instant.to_string()),
             "types": snapshot.types().len(),
+            "logBytes": repository.log_bytes(),
         });
         for (kind, name) in KINDS {
             json[name] = counts_to_json(&snapshot, kind)?;
@@ -45,7 +46,11 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return context.output.json(&json);
     }
     let instant = instant.map(|instant| format!(", committed {instant}")).unwrap_or_default();
-    context.output.line(format!("position {}{instant}", count(position.0)))?;
+    context.output.line(format!(
+        "position {}{instant}, log of {}",
+        count(position.0),
+        bytes(repository.log_bytes())
+    ))?;
     for (kind, name) in KINDS {
         let counts = snapshot.counts(kind)?;
         let total: u64 = counts.iter().map(|(_, count)| count).sum();

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::sync::Arc;
 
-use annals::{Entity, Position, Relationship, Repository, Snapshot, Value};
+use annals::{Entity, Position, Relationship, Repository, Snapshot, TypeDefinition, Value};
 use serde_json::{Value as Json, json};
 
 use super::{Selection, each_entity, each_relationship, instances_count, valid_from};
@@ -26,7 +27,6 @@ pub fn export_jsonl(
         write_line(writer, json)
     };
     if selection.is_everything() {
-        // In the order of declaration, supertypes stand before what inherits from them.
         for definition in in_order(snapshot.types()) {
             write_line(writer, &json!({ "type": type_to_json(&definition) }))?;
         }
@@ -76,27 +76,21 @@ fn write_line(writer: &mut dyn Write, json: &Json) -> Outcome {
     Ok(writer.write_all(b"\n")?)
 }
 
-fn in_order(
-    types: Vec<std::sync::Arc<annals::TypeDefinition>>,
-) -> Vec<std::sync::Arc<annals::TypeDefinition>> {
+/// Entity types first, because ends name them; supertypes before what inherits from them.
+fn in_order(types: Vec<Arc<TypeDefinition>>) -> Vec<Arc<TypeDefinition>> {
     let mut waiting = types;
-    let mut ordered: Vec<std::sync::Arc<annals::TypeDefinition>> = Vec::new();
+    let mut ordered = Vec::new();
     while !waiting.is_empty() {
-        let is_waiting: HashSet<_> = waiting
-            .iter()
-            .map(|definition| (definition.kind, std::sync::Arc::clone(&definition.name)))
-            .collect();
-        let (ready, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|definition| {
-            let mut supertypes = definition.supertypes.iter();
-            supertypes.all(|name| !is_waiting.contains(&(definition.kind, std::sync::Arc::clone(name))))
-        });
-        if ready.is_empty() {
-            ordered.extend(rest);
-            break;
-        }
+        let names: HashSet<_> = waiting.iter().map(|known| (known.kind, Arc::clone(&known.name))).collect();
+        let is_ready = |known: &Arc<TypeDefinition>| {
+            !known.supertypes.iter().any(|name| names.contains(&(known.kind, Arc::clone(name))))
+        };
+        let (ready, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_ready);
+        assert!(!ready.is_empty(), "the engine refuses a type that is its own supertype");
         ordered.extend(ready);
         waiting = rest;
     }
+    ordered.sort_by_key(|definition| definition.kind);
     ordered
 }
 

@@ -23,9 +23,21 @@ pub struct Bytes {
 impl Bytes {
     /// Receives a body.
     ///
-    /// Errors: `unsupported-media-type`, `too-large`, `busy` if all bodies together would be too large.
-    pub async fn receive(door: &Door, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Problem> {
+    /// Errors: `unsupported-media-type`, `too-large`, `slow-request`, `busy` if all bodies together would be too
+    /// large.
+    pub async fn receive(door: &Door, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
         check_media_type(headers)?;
+        let patience = door.limits.request_time * 4 / 5;
+        tokio::time::timeout(patience, Bytes::collect(door, headers, body)).await.unwrap_or_else(|_| {
+            let seconds = patience.as_secs_f32();
+            Err(Problem::door(
+                "slow-request",
+                format!("body: expected it within {seconds} s; send it faster"),
+            ))
+        })
+    }
+
+    async fn collect(door: &Door, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Problem> {
         let bytes_max = door.limits.body_bytes_max;
         let announced =
             headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());

@@ -1,6 +1,7 @@
 //! Writes: a transaction is built, handed over, and waited for without a thread.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
 use tokio::sync::oneshot;
@@ -9,6 +10,9 @@ use super::call::{Call, Weight, heavy};
 use super::door::Door;
 use super::parameters::{AUTHOR, MESSAGE};
 use super::problem::Problem;
+
+/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+const WINNER_WAIT: Duration = Duration::from_secs(1);
 
 /// Who and why, as the headers and the query of a request say.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +50,7 @@ pub async fn commit<T: Send + 'static>(
 ) -> Result<(T, Receipt), Problem> {
     let mut build = build;
     for retry in 0.. {
+        let base = door.repository()?.snapshot().position();
         let (result, ticket);
         (result, ticket, build) = match weight {
             Weight::Light => submit(door, build)?,
@@ -64,6 +69,9 @@ pub async fn commit<T: Send + 'static>(
                 if retry >= RETRIES_MAX {
                     return Err(error.into());
                 }
+                // The winner may still be on its way to the log: a snapshot without it would lose again.
+                let _ =
+                    tokio::time::timeout(WINNER_WAIT, door.visible().wait_for(|known| *known > base)).await;
             }
             Err(error) => return Err(error.into()),
         }

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, Method, Response, Uri};
 use axum::response::IntoResponse;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use futures_util::FutureExt;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::call::Call;
 use super::door::Door;
@@ -124,14 +125,7 @@ async fn guard(
 }
 
 async fn admit(door: &Door, is_operational: bool, work: impl Future<Output = Outcome>) -> Outcome {
-    let _permit = match Arc::clone(&door.gates.requests).try_acquire_owned() {
-        Ok(permit) => Some(permit),
-        Err(_) if is_operational => None,
-        Err(_) => {
-            let requests_max = door.limits.requests_max;
-            return Err(Problem::busy(format!("{requests_max} requests are worked on; try again later")));
-        }
-    };
+    let _permit = if is_operational { None } else { Some(permit(door)?) };
     let work = AssertUnwindSafe(work).catch_unwind();
     match tokio::time::timeout(door.limits.request_time, work).await {
         Ok(Ok(outcome)) => outcome,
@@ -145,6 +139,13 @@ async fn admit(door: &Door, is_operational: bool, work: impl Future<Output = Out
             Err(Problem::door("time-out", text))
         }
     }
+}
+
+fn permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
+    Arc::clone(&door.gates.requests).try_acquire_owned().map_err(|_| {
+        let requests_max = door.limits.requests_max;
+        Problem::busy(format!("{requests_max} requests are worked on; try again later"))
+    })
 }
 
 async fn unknown_path(State(door): State<Arc<Door>>, method: Method, uri: Uri) -> Response<Body> {

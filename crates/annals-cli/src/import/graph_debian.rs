@@ -14,6 +14,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use annals::{
     Action, AttributeDefinition, ClassificationContent, Direction, Entity, Error, ErrorKind, Find, Id,
@@ -46,7 +47,7 @@ pub fn load_debian(
     define_types(loader, &repository.snapshot(), valid_from)?;
     let names = read_names(loader, path)?;
     let mut release = Release { snapshot: repository.snapshot(), names, seen: HashSet::new(), valid_from };
-    each_package(loader, path, "entities", |loader, package| {
+    each_package(loader, path, Pass::Entities, |loader, package| {
         if release.is_kept(&package) {
             let actions = release.entities(&package);
             release.add(loader, package.line, actions)?;
@@ -56,7 +57,7 @@ pub fn load_debian(
     // Relationships are looked up in a snapshot that has the entities.
     loader.finish()?;
     release.snapshot = repository.snapshot();
-    each_package(loader, path, "relationships", |loader, package| {
+    each_package(loader, path, Pass::Relationships, |loader, package| {
         if release.is_kept(&package) {
             let actions = release.relationships(&package);
             release.add(loader, package.line, actions)?;
@@ -69,11 +70,22 @@ pub fn load_debian(
     loader.finish()
 }
 
+/// What a reading of the file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    Names,
+    Entities,
+    Relationships,
+}
+
+/// Number of [`Pass`]es.
+const PASSES: u64 = 3;
+
 /// Reads the whole file once; a bad stanza is told by the first reading only.
 fn each_package(
     loader: &mut Loader,
     path: &Path,
-    what: &str,
+    pass: Pass,
     mut work: impl FnMut(&mut Loader, Package) -> Outcome,
 ) -> Outcome {
     let source = Source::open(path)?;
@@ -81,10 +93,12 @@ fn each_package(
     for package in PackageReader::new(source) {
         match package? {
             Ok(package) => work(loader, package)?,
-            Err(refused) if what == "names" => loader.refuse(&refused)?,
+            Err(refused) if pass == Pass::Names => loader.refuse(&refused)?,
             Err(_) => {}
         }
-        loader.report().progress.set(bytes_read.load(std::sync::atomic::Ordering::Relaxed), bytes_total);
+        let before = bytes_total.unwrap_or_default() * pass as u64;
+        let bytes = before + bytes_read.load(Ordering::Relaxed);
+        loader.report().progress.set(bytes, bytes_total.map(|total| total * PASSES));
     }
     Ok(())
 }
@@ -98,7 +112,7 @@ fn read_names(loader: &mut Loader, path: &Path) -> Outcome<Names> {
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let mut names = Names::new();
-    each_package(loader, path, "names", |loader, package| {
+    each_package(loader, path, Pass::Names, |loader, package| {
         let version = || (package.version.as_str().into(), package.line);
         match names.entry(package.name.as_str().into()) {
             Entry::Vacant(place) => drop(place.insert(version())),
@@ -408,7 +422,7 @@ fn entity_change(entity: &Entity, wanted: Wanted) -> Option<Action> {
 }
 
 fn update(instance: InstanceId, steps: Vec<PatchStep>) -> Option<Action> {
-    (!steps.is_empty()).then(|| Action::Update(instance, Patch { steps }))
+    (!steps.is_empty()).then_some(Action::Update(instance, Patch { steps }))
 }
 
 fn patch_steps<'v>(

@@ -47,6 +47,8 @@ pub struct Loader<'r> {
     units: Vec<Unit>,
     changes_count: usize,
     bytes: usize,
+    /// True if the last unit taken declares types.
+    is_defining: bool,
     in_flight: VecDeque<InFlight>,
 }
 
@@ -68,6 +70,7 @@ impl<'r> Loader<'r> {
             units: Vec::new(),
             changes_count: 0,
             bytes: 0,
+            is_defining: false,
             in_flight: VecDeque::new(),
         }
     }
@@ -83,12 +86,11 @@ impl<'r> Loader<'r> {
             self.report.summary.skipped_count += 1;
             return Ok(());
         }
-        let is_definition = |operations: &[Operation]| operations.iter().any(Operation::is_definition);
-        let was_definition = self.units.last().map(|unit| is_definition(&unit.operations));
         // Order: types are committed before what uses them, because creating looks defaults up in the snapshot.
-        if was_definition.is_some_and(|was| was != is_definition(&operations)) {
-            self.submit()?;
-            self.settle(0)?;
+        let is_defining = operations.iter().any(Operation::is_definition);
+        if is_defining != self.is_defining {
+            self.finish()?;
+            self.is_defining = is_defining;
         }
         self.changes_count += operations.len();
         self.bytes += bytes;

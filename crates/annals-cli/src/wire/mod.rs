@@ -9,8 +9,6 @@ mod operation;
 mod find;
 mod type_definition;
 
-// TODO(#2): HTTP reads patches; until it does, nothing outside this module uses that function.
-#[allow(unused_imports)]
 pub use change::{action_from_json, action_to_json, patch_from_json, record_to_json};
 pub use find::{condition_from_text, find_from_json, order_from_text};
 pub use instance::{

@@ -83,7 +83,7 @@ fn tagged_from_json(tag: &str, inner: &Json) -> Result<Value> {
         "$float" => Value::Float(
             text()?
                 .parse()
-                .map_err(|source| invalid(format!("$float: expected NaN or inf")).caused_by(source))?,
+                .map_err(|source| invalid("$float: expected a number, NaN or inf").caused_by(source))?,
         ),
         "$decimal" => {
             let text = text()?;

@@ -74,11 +74,13 @@ impl IdMap {
     }
 
     /// Counts the entries.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether there is no entry.
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -106,6 +106,7 @@ impl KeySet {
     }
 
     /// Whether there is no key.
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -150,11 +151,13 @@ impl KeySet {
     }
 
     /// The smallest key.
+    #[cfg(test)]
     pub(crate) fn first(&self) -> Option<&[u8]> {
         self.iter().next()
     }
 
     /// The greatest key.
+    #[cfg(test)]
     pub(crate) fn last(&self) -> Option<&[u8]> {
         self.iter().next_back()
     }

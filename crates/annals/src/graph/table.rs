@@ -5,10 +5,13 @@ use std::sync::Arc;
 use super::hash::hash_id;
 use super::id_map::IdMap;
 use super::instance::Instance;
-use super::key_set::KeySet;
+use super::key_set::{KEY_BYTES_MAX, KeySet};
 use super::symbols::Symbol;
 use super::vector::Vector;
-use crate::model::{Id, Value, ValueSet, append_index_key, is_indexable};
+use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
+
+// The longest key holds a slot, a property and a value.
+const _: () = assert!(8 + INDEX_KEY_BYTES_MAX <= KEY_BYTES_MAX);
 
 /// One kind of instances with its indexes.
 #[derive(Clone)]
@@ -100,11 +103,6 @@ impl Table {
             found.is_some()
         });
         found
-    }
-
-    /// Number of live instances of exactly this type.
-    pub(crate) fn count(&self, type_name: Symbol) -> u64 {
-        self.counts.get(type_name.index()).copied().unwrap_or(0)
     }
 
     /// Puts a new instance into the next slot.

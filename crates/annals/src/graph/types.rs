@@ -47,10 +47,6 @@ impl Types {
         self.by_name.get(&(kind, name))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<DeclaredType>> {
-        self.by_name.values()
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }

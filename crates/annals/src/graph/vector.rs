@@ -53,11 +53,6 @@ impl<T: Clone> Vector<T> {
         self.len
     }
 
-    /// Whether there is no element.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// The element at `index`, or `None` from `len` on.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {

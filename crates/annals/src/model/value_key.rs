@@ -48,15 +48,6 @@ pub(super) fn append_exact_key(value: &Value, out: &mut Vec<u8>) {
     append(value, usize::MAX, out);
 }
 
-/// True if two different values never share the index key of `value`, so a hit needs no second look.
-pub(crate) fn index_key_is_exact(value: &Value) -> bool {
-    match value {
-        Value::String(text) | Value::Iri(text) => text.len() <= INDEX_TEXT_BYTES_MAX,
-        Value::Bytes(bytes) => bytes.len() <= INDEX_TEXT_BYTES_MAX,
-        _ => true,
-    }
-}
-
 /// Appends what the keys of all numbers near `value` begin with; false (and nothing appended) if it is no number.
 pub(crate) fn append_numeric_prefix(value: &Value, out: &mut Vec<u8>) -> bool {
     let Some(float) = approximate(value) else { return false };
@@ -297,6 +288,5 @@ mod tests {
         let mut out = Vec::new();
         append_index_key(&Value::from("\0".repeat(5000)), &mut out);
         assert!(out.len() <= INDEX_KEY_BYTES_MAX);
-        assert!(!index_key_is_exact(&Value::from("x".repeat(121))));
     }
 }

@@ -10,7 +10,7 @@ use crate::graph::instance::{Classification, Instance};
 use crate::graph::properties::Properties;
 use crate::graph::{kind_of, past_link_prefix};
 use crate::log::ReadLimit;
-use crate::model::{ClassificationContent, Direction, InstanceId, Status, Value};
+use crate::model::{Action, ClassificationContent, Direction, InstanceId, Status, Value};
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -148,8 +148,11 @@ impl Snapshot {
                 }
                 for change in decode_record(next, &bytes)?.changes {
                     let Some(id) = change.action.instance() else { continue };
-                    for relationship in self.taken_along(&id, next) {
-                        take(relationship)?;
+                    // Only these actions write more than the instance they name.
+                    if matches!(change.action, Action::Delete(_) | Action::Restore(_, true)) {
+                        for relationship in self.taken_along(&id, next) {
+                            take(relationship)?;
+                        }
                     }
                     take(id)?;
                 }

@@ -295,7 +295,7 @@ impl Snapshot {
 
     /// One page of the relationships that a search finds. Errors: as [`Snapshot::find_entities`].
     pub fn find_relationships(&self, find: &Find) -> Result<Page<Relationship<'_>>> {
-        self.find(TypeKind::Relationship, find, |slot, held| Relationship { snapshot: self, slot, held })
+        self.find(TypeKind::Relationship, find, |_, held| Relationship { snapshot: self, held })
     }
 
     fn find<'s, T>(

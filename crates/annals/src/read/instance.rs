@@ -115,7 +115,6 @@ pub struct Entity<'s> {
 #[derive(Clone)]
 pub struct Relationship<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) slot: u32,
     pub(super) held: Held<'s>,
 }
 
@@ -171,10 +170,6 @@ impl<'s> Relationship<'s> {
             .get(self.held.ends[side])
             .expect("purging an end purges the relationship")
             .id
-    }
-
-    pub(crate) fn held(&self) -> &Instance {
-        &self.held
     }
 }
 

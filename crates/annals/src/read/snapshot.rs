@@ -59,10 +59,6 @@ impl Snapshot {
         &self.graph
     }
 
-    pub(crate) fn graph_arc(&self) -> &Arc<Graph> {
-        &self.graph
-    }
-
     pub(crate) fn source(&self) -> &Arc<Source> {
         &self.source
     }
@@ -141,7 +137,7 @@ impl Snapshot {
     pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
         match self.graph.relationships.find(id) {
             None => Ok(None),
-            Some((slot, instance)) => self.relationship_of(slot, instance),
+            Some((_, instance)) => self.relationship_of(instance),
         }
     }
 
@@ -155,7 +151,7 @@ impl Snapshot {
     pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
         match self.graph.relationships.get(slot) {
             None => Ok(None),
-            Some(instance) => self.relationship_of(slot, instance),
+            Some(instance) => self.relationship_of(instance),
         }
     }
 
@@ -166,13 +162,9 @@ impl Snapshot {
     }
 
     #[inline]
-    fn relationship_of<'s>(
-        &'s self,
-        slot: u32,
-        instance: &'s Arc<Instance>,
-    ) -> Result<Option<Relationship<'s>>> {
+    fn relationship_of<'s>(&'s self, instance: &'s Arc<Instance>) -> Result<Option<Relationship<'s>>> {
         let held = self.seen(TypeKind::Relationship, instance, false)?;
-        Ok(held.map(|held| Relationship { snapshot: self, slot, held }))
+        Ok(held.map(|held| Relationship { snapshot: self, held }))
     }
 
     /// The version of `instance` that this snapshot sees; deleted ones only if asked for.

@@ -80,7 +80,7 @@ impl Snapshot {
     pub fn relationship_version(&self, id: &Id, version: u32) -> Result<Option<Relationship<'_>>> {
         let id = InstanceId::Relationship(id.clone());
         let held = self.instance_version(&id, version)?;
-        Ok(held.map(|(slot, held)| Relationship { snapshot: self, slot, held }))
+        Ok(held.map(|(_, held)| Relationship { snapshot: self, held }))
     }
 
     pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held<'_>)>> {

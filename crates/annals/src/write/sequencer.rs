@@ -26,9 +26,9 @@ struct Sequencer {
     committer: Arc<Committer>,
     /// The graph after everything sequenced.
     working: Graph,
-    /// The graph before `batch`, to go back to.
-    before_batch: Graph,
     batch: Vec<Sequenced>,
+    /// A graph to go back to, and how many records of `batch` it has.
+    savepoint: (Graph, usize),
     batch_bytes: usize,
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
@@ -43,7 +43,7 @@ struct Sequencer {
 pub(super) fn run(committer: Arc<Committer>) {
     let working = Graph::clone(&committer.published.load());
     let mut sequencer = Sequencer {
-        before_batch: working.clone(),
+        savepoint: (working.clone(), 0),
         working,
         batch: Vec::new(),
         batch_bytes: 0,
@@ -159,13 +159,17 @@ impl Sequencer {
     }
 
     /// Makes the working graph again what it was before a record failed half-way.
+    ///
+    /// The next failure goes back to here, so that a batch full of failures costs what one failure does, each.
     fn roll_back(&mut self) {
-        self.working = self.before_batch.clone();
-        for sequenced in &self.batch {
+        let (graph, applied) = &self.savepoint;
+        self.working = graph.clone();
+        for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
+        self.savepoint = (self.working.clone(), self.batch.len());
     }
 
     fn check_reads(&self, request: &Request) -> Result<()> {
@@ -197,7 +201,7 @@ impl Sequencer {
         let batch =
             Batch { sequenced: std::mem::take(&mut self.batch), graph: Arc::new(self.working.clone()) };
         self.batch_bytes = 0;
-        self.before_batch = self.working.clone();
+        self.savepoint = (self.working.clone(), 0);
         state.handed_over = Some(batch);
         drop(state);
         self.committer.appender.notify_one();
@@ -209,7 +213,7 @@ impl Sequencer {
         drop(state);
         let outcome = read_on(&self.committer, graph).map(|graph| {
             self.working = graph.clone();
-            self.before_batch = graph.clone();
+            self.savepoint = (graph.clone(), 0);
             self.committer.publish(Arc::new(graph));
         });
         // Whoever asked may be gone.
@@ -228,7 +232,7 @@ impl Sequencer {
         match catch_up(&self.committer).and_then(|graph| self.check_progress(graph)) {
             Ok(graph) => {
                 self.working = graph;
-                self.before_batch = self.working.clone();
+                self.savepoint = (self.working.clone(), 0);
                 requests.into_iter().for_each(|request| self.sequence(request));
             }
             Err(error) => {

@@ -110,7 +110,7 @@ pub enum Field {
 /// Shape: one item per row; a refused row does not end the reading, an outer error does.
 /// Memory does not grow with the file: one row is held at a time, and it is bounded.
 ///
-/// ```ignore
+/// ```text
 /// for row in RowReader::new(Source::open(path)?, Options::default())? {
 ///     match row? {
 ///         Ok(Row::Node(node)) => …,

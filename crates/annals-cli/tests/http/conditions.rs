@@ -1,0 +1,194 @@
+//! Versions as entity tags, and writes that depend on them.
+
+use serde_json::json;
+
+use crate::support::Server;
+
+fn server_with_bash() -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), &[]);
+    let created = server.send(
+        "POST",
+        "/v1/entities",
+        &json!({"id": "bash", "type": "package", "properties": {"size": 7}}),
+    );
+    assert_eq!(created.status, 201, "{created:?}");
+    (folder, server)
+}
+
+#[test]
+fn a_new_instance_tells_its_place_version_and_position() {
+    let (_folder, server) = server_with_bash();
+    let created = server.send("POST", "/v1/entities", &json!({"id": "a/b ü", "type": "package"}));
+    assert_eq!(created.status, 201);
+    assert_eq!(created.header("location"), Some("/v1/entities/a%2Fb%20%C3%BC"));
+    assert_eq!(created.header("etag"), Some("\"1\""));
+    assert_eq!(created.header("annals-position"), Some("2"));
+    assert_eq!(server.get(created.header("location").unwrap()).json()["id"], "a/b ü");
+}
+
+#[test]
+fn a_read_of_a_known_version_is_not_modified() {
+    let (_folder, server) = server_with_bash();
+    let read = |tag| server.request("GET", "/v1/entities/bash", &[("if-none-match", tag)], None);
+    assert_eq!(server.get("/v1/entities/bash").header("etag"), Some("\"1\""));
+    assert_eq!(read("\"1\"").status, 304);
+    assert_eq!(read("\"7\", W/\"1\"").status, 304);
+    assert_eq!(read("*").status, 304);
+    assert_eq!(read("\"2\"").status, 200);
+    assert_eq!(read("2").problem(), "invalid-argument");
+}
+
+#[test]
+fn a_write_with_an_old_tag_changes_nothing() {
+    let (_folder, server) = server_with_bash();
+    let patch = |tag| {
+        let headers = [("if-match", tag), ("content-type", "application/merge-patch+json")];
+        server.request("PATCH", "/v1/entities/bash", &headers, Some(r#"{"size":8}"#))
+    };
+    let changed = patch("\"1\"");
+    assert_eq!((changed.status, changed.header("etag")), (200, Some("\"2\"")));
+    let refused = patch("\"1\"");
+    assert_eq!((refused.status, refused.problem().as_str()), (412, "precondition-failed"));
+    assert_eq!(refused.json()["latestVersion"], 2);
+    assert_eq!(server.get("/v1/entities/bash").json()["version"], 2);
+    assert_eq!(patch("*").status, 200);
+    // A weak tag never matches strongly (RFC 9110, section 8.8.3.2).
+    assert_eq!(patch("W/\"3\"").status, 412);
+    let deleted = server.request("DELETE", "/v1/entities/bash", &[("if-match", "\"2\"")], None);
+    assert_eq!(deleted.status, 412);
+}
+
+#[test]
+fn of_many_writers_with_one_tag_one_wins() {
+    let (_folder, server) = server_with_bash();
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let patch = |number: usize| {
+            let body = json!({ "size": number }).to_string();
+            server.request("PATCH", "/v1/entities/bash", &[("if-match", "\"1\"")], Some(&body)).status
+        };
+        let threads: Vec<_> = (0..16).map(|number| scope.spawn(move || patch(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 412).count(), 15, "{statuses:?}");
+}
+
+#[test]
+fn writers_without_tags_all_get_their_turn() {
+    let (_folder, server) = server_with_bash();
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let server = &server;
+            scope.spawn(move || {
+                let steps = json!([{ "add": "seen", "value": number }]);
+                assert_eq!(server.send("PATCH", "/v1/entities/bash", &steps).status, 200);
+            });
+        }
+    });
+    let bash = server.get("/v1/entities/bash").json();
+    assert_eq!(bash["version"], 17);
+    assert_eq!(bash["properties"]["seen"]["$set"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn put_creates_or_replaces_as_asked() {
+    let (_folder, server) = server_with_bash();
+    let put = |path: &str, headers: &[(&str, &str)], body: serde_json::Value| {
+        server.request("PUT", path, headers, Some(&body.to_string()))
+    };
+    let only_new = [("if-none-match", "*")];
+    assert_eq!(put("/v1/entities/zsh", &only_new, json!({"type": "package"})).status, 201);
+    assert_eq!(put("/v1/entities/zsh", &only_new, json!({"type": "package"})).status, 412);
+    assert_eq!(put("/v1/entities/dash", &[], json!({"type": "package"})).status, 201);
+    assert_eq!(put("/v1/entities/ksh", &[("if-match", "*")], json!({"type": "package"})).status, 412);
+    assert_eq!(put("/v1/entities/ksh", &[], json!({})).problem(), "invalid-argument");
+    assert_eq!(put("/v1/entities/bash", &[], json!({"type": "other"})).problem(), "invalid-argument");
+    assert_eq!(put("/v1/entities/bash", &[], json!({"id": "zsh"})).problem(), "invalid-argument");
+    let replaced = put("/v1/entities/bash", &[], json!({"properties": {"name": "bash"}}));
+    assert_eq!((replaced.status, &replaced.json()["properties"]), (200, &json!({"name": "bash"})));
+}
+
+#[test]
+fn what_a_get_gave_can_be_put_back() {
+    let (_folder, server) = server_with_bash();
+    server.send(
+        "PUT",
+        "/v1/entities/bash/classifications/essential",
+        &json!({"properties": {"since": 1996}}),
+    );
+    server.send(
+        "POST",
+        "/v1/relationships",
+        &json!({"id": "r", "type": "knows", "from": "bash", "to": "bash"}),
+    );
+    for path in ["/v1/entities/bash", "/v1/relationships/r"] {
+        let mut read = server.get(path).json();
+        read["properties"]["size"] = 8.into();
+        let written = server.send("PUT", path, &read);
+        assert_eq!(written.status, 200, "{written:?}");
+        for name in ["type", "from", "to", "properties", "id", "created"] {
+            assert_eq!(written.json()[name], read[name]);
+        }
+    }
+    let bash = server.get("/v1/entities/bash").json();
+    assert_eq!(bash["classifications"]["essential"]["properties"], json!({"since": 1996}));
+}
+
+#[test]
+fn every_endpoint_of_an_instance_does_what_it_says() {
+    let (_folder, server) = server_with_bash();
+    let classification = "/v1/entities/bash/classifications/essential";
+    assert_eq!(server.get(classification).status, 404);
+    assert_eq!(server.send("PUT", classification, &json!({"properties": {"since": 1996}})).status, 200);
+    assert_eq!(server.get(classification).json()["properties"], json!({"since": 1996}));
+    assert_eq!(server.send("PUT", classification, &json!({"properties": {"by": "x"}})).status, 200);
+    assert_eq!(server.send("PATCH", classification, &json!({"since": 1})).status, 200);
+    let read = server.get(classification).json();
+    assert_eq!((&read["version"], &read["properties"]), (&json!(3), &json!({"by": "x", "since": 1})));
+    assert_eq!(server.request("DELETE", classification, &[], None).status, 200);
+    assert_eq!(server.get(classification).problem(), "not-found");
+    assert_eq!(server.request("POST", "/v1/entities/bash/undo", &[], None).status, 200);
+    assert_eq!(server.get(classification).status, 200);
+
+    assert_eq!(server.request("DELETE", "/v1/entities/bash", &[], None).status, 200);
+    assert_eq!(server.get("/v1/entities/bash").problem(), "deleted");
+    assert_eq!(server.get(classification).problem(), "deleted");
+    assert_eq!(server.request("POST", "/v1/entities/bash/restore?alone", &[], None).status, 200);
+    assert_eq!(server.request("POST", "/v1/entities/bash/restore", &[], None).problem(), "not-deleted");
+    assert_eq!(server.request("DELETE", "/v1/entities/bash?purge=true", &[], None).status, 200);
+    assert_eq!(server.get("/v1/entities/bash").problem(), "not-found");
+    assert_eq!(server.get("/v1/entities/bash/history").problem(), "not-found");
+
+    let package =
+        json!({"closed": true, "attributes": [{"name": "name", "type": "string", "required": true}]});
+    assert_eq!(server.send("PUT", "/v1/types/entity/package", &package).status, 200);
+    assert_eq!(server.get("/v1/types/entity/package").json()["attributes"][0]["name"], "name");
+    assert_eq!(server.get("/v1/types").json()["items"].as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/v1/types/entity/other").problem(), "not-found");
+    assert_eq!(server.get("/v1/types/thing/other").problem(), "not-found");
+    assert_eq!(
+        server.send("PUT", "/v1/types/entity/package", &json!({"name": "x"})).problem(),
+        "invalid-argument"
+    );
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "package"})).problem(), "type-violation");
+}
+
+#[test]
+fn who_why_and_since_when_are_recorded() {
+    let (_folder, server) = server_with_bash();
+    let created =
+        server.send("POST", "/v1/entities?validFrom=2019-01-01", &json!({"id": "zsh", "type": "package"}));
+    assert_eq!(created.json()["validFrom"], "2019-01-01T00:00:00Z");
+    let headers = [("annals-author", "J%C3%BCrgen"), ("annals-message", "a correction")];
+    let path = "/v1/entities/zsh?validFrom=2020-01-01";
+    assert_eq!(server.request("PATCH", path, &headers, Some(r#"{"size":1}"#)).status, 200);
+    let history = server.get("/v1/entities/zsh/history").json();
+    let last = &history["items"][0];
+    assert_eq!((&last["author"], &last["message"]), (&json!("Jürgen"), &json!("a correction")));
+    assert_eq!(last["validFrom"], "2020-01-01T00:00:00Z");
+    let at = |instant: &str| {
+        server.get(&format!("/v1/entities/zsh?validAt={instant}")).json()["properties"].clone()
+    };
+    assert_eq!((at("2021-01-01"), at("2019-06-01")), (json!({"size": 1}), json!({})));
+}

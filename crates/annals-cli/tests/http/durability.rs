@@ -1,0 +1,169 @@
+//! What was acknowledged is there: after a crash, after a stop, and for a follower.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Server, try_request};
+
+/// Writes from several threads until `until` returns; gives the ids that were acknowledged.
+fn write_until(server: &Server, until: impl FnOnce()) -> Vec<String> {
+    let acknowledged = Mutex::new(Vec::new());
+    let is_done = AtomicBool::new(false);
+    let address = server.address;
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let (acknowledged, is_done) = (&acknowledged, &is_done);
+            scope.spawn(move || {
+                for number in 0.. {
+                    let id = format!("w{writer}-{number}");
+                    let body =
+                        json!({"id": id, "type": "thing", "properties": {"writer": writer}}).to_string();
+                    let headers = [("content-type", "application/json")];
+                    match try_request(address, "POST", "/v1/entities", &headers, Some(&body)) {
+                        Some(answer) if answer.status == 201 => acknowledged.lock().unwrap().push(id),
+                        Some(answer) => assert_eq!(answer.status, 503, "{answer:?}"),
+                        None if is_done.load(Ordering::SeqCst) => return,
+                        None => {}
+                    }
+                    if is_done.load(Ordering::SeqCst) {
+                        return;
+                    }
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(400));
+        until();
+        is_done.store(true, Ordering::SeqCst);
+    });
+    acknowledged.into_inner().unwrap()
+}
+
+fn assert_all_there(server: &Server, ids: &[String]) {
+    assert!(ids.len() > 20, "only {} writes in all", ids.len());
+    for id in ids {
+        assert_eq!(
+            server.get(&format!("/v1/entities/{id}")).status,
+            200,
+            "{id} was acknowledged and is lost"
+        );
+    }
+}
+
+#[test]
+fn a_crash_loses_nothing_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let server = Server::start(&path, &[]);
+    let ids = write_until(&server, || server.kill());
+    drop(server);
+    assert_all_there(&Server::start(&path, &[]), &ids);
+}
+
+#[test]
+fn a_stop_under_load_ends_well_and_loses_nothing_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let server = Server::start(&path, &[]);
+    let ids = write_until(&server, || {
+        server.terminate();
+        std::thread::sleep(Duration::from_millis(100));
+    });
+    assert!(server.ended_well());
+    assert_all_there(&Server::start(&path, &[]), &ids);
+}
+
+#[test]
+fn a_stop_waits_for_the_request_in_flight() {
+    use std::io::{BufReader, Write};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let server = Server::start(&path, &[]);
+    let body = r#"{"id":"late","type":"thing"}"#;
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /v1/entities HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    server.terminate();
+    std::thread::sleep(Duration::from_millis(100));
+    stream.write_all(body.as_bytes()).unwrap();
+    let answer = crate::support::read_answer(&mut BufReader::new(stream), false).unwrap();
+    assert_eq!((answer.status, answer.header("connection")), (201, Some("close")));
+    assert!(server.ended_well());
+    assert_eq!(Server::start(&path, &[]).get("/v1/entities/late").status, 200);
+}
+
+#[test]
+fn a_follower_reads_what_the_writer_wrote_and_refuses_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let writer = Server::start(&path, &[]);
+    let follower = Server::start(&path, &["--read-only", "--visible-time-ms", "3000"]);
+    for number in 1..20 {
+        let id = format!("e{number}");
+        let created = writer.send("POST", "/v1/entities", &json!({"id": id, "type": "thing"}));
+        let wait = [("annals-wait-position", created.header("annals-position").unwrap())];
+        let read = follower.request("GET", &format!("/v1/entities/{id}"), &wait, None);
+        assert_eq!(read.status, 200, "{read:?}");
+    }
+    let refused = follower.send("POST", "/v1/entities", &json!({"type": "thing"}));
+    assert_eq!((refused.status, refused.problem().as_str()), (403, "read-only"));
+}
+
+#[test]
+fn waiting_for_a_position_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), &["--visible-time-ms", "50"]);
+    let wait = |position| server.request("GET", "/v1/types", &[("annals-wait-position", position)], None);
+    assert_eq!(wait("0").status, 200);
+    let refused = wait("1");
+    assert_eq!((refused.status, refused.problem().as_str()), (503, "not-visible"));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(wait("soon").problem(), "invalid-argument");
+}
+
+#[test]
+fn a_locked_folder_ends_the_server_with_a_clear_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let _writer = Server::start(&path, &[]);
+    let second = Server::start_opening(&path, &[]);
+    assert!(!second.ended_well());
+}
+
+#[test]
+fn while_opening_the_server_lives_and_tells_how_far_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let repository = annals::Repository::open(&path).unwrap();
+    for batch in 0..20 {
+        let mut tickets = Vec::new();
+        for number in 0..1_000 {
+            let mut transaction = repository.transaction();
+            let entity = annals::NewEntity::new("thing").property("number", batch * 1_000 + number);
+            transaction.create_entity(entity).unwrap();
+            tickets.push(transaction.submit().unwrap());
+        }
+        tickets.iter().for_each(|ticket| drop(ticket.wait().unwrap()));
+    }
+    repository.close().unwrap();
+    let server = Server::start_opening(&path, &[]);
+    let (ready, read) = (server.get("/health/ready"), server.get("/v1/entities"));
+    assert_eq!(server.get("/health/live").status, 200);
+    for answer in [ready, read] {
+        if answer.status != 200 {
+            assert_eq!((answer.status, answer.problem().as_str()), (503, "opening"));
+            assert!(answer.json()["replayed"].is_u64() && answer.json()["records"].is_u64());
+        }
+    }
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while server.get("/health/ready").status != 200 {
+        assert!(std::time::Instant::now() < deadline);
+    }
+    assert_eq!(server.get("/health/ready").json()["position"], 20_000);
+}

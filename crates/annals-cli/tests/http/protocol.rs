@@ -1,0 +1,167 @@
+//! Methods, media types, HTTP/2, and the description of the interface.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+
+use crate::support::Server;
+
+fn server() -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), &[]);
+    (folder, server)
+}
+
+#[test]
+fn what_is_not_there_is_a_problem() {
+    let (_folder, server) = server();
+    for path in
+        ["/nothing", "/v1", "/v1/entities/", "/v1/entities/a/b", "/v1/types/entity", "//", "/v1/../v1/types"]
+    {
+        let answer = server.get(path);
+        assert_eq!((answer.status, answer.problem().as_str()), (404, "not-found"), "{path}");
+    }
+    let answer = server.request("PUT", "/v1/entities", &[], None);
+    assert_eq!((answer.status, answer.problem().as_str()), (405, "method-not-allowed"));
+    let allowed: BTreeSet<&str> = answer.header("allow").unwrap().split(',').map(str::trim).collect();
+    assert_eq!(allowed, BTreeSet::from(["GET", "HEAD", "POST"]));
+    assert_eq!(server.request("BREW", "/v1/entities", &[], None).status, 405);
+}
+
+#[test]
+fn bodies_must_be_declared_and_well_formed() {
+    let (_folder, server) = server();
+    let post = |headers: &[(&str, &str)], body| server.request("POST", "/v1/entities", headers, Some(body));
+    for media_type in ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"] {
+        let answer = post(&[("content-type", media_type)], "{}");
+        assert_eq!((answer.status, answer.problem().as_str()), (415, "unsupported-media-type"));
+    }
+    assert_eq!(post(&[("content-type", "application/json; charset=utf-8")], r#"{"type":"t"}"#).status, 201);
+    let broken = post(&[], "{\n  \"type\": \"t\",\n  oops\n}");
+    assert_eq!((broken.status, broken.problem().as_str()), (400, "invalid-argument"));
+    assert_eq!((&broken.json()["line"], &broken.json()["column"]), (&json!(3), &json!(3)));
+    let operations =
+        json!({"operations": [{"action": "delete", "kind": "entity", "id": "a"}, {"action": "?"}]});
+    let wrong = server.send("POST", "/v1/transactions", &operations);
+    assert_eq!((wrong.problem().as_str(), &wrong.json()["operation"]), ("invalid-argument", &json!(1)));
+}
+
+#[test]
+fn a_page_of_another_origin_cannot_write() {
+    let (_folder, server) = server();
+    let post =
+        |origin: &str| server.request("POST", "/v1/entities", &[("origin", origin)], Some(r#"{"type":"t"}"#));
+    assert_eq!(post("https://example.org").problem(), "cross-origin");
+    assert_eq!(post("null").problem(), "cross-origin");
+    assert_eq!(post(&format!("http://{}", server.address)).status, 201);
+    assert_eq!(server.request("GET", "/v1/types", &[("origin", "https://example.org")], None).status, 200);
+}
+
+#[test]
+fn head_answers_like_get_without_body() {
+    let (_folder, server) = server();
+    server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t"}));
+    let (get, head) = (server.get("/v1/entities/a"), server.request("HEAD", "/v1/entities/a", &[], None));
+    assert_eq!((head.status, head.header("etag")), (200, Some("\"1\"")));
+    assert_eq!(head.header("content-length"), get.header("content-length"));
+}
+
+#[test]
+fn several_requests_go_over_one_http2_connection() {
+    let (_folder, server) = server();
+    server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t"}));
+    let address = server.address;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        use http_body_util::{BodyExt, Empty};
+        let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        let io = hyper_util::rt::TokioIo::new(stream);
+        let executor = hyper_util::rt::TokioExecutor::new();
+        let (mut client, connection) = hyper::client::conn::http2::handshake(executor, io).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let requests: Vec<_> = (0..20)
+            .map(|_| {
+                let request = hyper::Request::get(format!("http://{address}/v1/entities/a"));
+                client.send_request(request.body(Empty::<axum::body::Bytes>::new()).unwrap())
+            })
+            .collect();
+        for answer in futures_util::future::join_all(requests).await {
+            let answer = answer.unwrap();
+            assert_eq!((answer.status(), answer.version()), (hyper::StatusCode::OK, hyper::Version::HTTP_2));
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(serde_json::from_slice::<Json>(&body).unwrap()["id"], "a");
+        }
+        connection.abort();
+    });
+}
+
+#[test]
+fn metrics_count_what_happens() {
+    let (_folder, server) = server();
+    server.send("POST", "/v1/entities", &json!({"id": "a", "type": "t"}));
+    server.get("/v1/entities/a");
+    server.get("/v1/entities/b");
+    server.get("/nothing/else");
+    let text = server.get("/metrics").body;
+    for line in [
+        "annals_ready 1",
+        "annals_position 1",
+        "annals_entities 1",
+        "annals_commits_total 1",
+        "annals_http_requests_total{method=\"GET\",route=\"/v1/entities/{id}\",status=\"200\"} 1",
+        "annals_http_requests_total{method=\"GET\",route=\"/v1/entities/{id}\",status=\"404\"} 1",
+        "annals_http_requests_total{method=\"GET\",route=\"unknown\",status=\"404\"} 1",
+        "annals_http_request_duration_seconds_count{method=\"POST\",route=\"/v1/entities\",status=\"201\"} 1",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} is missing in {text}");
+    }
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("annals_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+}
+
+/// A path of the description with examples in the place of its parameters, and the required query parameters.
+fn example_of(path: &str, operation: &Json) -> String {
+    let mut path = path.to_owned();
+    let mut query = Vec::new();
+    for parameter in operation["parameters"].as_array().unwrap() {
+        let name = parameter["name"].as_str().unwrap();
+        let example = parameter["example"].to_string().replace('"', "");
+        match parameter["in"].as_str().unwrap() {
+            "path" => path = path.replace(&format!("{{{name}}}"), &example),
+            "query" if parameter["required"] == true => query.push(format!("{name}={example}")),
+            _ => {}
+        }
+    }
+    if path == "/v1/feed" {
+        query.push("limit=0".into());
+    }
+    format!("{path}?{}", query.join("&"))
+}
+
+#[test]
+fn everything_described_is_there_and_its_examples_are_understood() {
+    let (_folder, server) = server();
+    let description = server.get("/openapi.json").json();
+    assert_eq!(description["openapi"], "3.1.0");
+    for (path, item) in description["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let place = format!("{method} {path}");
+            let body =
+                operation.pointer("/requestBody/content/application~1json/example").map(Json::to_string);
+            let answer =
+                server.request(&method.to_uppercase(), &example_of(path, operation), &[], body.as_deref());
+            let described = &operation["responses"][answer.status.to_string()];
+            assert!(described.is_object(), "{place} answers {answer:?}, which is not described");
+            assert_ne!(answer.status, 400, "{place}: the example is not understood: {answer:?}");
+            assert_ne!(answer.status, 405, "{place} is not there");
+            if answer.status >= 400 {
+                let kind = answer.problem();
+                let examples = &described["content"]["application/problem+json"]["examples"];
+                assert!(examples[&kind].is_object(), "{place} fails with {kind}, which is not described");
+                assert!(!answer.body.contains("see /openapi.json"), "{place} is not there");
+            }
+        }
+    }
+}

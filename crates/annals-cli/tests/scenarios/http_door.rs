@@ -1,0 +1,85 @@
+//! Scenarios through HTTP, against the real binary.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::support::{Answer, Server};
+use crate::{Door, Outcome};
+
+/// A server of its own.
+pub struct HttpDoor(Server);
+
+impl HttpDoor {
+    /// Starts it.
+    pub fn open(folder: &Path) -> HttpDoor {
+        HttpDoor(Server::start(&folder.join("repository"), &[]))
+    }
+}
+
+impl Door for HttpDoor {
+    fn perform(&mut self, step: &Json) -> Outcome {
+        let text = |name: &str| step[name].as_str().unwrap_or_default();
+        let collection = if step["kind"] == "relationship" { "relationships" } else { "entities" };
+        let instance = format!("/v1/{collection}/{}", encoded(text("id")));
+        let reading = ["atPosition", "at", "validAt"];
+        let get = |path: &str, names: &[&str]| {
+            outcome(self.0.get(&format!("{path}?{}", query(step, &[names, &reading].concat()))))
+        };
+        match text("do") {
+            "commit" => outcome(self.0.send("POST", "/v1/transactions", &members(step, COMMIT))),
+            "get" => match get(&instance, &[]) {
+                Err(kind) if ["not-found", "deleted"].contains(&kind.as_str()) => Ok(Json::Null),
+                other => other,
+            },
+            "version" => get(&format!("{instance}/versions/{}", step["number"]), &[]),
+            "history" => get(&format!("{instance}/history"), &["limit", "after"]),
+            "difference" => get(&format!("{instance}/diff"), &["from", "to"]),
+            "changes" => outcome(self.0.get(&format!("/v1/diff?{}", query(step, &["from", "to"])))),
+            "neighbors" => get(&format!("{instance}/neighbors"), &["direction", "type", "limit", "after"]),
+            "degree" => get(&format!("{instance}/degree"), &["direction", "type"]),
+            "reach" => get(&format!("{instance}/reach"), WALK),
+            "path" => get("/v1/path", &[WALK, &["from", "to"]].concat()),
+            "types" => get("/v1/types", &[]),
+            "find" => outcome(self.0.send("POST", "/v1/find", &members(step, FIND))),
+            other => panic!("unknown step {other:?}"),
+        }
+    }
+}
+
+const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
+const WALK: &[&str] = &["direction", "types", "depthMax", "visitedMax"];
+const FIND: &[&str] =
+    &["kind", "type", "classified", "where", "orderBy", "limit", "after", "atPosition", "at", "validAt"];
+
+fn members(step: &Json, names: &[&str]) -> Json {
+    let known = |name: &&str| Some(((*name).to_owned(), step.get(*name)?.clone()));
+    Json::Object(names.iter().filter_map(known).collect())
+}
+
+fn query(step: &Json, names: &[&str]) -> String {
+    let pair = |name: &&str| {
+        let values = match step.get(*name)? {
+            Json::Array(values) => values.clone(),
+            value => vec![value.clone()],
+        };
+        let name = if *name == "types" { "type" } else { name };
+        let one = |value: &Json| match value {
+            Json::String(text) => format!("{name}={}", encoded(text)),
+            other => format!("{name}={other}"),
+        };
+        Some(values.iter().map(one).collect::<Vec<_>>().join("&"))
+    };
+    names.iter().filter_map(pair).collect::<Vec<_>>().join("&")
+}
+
+fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+fn outcome(answer: Answer) -> Outcome {
+    match answer.status {
+        200..300 => Ok(answer.json()),
+        _ => Err(answer.problem()),
+    }
+}

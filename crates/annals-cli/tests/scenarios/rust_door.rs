@@ -1,0 +1,183 @@
+//! Scenarios through the Rust API.
+
+use std::path::Path;
+
+use annals::{AsOf, Direction, Id, InstanceId, Position, Reach, Repository, Result, Snapshot, VISITED_MAX};
+use serde_json::{Value as Json, json};
+
+use crate::wire::*;
+use crate::{Door, Outcome};
+
+/// A repository of its own.
+pub struct RustDoor(Repository);
+
+impl RustDoor {
+    /// Opens it.
+    pub fn open(folder: &Path) -> RustDoor {
+        RustDoor(Repository::open(folder.join("repository")).unwrap())
+    }
+
+    fn commit(&self, step: &Json) -> Result<Json> {
+        let text = |name: &str| step[name].as_str();
+        let valid_from = text("validFrom").map(str::parse).transpose()?;
+        let mut transaction = self.0.transaction();
+        transaction.author(text("author").unwrap_or_default()).message(text("message").unwrap_or_default());
+        let mut ids = Vec::new();
+        for operation in step["operations"].as_array().unwrap() {
+            let created = operation_from_json(operation)?.add_to(&mut transaction, valid_from)?;
+            ids.extend(created.map(|id| id.to_string()));
+        }
+        if step["dryRun"] == true {
+            let snapshot = transaction.dry_run()?;
+            let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
+            return Ok(json!({ "ids": ids, "entities": entities, "relationships": relationships }));
+        }
+        let receipt = transaction.commit()?;
+        Ok(json!({ "ids": ids, "position": receipt.position.0, "instant": receipt.instant.to_string() }))
+    }
+
+    fn read(&self, step: &Json) -> Result<Json> {
+        let text = |name: &str| step[name].as_str();
+        let snapshot = self.0.snapshot().as_of(AsOf {
+            position: step["atPosition"].as_u64().map(Position),
+            instant: text("at").map(str::parse).transpose()?,
+            valid: text("validAt").map(str::parse).transpose()?,
+        })?;
+        match text("do").unwrap() {
+            "get" => get(&snapshot, &instance(step)?),
+            "version" => version(&snapshot, step),
+            "history" => history(&snapshot, step),
+            "difference" => {
+                let number = |name: &str| u32::try_from(step[name].as_u64().unwrap()).unwrap();
+                let difference = snapshot.difference(&instance(step)?, number("from"), number("to"))?;
+                Ok(difference_to_json(&difference))
+            }
+            "changes" => {
+                let position = |name: &str| Position(step[name].as_u64().unwrap());
+                let changes = snapshot.changes_between(position("from"), position("to"))?;
+                let items: Vec<Json> = changes.iter().map(instance_change_to_json).collect();
+                Ok(json!({ "count": items.len(), "items": items }))
+            }
+            "neighbors" => neighbors(&snapshot, step),
+            "degree" => {
+                let degree = snapshot.degree(instance(step)?.id(), direction(step), text("type"))?;
+                Ok(json!({ "degree": degree }))
+            }
+            "reach" => {
+                let found = snapshot.reachable(instance(step)?.id(), &reach(step))?;
+                let item = |(entity, distance): &(annals::Entity, usize)| json!({ "distance": distance, "entity": entity_to_json(entity) });
+                Ok(
+                    json!({ "items": found.iter().map(item).collect::<Json>(), "count": found.len(), "next": null }),
+                )
+            }
+            "path" => path(&snapshot, step),
+            "types" => {
+                let items: Json = snapshot.types().iter().map(|known| type_to_json(known)).collect();
+                Ok(json!({ "items": items }))
+            }
+            "find" => find(&snapshot, step),
+            other => panic!("unknown step {other:?}"),
+        }
+    }
+}
+
+impl Door for RustDoor {
+    fn perform(&mut self, step: &Json) -> Outcome {
+        let result = if step["do"] == "commit" { self.commit(step) } else { self.read(step) };
+        result.map_err(|error| error.kind().name().to_owned())
+    }
+}
+
+fn instance(step: &Json) -> Result<InstanceId> {
+    let id = Id::new(step["id"].as_str().unwrap())?;
+    Ok(if step["kind"] == "relationship" { InstanceId::Relationship(id) } else { InstanceId::Entity(id) })
+}
+
+fn direction(step: &Json) -> Direction {
+    if step["direction"] == "in" { Direction::In } else { Direction::Out }
+}
+
+fn reach(step: &Json) -> Reach {
+    let both = vec![Direction::Out, Direction::In];
+    let types = step["types"].as_array().into_iter().flatten();
+    let number = |name: &str| step[name].as_u64().map(|number| usize::try_from(number).unwrap());
+    Reach {
+        directions: if step["direction"] == "both" { both } else { vec![direction(step)] },
+        types: types.map(|name| name.as_str().unwrap().to_owned()).collect(),
+        depth_max: number("depthMax"),
+        visited_max: number("visitedMax").unwrap_or(VISITED_MAX),
+    }
+}
+
+fn get(snapshot: &Snapshot, id: &InstanceId) -> Result<Json> {
+    Ok(match id {
+        InstanceId::Entity(id) => snapshot.entity(id)?.map(|found| entity_to_json(&found)),
+        InstanceId::Relationship(id) => snapshot.relationship(id)?.map(|found| relationship_to_json(&found)),
+    }
+    .unwrap_or_default())
+}
+
+fn version(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let number = u32::try_from(step["number"].as_u64().unwrap()).unwrap();
+    let found = match instance(step)? {
+        InstanceId::Entity(id) => snapshot.entity_version(&id, number)?.map(|found| entity_to_json(&found)),
+        InstanceId::Relationship(id) => {
+            snapshot.relationship_version(&id, number)?.map(|found| relationship_to_json(&found))
+        }
+    };
+    found.ok_or_else(|| annals::Error::new(annals::ErrorKind::NotFound, "no such version"))
+}
+
+fn history(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let versions = snapshot.versions(&instance(step)?, 0, usize::MAX)?;
+    Ok(json!({ "items": versions.iter().map(version_to_json).collect::<Json>() }))
+}
+
+fn neighbors(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let limit = step["limit"].as_u64().map_or(100, |limit| usize::try_from(limit).unwrap());
+    let after = step["after"].as_str().map(Id::new).transpose()?;
+    let type_name = step["type"].as_str();
+    let found = snapshot.neighbors_after(instance(step)?.id(), direction(step), type_name, after.as_ref())?;
+    let mut items = Vec::new();
+    for neighbor in found.take(limit + 1) {
+        let neighbor = neighbor?;
+        items.push(json!({
+            "relationship": relationship_to_json(&neighbor.relationship),
+            "entity": entity_to_json(&neighbor.entity),
+        }));
+    }
+    let has_more = items.len() > limit;
+    items.truncate(limit);
+    let next = has_more.then(|| items.last().unwrap()["relationship"]["id"].clone());
+    Ok(json!({ "items": items, "next": next }))
+}
+
+fn path(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let id = |name: &str| Id::new(step[name].as_str().unwrap());
+    let Some(path) = snapshot.shortest_path(&id("from")?, &id("to")?, &reach(step))? else {
+        return Ok(json!({ "found": false, "start": null, "steps": [] }));
+    };
+    let show = |step: &annals::PathStep| {
+        json!({
+            "direction": if step.direction == Direction::Out { "out" } else { "in" },
+            "relationship": relationship_to_json(&step.relationship),
+            "entity": entity_to_json(&step.entity),
+        })
+    };
+    let steps: Json = path.steps.iter().map(show).collect();
+    Ok(json!({ "found": true, "start": entity_to_json(&path.start), "steps": steps }))
+}
+
+fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let known = ["type", "classified", "where", "orderBy", "limit", "after"];
+    let fields = known.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
+    let find = find_from_json(&fields.collect())?;
+    if step["kind"] == "relationship" {
+        let page = snapshot.find_relationships(&find)?;
+        return Ok(
+            json!({ "items": page.items.iter().map(relationship_to_json).collect::<Json>(), "next": page.next }),
+        );
+    }
+    let page = snapshot.find_entities(&find)?;
+    Ok(json!({ "items": page.items.iter().map(entity_to_json).collect::<Json>(), "next": page.next }))
+}

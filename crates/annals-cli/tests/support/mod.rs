@@ -1,0 +1,216 @@
+//! The real binary as a server, and a small blocking client that can also misbehave.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+
+/// Longest time any single step of a test takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// `annals serve`, killed when it is dropped.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Server {
+    /// Starts it on a free port and waits until it is ready.
+    pub fn start(folder: &Path, arguments: &[&str]) -> Server {
+        let server = Server::start_opening(folder, arguments);
+        let deadline = Instant::now() + PATIENCE;
+        while server.get("/health/ready").status != 200 {
+            assert!(Instant::now() < deadline, "the server does not become ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server
+    }
+
+    /// Starts it on a free port and waits until it listens.
+    pub fn start_opening(folder: &Path, arguments: &[&str]) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_annals"))
+            .arg("serve")
+            .arg(folder)
+            .args(["--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit('/').next().and_then(|address| address.parse().ok());
+        let address = address.unwrap_or_else(|| panic!("expected a line with the address, found {line:?}"));
+        Server { child, address }
+    }
+
+    /// The process ends at once, as in a crash.
+    pub fn kill(&self) {
+        self.signal("-KILL");
+    }
+
+    /// Asks it to stop.
+    pub fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for its end; true if it ended well.
+    pub fn ended_well(mut self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            assert!(Instant::now() < deadline, "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A connection to it.
+    pub fn connect(&self) -> TcpStream {
+        connect(self.address)
+    }
+
+    /// Sends a request without body.
+    pub fn get(&self, path: &str) -> Answer {
+        self.request("GET", path, &[], None)
+    }
+
+    /// Sends a request with JSON.
+    pub fn send(&self, method: &str, path: &str, body: &Json) -> Answer {
+        self.request(method, path, &[], Some(&body.to_string()))
+    }
+
+    /// Sends a request.
+    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
+        try_request(self.address, method, path, headers, body).expect("the server answers")
+    }
+
+    /// Sends any bytes and reads what comes back until the connection is closed.
+    pub fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // The server may answer and close before it has read everything.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect_timeout(&address, PATIENCE).expect("the server listens");
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Sends a request on a connection of its own; `None` if the server closes it without an answer.
+pub fn try_request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Option<&str>,
+) -> Option<Answer> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if let Some(body) = body {
+        if !headers.iter().any(|(name, _)| *name == "content-type") {
+            request.push_str("content-type: application/json\r\n");
+        }
+        request.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    } else {
+        request.push_str("\r\n");
+    }
+    let _ = stream.write_all(request.as_bytes());
+    read_answer(&mut BufReader::new(stream), method == "HEAD")
+}
+
+/// Reads one answer.
+pub fn read_answer(stream: &mut impl BufRead, is_head: bool) -> Option<Answer> {
+    let mut line = String::new();
+    stream.read_line(&mut line).ok()?;
+    let status = line.split(' ').nth(1)?.trim().parse().ok()?;
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let mut answer = Answer { status, headers, body: String::new() };
+    if is_head || status == 304 {
+        return Some(answer);
+    }
+    let mut body = Vec::new();
+    if answer.header("transfer-encoding") == Some("chunked") {
+        loop {
+            line.clear();
+            stream.read_line(&mut line).ok()?;
+            let length = usize::from_str_radix(line.trim(), 16).ok()?;
+            let mut chunk = vec![0; length + 2];
+            stream.read_exact(&mut chunk).ok()?;
+            if length == 0 {
+                break;
+            }
+            body.extend_from_slice(&chunk[..length]);
+        }
+    } else {
+        let length = answer.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        body.resize(length, 0);
+        stream.read_exact(&mut body).ok()?;
+    }
+    answer.body = String::from_utf8(body).ok()?;
+    Some(answer)
+}
+
+impl Answer {
+    /// A header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// The kind of the problem it tells; checks that it is a whole problem document.
+    pub fn problem(&self) -> String {
+        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
+        let json = self.json();
+        assert_eq!(json["status"], self.status, "{self:?}");
+        let kind = json["kind"].as_str().unwrap();
+        assert_eq!(json["type"], format!("/errors/{kind}"), "{self:?}");
+        assert!(json["title"].is_string() && json["detail"].is_string(), "{self:?}");
+        kind.to_owned()
+    }
+}
