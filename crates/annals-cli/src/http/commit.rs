@@ -59,13 +59,9 @@ pub async fn commit<T: Send + 'static>(
                 heavy(door, move || submit(&shared, build)).await?
             }
         };
-        match settle(&ticket).await {
-            Ok(receipt) => {
-                door.metrics.commits.add(1);
-                return Ok((result, receipt));
-            }
+        match settle(door, &ticket).await {
+            Ok(receipt) => return Ok((result, receipt)),
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                door.metrics.conflicts.add(1);
                 if retry >= RETRIES_MAX {
                     return Err(error.into());
                 }
@@ -88,9 +84,15 @@ fn submit<T, B: FnMut(&mut Transaction) -> Result<T, Problem>>(
     Ok((result, transaction.try_submit()?, build))
 }
 
-async fn settle(ticket: &Ticket) -> annals::Result<Receipt> {
+async fn settle(door: &Arc<Door>, ticket: &Ticket) -> annals::Result<Receipt> {
     let (done, outcome) = oneshot::channel();
+    let counted = Arc::clone(door);
     ticket.on_done(move |result| {
+        match &result {
+            Ok(_) => counted.metrics.commits.add(1),
+            Err(error) if error.kind() == ErrorKind::Conflict => counted.metrics.conflicts.add(1),
+            Err(_) => {}
+        }
         // The client may be gone; the commit holds all the same.
         let _ = done.send(result);
     });

@@ -10,9 +10,9 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::parameters;
 use super::problem::Problem;
+use crate::condition::parse_condition;
 use crate::wire::{
-    Object, condition_from_text, entity_to_json, find_from_json, object, optional_text, order_from_text,
-    relationship_to_json,
+    Object, entity_to_json, find_from_json, object, optional_text, order_from_text, relationship_to_json,
 };
 
 /// The endpoints of this file.
@@ -45,7 +45,7 @@ async fn find(of: Collection, call: Call) -> Outcome {
     let mut find = Find::all().limit(call.limit()?);
     find.type_name = call.query.get("type").map(Into::into);
     find.classification = call.query.get("classified").map(Into::into);
-    find.conditions = call.query.all("where").map(condition_from_text).collect::<annals::Result<_>>()?;
+    find.conditions = call.query.all("where").map(parse_condition).collect::<annals::Result<_>>()?;
     find.order = call.query.get("orderBy").map(order_from_text);
     find.after = call.query.get("after").map(str::to_owned);
     call.read(Weight::Heavy, move |call, snapshot| {

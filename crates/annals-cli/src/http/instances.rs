@@ -272,7 +272,8 @@ async fn delete(of: Collection, call: Call) -> Outcome {
     let is_purge = call.query.flag("purge")?;
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| {
-        Ok(if is_purge { transaction.purge(&instance)? } else { transaction.delete(&instance)? })
+        let pushed = if is_purge { transaction.purge(&instance) } else { transaction.delete(&instance) };
+        pushed.map_err(Problem::from)
     };
     let ((), receipt, _) = write_only(&call, Weight::Light, id, work).await?;
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
@@ -283,11 +284,9 @@ async fn restore(of: Collection, call: Call) -> Outcome {
     let is_alone = of == ENTITIES && call.query.flag("alone")?;
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| {
-        Ok(if is_alone {
-            transaction.restore_alone(instance.id())?
-        } else {
-            transaction.restore(&instance)?
-        })
+        let pushed =
+            if is_alone { transaction.restore_alone(instance.id()) } else { transaction.restore(&instance) };
+        pushed.map_err(Problem::from)
     };
     write(of, call, Weight::Light, id, work).await
 }

@@ -128,7 +128,7 @@ pub fn finding() -> Vec<Parameter> {
                 text(),
                 "size>=10",
                 "A condition, repeatable, all must hold: name=v, name!=v, name<v, name<=v, name>v, name>=v, \
-                 name^=prefix, name*=part, name (present), !name (absent). A value that is JSON is taken as that, \
+                 name^=prefix, name~=part, name? (present), !name (absent). A value that is JSON is taken as that, \
                  any other as text.",
             )
         },

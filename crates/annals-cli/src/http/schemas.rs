@@ -425,7 +425,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
             "property": text(),
             "operator": {
                 "type": "string",
-                "enum": ["=", "!=", "<", "<=", ">", ">=", "^=", "prefix", "*=", "contains", "exists", "missing"],
+                "enum": ["=", "!=", "<", "<=", ">", ">=", "^=", "prefix", "~=", "contains", "exists", "missing"],
                 "default": "=",
             },
             "value": reference("Value"),

@@ -1,54 +1,26 @@
-//! Searches as JSON, and their conditions as short texts.
+//! Searches as JSON.
 
 use annals::{Condition, Find, Operator, Order, Result, Value};
 use serde_json::Value as Json;
 
 use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
+use crate::condition::parse_condition;
 
 /// Operators by their signs and names.
 const OPERATORS: [(&str, Operator); 12] = [
+    ("=", Operator::Equal),
     ("!=", Operator::NotEqual),
+    ("<", Operator::Less),
     ("<=", Operator::LessOrEqual),
+    (">", Operator::Greater),
     (">=", Operator::GreaterOrEqual),
     ("^=", Operator::Prefix),
-    ("*=", Operator::Contains),
-    ("=", Operator::Equal),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
     ("prefix", Operator::Prefix),
+    ("~=", Operator::Contains),
     ("contains", Operator::Contains),
     ("exists", Operator::Exists),
     ("missing", Operator::Missing),
 ];
-/// How many of them are signs, which may stand in a text.
-const SIGNS: usize = 8;
-
-/// A condition from a text: `name=bash`, `size>=10`, `name^=lib` (prefix), `name*=core` (contains), `name` (present),
-/// `!name` (absent). A value that is JSON is taken as that, any other as a string; `version="5"` is a string.
-pub fn condition_from_text(text: &str) -> Result<Condition> {
-    let found = (0..text.len()).filter(|at| text.is_char_boundary(*at)).find_map(|at| {
-        let sign = OPERATORS[..SIGNS].iter().find(|(sign, _)| text[at..].starts_with(sign));
-        sign.map(|(sign, operator)| (&text[..at], *operator, &text[at + sign.len()..]))
-    });
-    let (property, operator, value) = match (found, text.strip_prefix('!')) {
-        (Some((property, operator, value)), _) => (property, operator, value_from_text(value)?),
-        (None, Some(property)) => (property, Operator::Missing, Value::Boolean(true)),
-        (None, None) => (text, Operator::Exists, Value::Boolean(true)),
-    };
-    if property.is_empty() {
-        return Err(invalid(format!(
-            "condition {text:?}: expected a property, an operator and a value, like size>=10"
-        )));
-    }
-    Ok(Condition { property: property.into(), operator, value })
-}
-
-fn value_from_text(text: &str) -> Result<Value> {
-    match serde_json::from_str::<Json>(text) {
-        Ok(Json::Null) | Err(_) => Ok(Value::from(text)),
-        Ok(json) => value_from_json(&json),
-    }
-}
 
 /// The order from a text: `size`, or `-size` for largest first.
 pub fn order_from_text(text: &str) -> (std::sync::Arc<str>, Order) {
@@ -59,7 +31,7 @@ pub fn order_from_text(text: &str) -> (std::sync::Arc<str>, Order) {
 }
 
 /// A search from its JSON form: `{"type", "classified", "where": [{"property", "operator", "value"}], "orderBy", "limit",
-/// "after"}`, each field optional. A condition may also be a text, as in [`condition_from_text`].
+/// "after"}`, each field optional. A condition may also be a text, as on the command line.
 pub fn find_from_json(fields: &Object) -> Result<Find> {
     let what = "search";
     only(fields, what, &["type", "classified", "where", "orderBy", "limit", "after"])?;
@@ -81,7 +53,7 @@ pub fn find_from_json(fields: &Object) -> Result<Find> {
 fn condition_from_json(json: &Json) -> Result<Condition> {
     let what = "condition";
     if let Json::String(text) = json {
-        return condition_from_text(text);
+        return parse_condition(text);
     }
     let fields = object(json, what)?;
     only(fields, what, &["property", "operator", "value"])?;
@@ -119,47 +91,26 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn short_texts_say_the_same_as_json() {
-        let condition =
-            |property: &str, operator, value: Value| Condition { property: property.into(), operator, value };
-        for (text, json, expected) in [
-            ("a=b", json!({"property": "a", "value": "b"}), condition("a", Operator::Equal, "b".into())),
-            (
-                "a>=10",
-                json!({"property": "a", "operator": ">=", "value": 10}),
-                condition("a", Operator::GreaterOrEqual, 10.into()),
-            ),
-            (
-                "a!=\"5\"",
-                json!({"property": "a", "operator": "!=", "value": "5"}),
-                condition("a", Operator::NotEqual, "5".into()),
-            ),
-            (
-                "a^=x=y",
-                json!({"property": "a", "operator": "prefix", "value": "x=y"}),
-                condition("a", Operator::Prefix, "x=y".into()),
-            ),
-            (
-                "!a",
-                json!({"property": "a", "operator": "missing"}),
-                condition("a", Operator::Missing, true.into()),
-            ),
-            (
-                "a",
-                json!({"property": "a", "operator": "exists"}),
-                condition("a", Operator::Exists, true.into()),
-            ),
-            (
-                "ü<1.5",
-                json!({"property": "ü", "operator": "<", "value": 1.5}),
-                condition("ü", Operator::Less, 1.5.into()),
-            ),
+    fn conditions_say_in_json_what_short_texts_say() {
+        for (text, json) in [
+            ("a=b", json!({"property": "a", "value": "b"})),
+            ("a>=10", json!({"property": "a", "operator": ">=", "value": 10})),
+            ("a!=\"5\"", json!({"property": "a", "operator": "!=", "value": "5"})),
+            ("a^=x=y", json!({"property": "a", "operator": "prefix", "value": "x=y"})),
+            ("a~=x", json!({"property": "a", "operator": "contains", "value": "x"})),
+            ("!a", json!({"property": "a", "operator": "missing"})),
+            ("a?", json!({"property": "a", "operator": "exists"})),
         ] {
-            assert_eq!(condition_from_text(text).unwrap(), expected, "{text}");
-            assert_eq!(condition_from_json(&json).unwrap(), expected, "{text}");
+            assert_eq!(
+                condition_from_json(&text.into()).unwrap(),
+                condition_from_json(&json).unwrap(),
+                "{text}"
+            );
         }
-        for bad in ["", "=5", "!"] {
-            assert!(condition_from_text(bad).is_err(), "{bad}");
+        for bad in
+            [json!("a"), json!({"property": "a", "operator": "<"}), json!({"operator": "exists"}), json!(1)]
+        {
+            assert!(condition_from_json(&bad).is_err(), "{bad}");
         }
     }
 }

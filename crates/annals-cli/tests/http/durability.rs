@@ -149,7 +149,9 @@ fn while_opening_the_server_lives_and_tells_how_far_it_is() {
             transaction.create_entity(entity).unwrap();
             tickets.push(transaction.submit().unwrap());
         }
-        tickets.iter().for_each(|ticket| drop(ticket.wait().unwrap()));
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
     }
     repository.close().unwrap();
     let server = Server::start_opening(&path, &[]);
