@@ -18,6 +18,7 @@ mod check;
 mod backup;
 mod restore;
 mod compact;
+mod serve;
 mod completions;
 mod selection;
 
@@ -71,6 +72,7 @@ enum Command {
     Backup(backup::Arguments),
     Restore(restore::Arguments),
     Compact(compact::Arguments),
+    Serve(Box<serve::Serve>),
     Completions(completions::Arguments),
 }
 
@@ -95,6 +97,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),
         Command::Compact(arguments) => compact::run(&mut context, arguments),
+        Command::Serve(serve) => serve.run(&arguments.global.repository).map_err(Into::into),
         Command::Completions(arguments) => completions::run(&mut context, arguments),
     };
     // Also after a failure: what was printed before it belongs to the answer.

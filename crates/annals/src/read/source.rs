@@ -15,7 +15,7 @@ use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Records kept in memory for reading history. Units: bytes.
-const CACHE_BYTES_MAX: usize = 32 << 20;
+const CACHE_BYTES_MAX: usize = 128 << 20;
 
 /// Where past versions come from: the log, through a bounded cache.
 pub(crate) struct Source {
@@ -69,7 +69,8 @@ impl Source {
         }
         let mut records = self.log.read(Position(position), ReadLimit::ONE)?;
         let bytes = records.pop().ok_or_else(|| {
-            let text = format!("{}: expected a record at position {position}, found none", self.log.describe());
+            let text =
+                format!("{}: expected a record at position {position}, found none", self.log.describe());
             Error::new(ErrorKind::Gap, text)
         })?;
         let record = Arc::new(IndexedRecord::new(Position(position), bytes)?);
