@@ -1,5 +1,6 @@
 //! The repository: a log, the graph of its records, and the threads that keep both together.
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +35,18 @@ use crate::{Error, ErrorKind, Position, Result};
 /// ```
 #[derive(Clone)]
 pub struct Repository {
-    inner: Arc<Inner>,
+    inner: Arc<Open>,
+}
+
+/// What all clones share. Threads hold [`Inner`] for a moment, but only the last clone closes, and at once.
+struct Open(Arc<Inner>);
+
+impl Deref for Open {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
 }
 
 pub(crate) struct Inner {
@@ -109,13 +121,13 @@ impl Repository {
             is_stopping: Arc::default(),
             maintenance: Mutex::new(()),
         });
-        let repository = Repository { inner };
+        let repository = Repository { inner: Arc::new(Open(inner)) };
         repository.start_threads()?;
         Ok(repository)
     }
 
     fn start_threads(&self) -> Result<()> {
-        let inner = &self.inner;
+        let inner = self.inner();
         let mut threads = if inner.options.is_read_only {
             vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
         } else {
@@ -133,7 +145,7 @@ impl Repository {
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
-        &self.inner
+        &self.inner.0
     }
 
     /// The graph as it is now: every durable commit, nothing else. Costs one atomic load.
@@ -268,7 +280,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for Open {
     fn drop(&mut self) {
         let is_stopped = self.stop();
         // Snapshots may outlive the repository and read on; the next writer need not wait for them.

@@ -32,9 +32,9 @@ impl Log for SlowLog {
 // used up all its retries within one sync.
 #[test]
 fn a_retry_waits_until_the_winner_is_visible() {
-    let repository =
-        Repository::with_log(Arc::new(SlowLog(MemoryLog::new())), Options::default()).unwrap();
-    let (id, _) = repository.transact(|t| t.create_entity(NewEntity::new("counter").property("n", 0))).unwrap();
+    let repository = Repository::with_log(Arc::new(SlowLog(MemoryLog::new())), Options::default()).unwrap();
+    let (id, _) =
+        repository.transact(|t| t.create_entity(NewEntity::new("counter").property("n", 0))).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..16 {
             let (repository, id) = (&repository, &id);

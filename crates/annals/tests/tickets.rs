@@ -187,6 +187,17 @@ fn commits_of_two_hundred_threads_are_there_after_reopening() {
     assert_eq!(repository.snapshot().entities_count(), 2_000);
 }
 
+/// A background thread that looked at the log just then kept the repository open for a moment longer.
+/// Found as a child process that met a lock its parent had given up.
+#[test]
+fn dropping_the_last_clone_releases_the_folder_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..200 {
+        let opened = Repository::open(folder.path());
+        drop(opened.unwrap_or_else(|error| panic!("round {round}: {error}")));
+    }
+}
+
 #[test]
 fn closing_during_commits_loses_nothing_that_was_acknowledged() {
     for round in 0..10 {

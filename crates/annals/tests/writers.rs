@@ -82,6 +82,16 @@ fn a_log_that_answers_conflict_for_nothing_is_asked_again() {
     assert_eq!(repository.snapshot().position(), Position(50));
 }
 
+/// A log that always answers so was asked for ever, and everybody waited.
+#[test]
+fn a_log_that_always_answers_conflict_for_nothing_is_given_up() {
+    let plan = FaultPlan { append_conflict: 1_000, ..FaultPlan::default() };
+    let log = Arc::new(FaultLog::new(MemoryLog::new(), plan));
+    let repository = CheckedRepository::on(log).unchecked();
+    let refused = repository.transact(|t| t.create_entity(new("a")));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unavailable);
+}
+
 /// A follower's own thread and its caller both read on; the slower of them took the later graph back.
 #[test]
 fn a_follower_never_goes_back() {

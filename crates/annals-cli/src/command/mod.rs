@@ -14,11 +14,11 @@ mod follow;
 mod types;
 mod stats;
 mod apply;
-mod serve;
 mod check;
 mod backup;
 mod restore;
 mod compact;
+mod serve;
 mod completions;
 mod selection;
 
@@ -68,11 +68,11 @@ enum Command {
     Types(types::Arguments),
     Stats(stats::Arguments),
     Apply(apply::Arguments),
-    Serve(Box<serve::Serve>),
     Check(check::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
     Compact(compact::Arguments),
+    Serve(Box<serve::Serve>),
     Completions(completions::Arguments),
 }
 
@@ -92,12 +92,12 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Follow(arguments) => follow::run(&mut context, arguments),
         Command::Types(arguments) => types::run(&mut context, arguments),
         Command::Stats(arguments) => stats::run(&mut context, arguments),
-        Command::Serve(arguments) => arguments.run(&context.path).map_err(Into::into),
         Command::Apply(arguments) => apply::run(&mut context, arguments),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),
         Command::Compact(arguments) => compact::run(&mut context, arguments),
+        Command::Serve(serve) => serve.run(&arguments.global.repository).map_err(Into::into),
         Command::Completions(arguments) => completions::run(&mut context, arguments),
     };
     // Also after a failure: what was printed before it belongs to the answer.

@@ -38,13 +38,14 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let found = snapshot.reachable(&arguments.id, &arguments.walk.reach())?;
-    let distance_max = found.last().map_or(0, |(_, distance)| *distance);
+    let distance_max = found.last().map_or(0, |reached| reached.distance);
     if arguments.is_count && context.output.is_json() {
         return context.output.json(&json!({ "count": found.len(), "distanceMax": distance_max }));
     }
     let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
     let shown = if arguments.is_count { 0 } else { arguments.limit.unwrap_or(usize::MAX) };
-    for (entity, distance) in found.iter().take(shown) {
+    for reached in found.iter().take(shown) {
+        let (entity, distance) = (&reached.entity()?, reached.distance);
         if context.output.is_json() {
             context.output.json(&json!({ "distance": distance, "entity": entity_to_json(entity) }))?;
         } else {

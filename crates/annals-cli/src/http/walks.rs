@@ -102,12 +102,10 @@ async fn reach(call: Call) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let found = snapshot.reachable(&id, &reach)?;
-        let items: Vec<Json> = found
-            .iter()
-            .skip(offset.skipped)
-            .take(limit)
-            .map(|(entity, distance)| json!({ "distance": distance, "entity": entity_to_json(entity) }))
-            .collect();
+        let items = found.iter().skip(offset.skipped).take(limit).map(|reached| {
+            Ok(json!({ "distance": reached.distance, "entity": entity_to_json(&reached.entity()?) }))
+        });
+        let items: Vec<Json> = items.collect::<annals::Result<_>>()?;
         let next = offset.next(found.len() > offset.skipped + items.len(), limit, &snapshot);
         Ok(answer::page(call, items, next, json!({ "count": found.len() }), snapshot.position()))
     })

@@ -65,10 +65,11 @@ impl RustDoor {
             }
             "reach" => {
                 let found = snapshot.reachable(instance(step)?.id(), &reach(step))?;
-                let item = |(entity, distance): &(annals::Entity, usize)| json!({ "distance": distance, "entity": entity_to_json(entity) });
-                Ok(
-                    json!({ "items": found.iter().map(item).collect::<Json>(), "count": found.len(), "next": null }),
-                )
+                let items = found.iter().map(|reached| {
+                    Ok(json!({ "distance": reached.distance, "entity": entity_to_json(&reached.entity()?) }))
+                });
+                let items = items.collect::<annals::Result<Json>>()?;
+                Ok(json!({ "items": items, "count": found.len(), "next": null }))
             }
             "path" => path(&snapshot, step),
             "types" => {

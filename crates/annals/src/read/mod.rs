@@ -19,5 +19,5 @@ pub use instance::{ClassificationRef, Entity, Relationship};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
-pub use traverse::{Path, PathStep, Reach, VISITED_MAX};
+pub use traverse::{Path, PathStep, Reach, Reached, VISITED_MAX};
 pub use versions::VersionInfo;

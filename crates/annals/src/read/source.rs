@@ -11,11 +11,11 @@ use crate::graph::properties::Properties;
 use crate::graph::symbols::Symbol;
 use crate::log::{Log, ReadLimit};
 use crate::model::{Action, Anchor, Change, ClassificationContent, InstanceId, Record, Value};
-use crate::record::decode_change;
+use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Records kept in memory for reading history. Units: bytes.
-const CACHE_BYTES_MAX: usize = 32 << 20;
+const CACHE_BYTES_MAX: usize = 128 << 20;
 
 /// Where past versions come from: the log, through a bounded cache.
 pub(crate) struct Source {
@@ -25,10 +25,27 @@ pub(crate) struct Source {
 
 #[derive(Default)]
 struct Cache {
-    records: HashMap<u64, Arc<[u8]>>,
+    records: HashMap<u64, Arc<IndexedRecord>>,
     // Oldest first; the first to go.
     order: VecDeque<u64>,
     bytes: usize,
+}
+
+impl Cache {
+    fn insert(&mut self, position: u64, record: Arc<IndexedRecord>) {
+        self.bytes += record.bytes_count();
+        match self.records.insert(position, record) {
+            None => self.order.push_back(position),
+            // Another thread has read it meanwhile.
+            Some(same) => self.bytes -= same.bytes_count(),
+        }
+        while self.bytes > CACHE_BYTES_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            let gone = self.records.remove(&oldest).map_or(0, |record| record.bytes_count());
+            self.bytes -= gone;
+        }
+    }
 }
 
 impl Source {
@@ -45,41 +62,34 @@ impl Source {
         *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Cache::default();
     }
 
-    fn record(&self, position: u64) -> Result<Arc<[u8]>> {
+    fn record(&self, position: u64) -> Result<Arc<IndexedRecord>> {
         if let Some(record) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).records.get(&position)
         {
             return Ok(Arc::clone(record));
         }
         let mut records = self.log.read(Position(position), ReadLimit::ONE)?;
-        let record: Arc<[u8]> = records
-            .pop()
-            .ok_or_else(|| {
-                let text =
-                    format!("{}: expected a record at position {position}, found none", self.log.describe());
-                Error::new(ErrorKind::Gap, text)
-            })?
-            .into();
+        let bytes = records.pop().ok_or_else(|| {
+            let text =
+                format!("{}: expected a record at position {position}, found none", self.log.describe());
+            Error::new(ErrorKind::Gap, text)
+        })?;
+        let record = Arc::new(IndexedRecord::new(Position(position), bytes)?);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.bytes += record.len();
-        if cache.records.insert(position, Arc::clone(&record)).is_none() {
-            cache.order.push_back(position);
-        }
-        while cache.bytes > CACHE_BYTES_MAX
-            && let Some(oldest) = cache.order.pop_front()
-        {
-            let gone = cache.records.remove(&oldest).map_or(0, |record| record.len());
-            cache.bytes -= gone;
-        }
+        cache.insert(position, Arc::clone(&record));
         Ok(record)
     }
 
     /// The record (without its other changes) and the change at `place`.
     pub(crate) fn change(&self, place: Place, pending: Option<&Pending>) -> Result<(Record, Change)> {
         if let Some(pending) = pending.filter(|pending| pending.position == place.position) {
-            let change = pending.record.changes[place.change as usize].clone();
-            return Ok((Record { changes: Vec::new(), ..(*pending.record).clone() }, change));
+            let Record { instant, author, message, valid_from, changes } = &*pending.record;
+            let (author, message) = (Arc::clone(author), Arc::clone(message));
+            let head =
+                Record { instant: *instant, author, message, valid_from: *valid_from, changes: Vec::new() };
+            return Ok((head, changes[place.change as usize].clone()));
         }
-        decode_change(Position(place.position), &self.record(place.position)?, place.change)
+        let record = self.record(place.position)?;
+        Ok((record.head.clone(), record.change(place.change)?))
     }
 
     /// The content of a version that is not in force.

@@ -45,6 +45,35 @@ pub struct PathStep<'s> {
     pub entity: Entity<'s>,
 }
 
+/// An entity that a walk came to. Its content is only read when asked for.
+#[derive(Clone, Copy)]
+pub struct Reached<'s> {
+    snapshot: &'s Snapshot,
+    slot: u32,
+    /// How far it is from the start. Units: steps.
+    pub distance: usize,
+}
+
+impl<'s> Reached<'s> {
+    /// Its id.
+    pub fn id(&self) -> &'s Id {
+        &self.snapshot.graph().entities.get(self.slot).expect("a walk comes to live entities only").id
+    }
+
+    /// The entity, in the version that the snapshot sees.
+    ///
+    /// Errors: those of reading history.
+    pub fn entity(&self) -> Result<Entity<'s>> {
+        self.snapshot.entity_at(self.slot)?.ok_or_else(|| dangling(self.slot))
+    }
+}
+
+impl std::fmt::Debug for Reached<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at {}", self.id(), self.distance)
+    }
+}
+
 impl Reach {
     /// Along outgoing relationships of any type, however far, within [`VISITED_MAX`].
     pub fn out() -> Reach {
@@ -167,7 +196,7 @@ impl Snapshot {
     ///
     /// Units: distance counts steps.
     /// Errors: `NotFound` for an unknown start; `TooLarge` beyond `reach.visited_max`.
-    pub fn reachable(&self, start: &Id, reach: &Reach) -> Result<Vec<(Entity<'_>, usize)>> {
+    pub fn reachable(&self, start: &Id, reach: &Reach) -> Result<Vec<Reached<'_>>> {
         let start = self.live_slot(start)?;
         let types = reach.link_types(self);
         let mut visited = HashSet::from([start]);
@@ -188,11 +217,8 @@ impl Snapshot {
                 }
             }
         }
-        order
-            .into_iter()
-            .skip(1)
-            .map(|(slot, depth)| Ok((self.entity_at(slot)?.ok_or_else(|| dangling(slot))?, depth)))
-            .collect()
+        let reached = order.into_iter().skip(1);
+        Ok(reached.map(|(slot, distance)| Reached { snapshot: self, slot, distance }).collect())
     }
 }
 

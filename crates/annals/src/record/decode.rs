@@ -25,26 +25,46 @@ pub(crate) fn decode_record(position: Position, bytes: &[u8]) -> Result<Record> 
     Ok(Record { changes, ..frame })
 }
 
-/// The record at `position` with only its change number `index` (from 0).
-pub(crate) fn decode_change(position: Position, bytes: &[u8], index: u32) -> Result<(Record, Change)> {
-    let mut found = None;
-    let mut number = 0;
-    let record = read_record_selected(
-        bytes,
-        |_| {
-            number += 1;
-            number - 1 == index
-        },
-        |change| found = Some(change),
-    )
-    .map_err(|error| at(position, error))?;
-    let change = found.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Corrupted,
-            format!("record {position}: expected a change number {index}, found none"),
-        )
-    })?;
-    Ok((record, change))
+/// A record whose changes are decoded one by one, each in time that does not depend on how many there are.
+pub(crate) struct IndexedRecord {
+    position: Position,
+    bytes: Vec<u8>,
+    /// The record without its changes.
+    pub(crate) head: Record,
+    names: Vec<Arc<str>>,
+    // Where each change starts in `bytes`.
+    offsets: Vec<u32>,
+}
+
+impl IndexedRecord {
+    /// Errors: as [`decode_record`], as far as the changes are looked at: where they start, not what they are.
+    pub(crate) fn new(position: Position, bytes: Vec<u8>) -> Result<IndexedRecord> {
+        let mut offsets = Vec::new();
+        let (head, names) = read_frame(&bytes, |input, _| {
+            offsets.push(u32::try_from(input.position()).map_err(|_| malformed("a record is over 4 GiB"))?);
+            Ok(input.skip()?)
+        })
+        .map_err(|error| at(position, error))?;
+        Ok(IndexedRecord { position, bytes, head, names, offsets })
+    }
+
+    /// Change number `index` (from 0).
+    ///
+    /// Errors: `Corrupted` if there is none or it cannot be decoded; `NewerFormat`.
+    pub(crate) fn change(&self, index: u32) -> Result<Change> {
+        let Some(&offset) = self.offsets.get(index as usize) else {
+            let text = format!("record {}: expected a change number {index}, found none", self.position);
+            return Err(Error::new(ErrorKind::Corrupted, text));
+        };
+        let mut input = Decoder::new(&self.bytes);
+        input.set_position(offset as usize);
+        Reader { input: &mut input, names: &self.names }.change().map_err(|error| at(self.position, error))
+    }
+
+    /// What it takes in memory, roughly. Units: bytes.
+    pub(crate) fn bytes_count(&self) -> usize {
+        self.bytes.len() + 4 * self.offsets.len() + 64 * self.names.len()
+    }
 }
 
 enum Failure {
@@ -72,15 +92,19 @@ fn at(position: Position, failure: Failure) -> Error {
     }
 }
 
-fn read_record(bytes: &[u8], take: impl FnMut(Change)) -> std::result::Result<Record, Failure> {
-    read_record_selected(bytes, |_| true, take)
+fn read_record(bytes: &[u8], mut take: impl FnMut(Change)) -> std::result::Result<Record, Failure> {
+    let (record, _) = read_frame(bytes, |input, names| {
+        take(Reader { input, names }.change()?);
+        Ok(())
+    })?;
+    Ok(record)
 }
 
-fn read_record_selected(
+/// Reads everything of a record but its changes, which `read_change` reads or skips; also gives the names.
+fn read_frame(
     bytes: &[u8],
-    mut is_wanted: impl FnMut(usize) -> bool,
-    mut take: impl FnMut(Change),
-) -> std::result::Result<Record, Failure> {
+    mut read_change: impl FnMut(&mut Decoder, &[Arc<str>]) -> std::result::Result<(), Failure>,
+) -> std::result::Result<(Record, Vec<Arc<str>>), Failure> {
     let mut input = Decoder::new(bytes);
     let mut record = Record {
         instant: Instant::default(),
@@ -106,12 +130,8 @@ fn read_record_selected(
             }
             record_key::CHANGES => {
                 has_changes = true;
-                for number in 0..array(&mut input)? {
-                    if is_wanted(number) {
-                        take(Reader { input: &mut input, names: &names }.change()?);
-                    } else {
-                        input.skip()?;
-                    }
+                for _ in 0..array(&mut input)? {
+                    read_change(&mut input, &names)?;
                 }
             }
             _ => input.skip()?,
@@ -120,7 +140,7 @@ fn read_record_selected(
     if !has_changes || input.position() != bytes.len() {
         return Err(malformed("a record ends with its changes").into());
     }
-    Ok(record)
+    Ok((record, names))
 }
 
 fn instant(input: &mut Decoder) -> Read<Instant> {

@@ -4,7 +4,7 @@ mod decode;
 mod encode;
 mod value;
 
-pub(crate) use decode::{decode_change, decode_record};
+pub(crate) use decode::{IndexedRecord, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
 pub(crate) use value::{decode_value_from, encode_value_into};
 

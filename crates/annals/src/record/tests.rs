@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
-use super::{decode_change, decode_record, encode_record};
+use super::{IndexedRecord, decode_record, encode_record};
 use crate::Position;
 use crate::model::*;
 
@@ -144,8 +144,9 @@ proptest! {
     fn a_record_reads_back_as_written(record in record()) {
         let bytes = encode_record(&record);
         prop_assert_eq!(&decode_record(Position(1), &bytes).unwrap(), &record);
+        let indexed = IndexedRecord::new(Position(1), bytes).unwrap();
         for (index, change) in (0u32..).zip(&record.changes) {
-            prop_assert_eq!(&decode_change(Position(1), &bytes, index).unwrap().1, change);
+            prop_assert_eq!(&indexed.change(index).unwrap(), change);
         }
     }
 

@@ -19,6 +19,9 @@ const RECENT_CHANGES_MAX: usize = 65_536;
 /// Most bytes of records in one batch. Below what one append takes.
 const BATCH_BYTES_MAX: usize = APPEND_BYTES_MAX / 4;
 
+/// How often in a row the log may answer that a position is taken, and have no record there.
+const EMPTY_CONFLICTS_MAX: u32 = 100;
+
 struct Sequencer {
     committer: Arc<Committer>,
     /// The graph after everything sequenced.
@@ -30,6 +33,10 @@ struct Sequencer {
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
     recent_changes: usize,
+    /// How often in a row a position was said to be taken and nothing was found there.
+    empty_conflicts: u32,
+    /// The last position when a position was taken.
+    known_position: Position,
 }
 
 /// Runs until the repository is closed or the log fails.
@@ -42,6 +49,8 @@ pub(super) fn run(committer: Arc<Committer>) {
         batch_bytes: 0,
         recent: VecDeque::new(),
         recent_changes: 0,
+        empty_conflicts: 0,
+        known_position: Position::ZERO,
         committer,
     };
     while sequencer.step() {}
@@ -220,7 +229,7 @@ impl Sequencer {
         self.batch_bytes = 0;
         self.recent.clear();
         self.recent_changes = 0;
-        match catch_up(&self.committer) {
+        match catch_up(&self.committer).and_then(|graph| self.check_progress(graph)) {
             Ok(graph) => {
                 self.working = graph;
                 self.savepoint = (self.working.clone(), 0);
@@ -231,6 +240,24 @@ impl Sequencer {
                 self.committer.state().failed = Some(error);
             }
         }
+    }
+
+    /// Refuses to go on for ever with a log that refuses a position and has nothing there.
+    fn check_progress(&mut self, graph: Graph) -> Result<Graph> {
+        let is_news = graph.position > self.known_position;
+        self.known_position = graph.position;
+        self.empty_conflicts = if is_news { 0 } else { self.empty_conflicts + 1 };
+        if self.empty_conflicts <= EMPTY_CONFLICTS_MAX {
+            return Ok(graph);
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable,
+            format!(
+                "{}: position {} is said to be taken and holds no record; look at the log, then reopen",
+                self.committer.source.log().describe(),
+                graph.position.next()
+            ),
+        ))
     }
 
     fn fail_all(&mut self, mut state: std::sync::MutexGuard<'_, State>, error: &Error) {

@@ -508,7 +508,6 @@ pub fn compare_reach(snapshot: &Snapshot, model: &Reference, view: View, start: 
     }
     distances.remove(start);
     let found = snapshot.reachable(start, &reach).expect("reach");
-    let found: BTreeMap<&Id, usize> =
-        found.iter().map(|(entity, distance)| (entity.id(), *distance)).collect();
+    let found: BTreeMap<&Id, usize> = found.iter().map(|reached| (reached.id(), reached.distance)).collect();
     assert_eq!(found, distances, "reach of {start} in {view:?}");
 }
