@@ -72,9 +72,26 @@ fn ten_thousand_tickets_are_in_flight_and_all_are_told() {
 #[test]
 fn a_callback_that_panics_stops_nobody() {
     let repository = two_entities();
-    let mut transaction = repository.transaction();
-    transaction.update(&entity("a"), set(2)).unwrap();
-    transaction.submit().unwrap().on_done(|_| panic!("on purpose"));
+    let here = std::thread::current().id();
+    let has_panicked = Arc::new(AtomicBool::new(false));
+    // A commit may be done before the callback is there; then it is called here, and tells nothing.
+    for number in 0..1_000 {
+        if has_panicked.load(Ordering::SeqCst) {
+            break;
+        }
+        let mut transaction = repository.transaction();
+        transaction.update(&entity("a"), set(number)).unwrap();
+        let ticket = transaction.submit().unwrap();
+        let panics = Arc::clone(&has_panicked);
+        ticket.on_done(move |_| {
+            if std::thread::current().id() != here {
+                panics.store(true, Ordering::SeqCst);
+                panic!("on purpose");
+            }
+        });
+        ticket.wait().unwrap();
+    }
+    assert!(has_panicked.load(Ordering::SeqCst), "no callback came from a committing thread");
     repository.transact(|t| t.update(&entity("b"), set(2))).unwrap();
 }
 
