@@ -1,6 +1,7 @@
 //! Backup, restore and verification: copies of the log at one position.
 
 use std::path::Path;
+use std::sync::PoisonError;
 
 use crate::folder::log_folder;
 use crate::graph::Graph;
@@ -33,6 +34,7 @@ impl Repository {
                 "backup: expected a repository in a folder, found one on a log alone; export it",
             ));
         };
+        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         copy(folder.log(), self.snapshot().position(), target.as_ref())
     }
 }

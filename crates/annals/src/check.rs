@@ -1,5 +1,7 @@
 //! Check: rebuilds the graph from the log and compares it with the one in use.
 
+use std::sync::PoisonError;
+
 use crate::graph::{Graph, compare};
 use crate::log::ReadLimit;
 use crate::recover;
@@ -40,6 +42,7 @@ impl Repository {
 
     /// As [`Repository::check`], telling after each batch how many records of how many are replayed.
     pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
+        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = self.snapshot();
         let position = snapshot.position();
         let mut rebuilt = Graph::new();

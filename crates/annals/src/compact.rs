@@ -1,8 +1,16 @@
 //! Compaction: takes the bytes of purged instances out of the log.
+//!
+//! Order: say durably what is taken out, remove the checkpoints, rewrite segment by segment, go on from a rebuilt
+//! graph, take a checkpoint, and forget what was taken out. A crash at any point is made good at the next opening.
+
+mod marker;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::PoisonError;
 
+use crate::checkpoint;
+use crate::folder::Folder;
 use crate::graph::Graph;
 use crate::log::{FileLog, Log, ReadLimit, SegmentInfo};
 use crate::model::{Action, Id, InstanceId, Record};
@@ -54,25 +62,53 @@ impl Repository {
         let _one = inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let log = folder.log();
         log.roll()?;
-        let position = self.snapshot().position();
+        let sealed: Vec<SegmentInfo> =
+            log.segments()?.into_iter().filter(|segment| segment.is_sealed).collect();
+        // Only what lies in sealed segments: a purge in the active one waits for the next compaction.
+        let last = sealed.last().map_or(Position::ZERO, |segment| segment.last);
         let mut report = CompactReport { bytes_before: inner.log_bytes(), ..CompactReport::default() };
-        let purges = Purges::collect(&**log, position)?;
+        let purges = Purges::collect(&**log, last)?;
         if !purges.at.is_empty() {
-            for segment in log.segments()?.iter().filter(|segment| segment.is_sealed) {
-                purges.rewrite(log, segment, &mut report)?;
-            }
-        }
-        if report.changes_count > 0 {
+            purges.write(&folder.compacting())?;
+            purges.take_out(folder, &sealed, &mut report)?;
             // Slots and names are given in the order of the log, which has changed: go on from what a rebuild gives.
             inner.committer.source().clear();
             let mut rebuilt = Graph::new();
             recover::replay(&**log, &mut rebuilt, None)?;
             inner.committer.replace_graph(rebuilt)?;
         }
-        inner.checkpoint_held(false)?;
+        inner.checkpoint_held()?;
+        marker::remove(&folder.compacting())?;
         report.bytes_after = inner.log_bytes();
         Ok(report)
     }
+}
+
+/// Finishes a compaction that a crash interrupted, before anything is read from the log.
+///
+/// Errors: `Unavailable` for a reader, who cannot finish it; `Corrupted` if the file of purges is damaged.
+pub(crate) fn finish(folder: &Folder, is_read_only: bool) -> Result<()> {
+    let Some(purges) = marker::read(&folder.compacting())? else { return Ok(()) };
+    if is_read_only {
+        return Err(Error::new(
+            ErrorKind::Unavailable,
+            format!(
+                "{}: a compaction is under way or was interrupted; try again, or open the repository for writing",
+                folder.compacting().display()
+            ),
+        ));
+    }
+    // Every segment it was to rewrite was sealed before it started.
+    let last = purges.values().map(|(position, _)| *position).max().unwrap_or_default();
+    let segments: Vec<SegmentInfo> = folder
+        .log()
+        .segments()?
+        .into_iter()
+        .filter(|segment| segment.is_sealed && segment.first <= last)
+        .collect();
+    let purges = Purges { at: purges, ..Purges::default() };
+    purges.take_out(folder, &segments, &mut CompactReport::default())?;
+    marker::remove(&folder.compacting())
 }
 
 impl Purges {
@@ -107,6 +143,18 @@ impl Purges {
                 self.at.insert(InstanceId::Relationship(relationship), place);
             }
         }
+    }
+
+    /// Says durably what is about to be taken out, so that a crash on the way is made good when the log is opened.
+    fn write(&self, path: &Path) -> Result<()> {
+        marker::write(path, &self.at)
+    }
+
+    /// Rewrites the segments. A part of them rewritten is a log that does not fit together, and checkpoints still
+    /// hold what is taken out: neither is read before [`finish`] has finished.
+    fn take_out(&self, folder: &Folder, segments: &[SegmentInfo], report: &mut CompactReport) -> Result<()> {
+        checkpoint::remove_all(&folder.checkpoints())?;
+        segments.iter().try_for_each(|segment| self.rewrite(folder.log(), segment, report))
     }
 
     /// True if the change at `place` is about an instance that was purged there or later.
@@ -201,4 +249,51 @@ fn for_each_record(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NewEntity, Patch};
+
+    /// A log of which some segments were rewritten did not replay, or brought the purged back from a checkpoint.
+    #[test]
+    fn a_compaction_interrupted_after_any_segment_is_finished_at_the_next_opening() -> Result<()> {
+        for rewritten in 0..=3 {
+            let folder = tempfile::tempdir().unwrap();
+            let repository = Repository::open(folder.path())?;
+            let inner = repository.inner();
+            let (id, _) =
+                repository.transact(|t| t.create_entity(NewEntity::new("secret").property("a", 1)))?;
+            let instance = InstanceId::Entity(id.clone());
+            inner.checkpoint()?;
+            let files = inner.folder.as_ref().expect("it has one");
+            files.log().roll()?;
+            repository.transact(|t| t.update(&instance, Patch::new().set("a", 2)))?;
+            files.log().roll()?;
+            repository.transact(|t| t.purge(&instance))?;
+            repository.transact(|t| t.create_entity(NewEntity::new("other")))?;
+            files.log().roll()?;
+            let segments = files.log().segments()?;
+            let purges = Purges::collect(&**files.log(), Position(4))?;
+            purges.write(&files.compacting())?;
+            for segment in &segments[..rewritten] {
+                purges.rewrite(files.log(), segment, &mut CompactReport::default())?;
+            }
+            let read_only = Repository::open_with(folder.path(), crate::Options::read_only()).err().unwrap();
+            assert_eq!(read_only.kind(), ErrorKind::Unavailable);
+            repository.close()?;
+
+            let repository = Repository::open(folder.path())?;
+            assert!(repository.snapshot().entity(&id)?.is_none());
+            assert_eq!(repository.snapshot().entities_count(), 1);
+            assert_eq!(repository.check()?.differences, Vec::<String>::new());
+            assert_eq!(repository.warnings(), Vec::<String>::new());
+            repository
+                .transact(|t| t.create_entity(NewEntity { id: id.clone(), ..NewEntity::new("new") }))?;
+            repository.close()?;
+            assert_eq!(Repository::open(folder.path())?.snapshot().entities_count(), 2);
+        }
+        Ok(())
+    }
 }

@@ -1,12 +1,13 @@
 //! The folder of a repository: who owns which name in it.
 //!
-//! `log/` segments of the log · `checkpoints/` checkpoints.
+//! `log/` segments of the log · `checkpoints/` checkpoints · `compacting` there while a compaction is unfinished.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::Result;
 use crate::checkpoint;
+use crate::compact;
 use crate::graph::Graph;
 use crate::log::FileLog;
 
@@ -25,11 +26,18 @@ impl Folder {
             // It creates the folders above it, too, durably.
             FileLog::open(&log_path)?
         };
-        Ok((Folder { path: path.to_path_buf(), log: Arc::new(log) }, Vec::new()))
+        let folder = Folder { path: path.to_path_buf(), log: Arc::new(log) };
+        compact::finish(&folder, is_read_only)?;
+        Ok((folder, Vec::new()))
     }
 
     pub(crate) fn log(&self) -> &Arc<FileLog> {
         &self.log
+    }
+
+    /// Where an unfinished compaction says what it takes out.
+    pub(crate) fn compacting(&self) -> PathBuf {
+        self.path.join("compacting")
     }
 
     pub(crate) fn checkpoints(&self) -> PathBuf {
@@ -38,9 +46,8 @@ impl Folder {
 
     /// The newest whole checkpoint that the log reaches, or the empty graph.
     pub(crate) fn load_checkpoint(&self, warnings: &mut Vec<String>) -> Result<Graph> {
-        use crate::log::Log;
-        let tail = self.log.tail()?;
-        Ok(checkpoint::load_newest(&self.checkpoints(), tail, warnings).unwrap_or_else(Graph::new))
+        let newest = checkpoint::load_newest(&self.checkpoints(), &*self.log, warnings)?;
+        Ok(newest.unwrap_or_else(Graph::new))
     }
 }
 

@@ -13,7 +13,7 @@ impl Position {
     /// The position after this one.
     #[must_use]
     pub fn next(self) -> Position {
-        Position(self.0 + 1)
+        Position(self.0.saturating_add(1))
     }
 }
 

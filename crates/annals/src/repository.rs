@@ -57,7 +57,9 @@ pub(crate) struct Inner {
     warnings: Mutex<Vec<String>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     is_stopping: Arc<AtomicBool>,
-    /// One checkpoint, compaction or check at a time.
+    /// Position of the checkpoint that was loaded at opening.
+    pub(crate) loaded_position: Position,
+    /// One checkpoint, compaction, check or backup at a time.
     pub(crate) maintenance: Mutex<()>,
 }
 
@@ -102,6 +104,7 @@ impl Repository {
         options: Options,
     ) -> Result<Repository> {
         let source = Arc::new(Source::new(Arc::clone(&log)));
+        let loaded_position = graph.position;
         crate::recover::replay(&*log, &mut graph, options.on_replay.as_ref())?;
         let read_only = options.is_read_only.then(|| {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
@@ -119,6 +122,7 @@ impl Repository {
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
             is_stopping: Arc::default(),
+            loaded_position,
             maintenance: Mutex::new(()),
         });
         let repository = Repository { inner: Arc::new(Open(inner)) };
@@ -236,6 +240,8 @@ impl Repository {
     /// Errors: those of the log while it syncs for the last time.
     pub fn close(self) -> Result<()> {
         let is_stopped = self.inner.stop();
+        // A compaction that is under way must not write into a folder that the next writer has opened.
+        let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = self.inner.folder.as_ref().filter(|_| is_stopped);
         folder.map_or(Ok(()), |folder| folder.log().close())
     }

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use super::load::load;
 use super::save::save;
 use crate::graph::Graph;
+use crate::log::{Log, ReadLimit};
 use crate::{Error, Position, Result};
 
 /// Checkpoints kept: the newest, and one to fall back on.
 const KEPT: usize = 2;
 const SUFFIX: &str = ".checkpoint";
+/// Extension of a checkpoint that is being written.
+const BUILDING: &str = "building";
 
 fn file_name(position: Position) -> String {
     format!("{:020}{SUFFIX}", position.0)
@@ -33,39 +36,47 @@ fn files(folder: &Path) -> Vec<(Position, PathBuf)> {
     files
 }
 
-/// The graph of the newest whole checkpoint at or before `tail`. What is wrong with others becomes a warning.
-pub(crate) fn load_newest(folder: &Path, tail: Position, warnings: &mut Vec<String>) -> Option<Graph> {
+/// The graph of the newest whole checkpoint of this log. What is wrong with others becomes a warning.
+pub(crate) fn load_newest(folder: &Path, log: &dyn Log, warnings: &mut Vec<String>) -> Result<Option<Graph>> {
+    let tail = log.tail()?;
     for (position, path) in files(folder) {
         let outcome = match File::open(&path) {
             _ if position > tail => Err(format!("of position {position}, beyond the log's tail {tail}")),
             Err(error) => Err(format!("cannot be opened: {error}")),
             Ok(file) => load(BufReader::with_capacity(1 << 20, file)),
         };
-        match outcome {
-            Ok(graph) if graph.position == position => return Some(graph),
-            Ok(graph) => warnings.push(format!(
-                "checkpoint {} is of position {}; ignored",
-                path.display(),
-                graph.position
-            )),
-            Err(why) => warnings.push(format!("checkpoint {} is {why}; ignored", path.display())),
-        }
+        let why = match outcome {
+            Err(why) => why,
+            Ok((graph, _)) if graph.position != position => format!("of position {}", graph.position),
+            Ok((_, checksum)) if checksum != record_checksum(log, position)? => "of another log".to_owned(),
+            Ok((graph, _)) => return Ok(Some(graph)),
+        };
+        warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
     }
-    None
+    Ok(None)
+}
+
+/// CRC-32C of the record at `position`; 0 before the first.
+fn record_checksum(log: &dyn Log, position: Position) -> Result<u32> {
+    if position == Position::ZERO {
+        return Ok(0);
+    }
+    let records = log.read(position, ReadLimit::ONE)?;
+    Ok(records.first().map_or(0, |record| crc32c::crc32c(record)))
 }
 
 /// Writes a checkpoint of `graph` and removes the ones no longer needed.
-pub(crate) fn save_new(folder: &Path, graph: &Graph, keeps_older: bool) -> Result<()> {
-    let io = |operation: &str, path: &Path, source| {
-        Error::io(operation.to_owned(), source).with("path", path.display())
-    };
-    fs::create_dir_all(folder).map_err(|source| io("create the folder of checkpoints", folder, source))?;
+pub(crate) fn save_new(folder: &Path, log: &dyn Log, graph: &Graph) -> Result<()> {
+    fs::create_dir_all(folder)
+        .map_err(|source| failed("create the folder of checkpoints", folder, source))?;
+    remove_unfinished(folder)?;
+    let checksum = record_checksum(log, graph.position)?;
     let path = folder.join(file_name(graph.position));
-    let building = path.with_extension("building");
+    let building = path.with_extension(BUILDING);
     let write = || {
         let file = File::create(&building)?;
         let mut out = BufWriter::with_capacity(1 << 20, file);
-        save(graph, &mut out)?;
+        save(graph, checksum, &mut out)?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(&building, &path)?;
         // Sync the folder too, or the new name can be lost after the old ones are gone.
@@ -73,12 +84,39 @@ pub(crate) fn save_new(folder: &Path, graph: &Graph, keeps_older: bool) -> Resul
     };
     write().map_err(|source| {
         let _ = fs::remove_file(&building);
-        io("write a checkpoint", &path, source)
+        failed("write a checkpoint", &path, source)
     })?;
-    for (_, old) in files(folder).into_iter().skip(if keeps_older { KEPT } else { 1 }) {
-        fs::remove_file(&old).map_err(|source| io("remove an old checkpoint", &old, source))?;
+    remove(files(folder).into_iter().skip(KEPT).map(|(_, path)| path))
+}
+
+/// Removes all checkpoints, durably: none of them may be loaded again.
+pub(crate) fn remove_all(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    remove_unfinished(folder)?;
+    remove(files(folder).into_iter().map(|(_, path)| path))?;
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|source| failed("sync the folder of checkpoints", folder, source))
+}
+
+/// What a crash left of a checkpoint being written.
+fn remove_unfinished(folder: &Path) -> Result<()> {
+    let entries = fs::read_dir(folder).map_err(|source| failed("list checkpoints", folder, source))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    remove(paths.filter(|path| path.extension().is_some_and(|extension| extension == BUILDING)))
+}
+
+fn remove(paths: impl Iterator<Item = PathBuf>) -> Result<()> {
+    for path in paths {
+        fs::remove_file(&path).map_err(|source| failed("remove an old checkpoint", &path, source))?;
     }
     Ok(())
+}
+
+fn failed(operation: &str, path: &Path, source: std::io::Error) -> Error {
+    Error::io(operation.to_owned(), source).with("path", path.display())
 }
 
 #[cfg(test)]

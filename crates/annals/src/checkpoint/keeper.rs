@@ -18,18 +18,18 @@ impl Repository {
     ///
     /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Io`.
     pub fn checkpoint(&self) -> Result<Position> {
-        self.inner().checkpoint(true)
+        self.inner().checkpoint()
     }
 }
 
 impl Inner {
-    pub(crate) fn checkpoint(&self, keeps_older: bool) -> Result<Position> {
+    pub(crate) fn checkpoint(&self) -> Result<Position> {
         let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        self.checkpoint_held(keeps_older)
+        self.checkpoint_held()
     }
 
     /// The same while the caller holds the maintenance lock.
-    pub(crate) fn checkpoint_held(&self, keeps_older: bool) -> Result<Position> {
+    pub(crate) fn checkpoint_held(&self) -> Result<Position> {
         let Some(folder) = &self.folder else {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -40,8 +40,16 @@ impl Inner {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
         let snapshot = self.committer.snapshot();
-        save_new(&folder.checkpoints(), snapshot.graph(), keeps_older)?;
+        save_new(&folder.checkpoints(), &**folder.log(), snapshot.graph())?;
         Ok(snapshot.position())
+    }
+
+    /// Size of the segments that the checkpoint loaded at opening covers as a whole. Units: bytes.
+    fn checkpointed_bytes(&self) -> u64 {
+        let segments =
+            self.folder.as_ref().and_then(|folder| folder.log().segments().ok()).unwrap_or_default();
+        let covered = segments.iter().filter(|segment| segment.last <= self.loaded_position);
+        covered.map(|segment| segment.bytes).sum()
     }
 
     /// Units: bytes of the log's segments.
@@ -62,7 +70,7 @@ pub(crate) fn start(inner: &Arc<Inner>, is_stopping: Arc<AtomicBool>) -> Result<
 }
 
 fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
-    let mut bytes_then = inner.upgrade().map_or(0, |inner| inner.log_bytes());
+    let mut bytes_then = inner.upgrade().map_or(0, |inner| inner.checkpointed_bytes());
     while !is_stopping.load(Ordering::SeqCst) {
         std::thread::park_timeout(LOOK_INTERVAL);
         let Some(inner) = inner.upgrade() else { return };
@@ -75,7 +83,7 @@ fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
             continue;
         }
         bytes_then = bytes;
-        if let Err(error) = inner.checkpoint(true) {
+        if let Err(error) = inner.checkpoint() {
             inner.warn(format!("the background checkpoint failed: {error}"));
         }
     }

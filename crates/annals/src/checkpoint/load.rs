@@ -45,6 +45,7 @@ impl Keys {
 #[derive(Default)]
 struct Parts {
     position: u64,
+    record_checksum: u32,
     slots_counts: [u64; 2],
     instants: Vec<i64>,
     names: Vec<Arc<str>>,
@@ -59,8 +60,8 @@ struct Parts {
     is_ended: bool,
 }
 
-/// Reads the whole graph. Errors: why the file cannot be used.
-pub(super) fn load(mut input: impl Read) -> Loaded<Graph> {
+/// Reads the whole graph, and the checksum of the record at its position. Errors: why the file cannot be used.
+pub(super) fn load(mut input: impl Read) -> Loaded<(Graph, u32)> {
     let mut parts = Parts::default();
     let mut payload = Vec::new();
     let mut is_first = true;
@@ -75,7 +76,8 @@ pub(super) fn load(mut input: impl Read) -> Loaded<Graph> {
     if !parts.is_ended {
         return Err(damaged("it is cut off"));
     }
-    parts.graph()
+    let record_checksum = parts.record_checksum;
+    Ok((parts.graph()?, record_checksum))
 }
 
 impl Parts {
@@ -118,6 +120,7 @@ impl Parts {
             return Err(format!("of format {format}, this version reads {FORMAT}"));
         }
         self.position = input.number()?;
+        self.record_checksum = input.small()?;
         self.slots_counts = [input.number()?, input.number()?];
         Ok(())
     }

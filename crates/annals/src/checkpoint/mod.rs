@@ -7,5 +7,5 @@ mod load;
 mod save;
 mod keeper;
 
-pub(crate) use file::load_newest;
+pub(crate) use file::{load_newest, remove_all};
 pub(crate) use keeper::start;

@@ -15,7 +15,7 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 
 /// Which set the keys of a block belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +45,14 @@ impl SetKind {
     ];
 }
 
-/// Writes the whole graph.
-pub(super) fn save(graph: &Graph, out: impl Write) -> io::Result<()> {
+/// Writes the whole graph. `record_checksum` is the CRC-32C of the record at its position: what ties it to its log.
+pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::Result<()> {
     let mut out = BlockWriter::new(out);
     out.start(Kind::Header)?;
     out.bytes(MAGIC);
     out.number(FORMAT);
     out.number(graph.position.0);
+    out.number(record_checksum.into());
     out.number(graph.entities.slots.len() as u64);
     out.number(graph.relationships.slots.len() as u64);
     save_instants(&mut out, graph)?;

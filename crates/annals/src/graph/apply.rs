@@ -13,7 +13,7 @@ use super::symbols::Symbol;
 use super::{Graph, kind_of};
 use crate::model::{
     Action, Change, Direction, InstanceId, NewEntity, NewRelationship, Record, Status, TypeDefinition,
-    TypeKind, Value, check_name,
+    TypeKind, Value, check_name, has_own_key,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -236,13 +236,13 @@ impl Graph {
         &mut self,
         kind: TypeKind,
         slot: u32,
-        type_name: Symbol,
+        after: &Instance,
         changes: &[ValueChange],
     ) {
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
         for change in changes {
-            if !types.is_indexed(kind, type_name, change.name()) {
+            if !types.is_indexed(kind, after.type_name, change.name()) {
                 continue;
             }
             match change {
@@ -250,6 +250,12 @@ impl Graph {
                 ValueChange::Removed(name, value) => {
                     table.remove_value(*name, value, slot);
                     table.add_past_value(*name, value, slot);
+                    // A long text shares its key with others that begin alike, and one of them may still be held.
+                    if !has_own_key(value)
+                        && let Some(held) = after.properties.get(*name)
+                    {
+                        table.add_value(*name, held, slot);
+                    }
                 }
             }
         }

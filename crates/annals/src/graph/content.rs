@@ -21,7 +21,7 @@ impl Graph {
         let mut after = before.next_version(context);
         let changes = apply_patch(&mut after.properties, patch, |name| self.symbol("property", name))?;
         self.check_changes(kind, slot, &after, &changes)?;
-        self.change_values(kind, slot, after.type_name, &changes);
+        self.change_values(kind, slot, &after, &changes);
         self.table_mut(kind).replace(slot, Arc::new(after));
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Graph {
             after.set_classifications(self.new_classifications(context, &before, classifications)?);
             self.change_classified(slot, &before, &after);
         }
-        self.change_values(kind, slot, after.type_name, &changes);
+        self.change_values(kind, slot, &after, &changes);
         self.table_mut(kind).replace(slot, Arc::new(after));
         Ok(())
     }
@@ -279,7 +279,9 @@ fn not_classified(instance: &InstanceId, name: &str) -> Error {
 
 fn check_steps(patch: &Patch) -> Result<()> {
     patch.steps.iter().try_for_each(|step| match step {
-        PatchStep::Set(name, value) | PatchStep::Add(name, value) => value.check(name),
-        _ => Ok(()),
+        PatchStep::Set(name, value) | PatchStep::Add(name, value) | PatchStep::Remove(name, value) => {
+            value.check(name)
+        }
+        PatchStep::Unset(_) | PatchStep::Clear => Ok(()),
     })
 }

@@ -17,6 +17,7 @@ pub use type_definition::{AttributeDefinition, EndDefinition, TypeDefinition, Ty
 pub(crate) use value::check_name;
 pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
-    INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_text_prefix, is_indexable,
+    INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_text_prefix, has_own_key,
+    is_indexable,
 };
 pub use value_set::ValueSet;

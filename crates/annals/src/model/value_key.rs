@@ -48,6 +48,16 @@ pub(super) fn append_exact_key(value: &Value, out: &mut Vec<u8>) {
     append(value, usize::MAX, out);
 }
 
+/// True if no other value shares the index key of `value`; long texts share theirs with those that begin alike.
+pub(crate) fn has_own_key(value: &Value) -> bool {
+    match value {
+        Value::String(text) | Value::Iri(text) => text.len() <= INDEX_TEXT_BYTES_MAX,
+        Value::Bytes(bytes) => bytes.len() <= INDEX_TEXT_BYTES_MAX,
+        Value::Set(values) => values.iter().all(|value| has_own_key(&value)),
+        _ => true,
+    }
+}
+
 /// Appends what the keys of all numbers near `value` begin with; false (and nothing appended) if it is no number.
 pub(crate) fn append_numeric_prefix(value: &Value, out: &mut Vec<u8>) -> bool {
     let Some(float) = approximate(value) else { return false };

@@ -119,8 +119,9 @@ impl Snapshot {
             (None, Some(instant)) => self.graph.position_at(instant).min(self.position()),
             (None, None) => self.position(),
         };
-        let valid = as_of.valid.map_or(i64::MAX, Instant::micros);
-        let is_present = position == self.graph.position && as_of.valid.is_none();
+        let earlier = self.view.map_or(i64::MAX, |view| view.valid);
+        let valid = as_of.valid.map_or(earlier, Instant::micros);
+        let is_present = position == self.graph.position && valid == i64::MAX;
         let view = View { position: position.0, valid };
         Ok(Snapshot { view: (!is_present).then_some(view), ..self.clone() })
     }
@@ -310,7 +311,8 @@ impl Snapshot {
     /// Errors: `NotFound` if this snapshot does not see the entity.
     pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
         if self.view.is_some() {
-            return self.neighbors(id, direction, type_name)?.try_fold(0, |count, next| next.map(|_| count + 1));
+            let mut neighbors = self.neighbors(id, direction, type_name)?;
+            return Ok(std::iter::from_fn(|| neighbors.next_link()).count());
         }
         let slot = self.live_slot(id)?;
         let neighbors = self.graph.neighbors(slot, direction);

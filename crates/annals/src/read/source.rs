@@ -109,6 +109,15 @@ impl Source {
                 break Content { properties, classifications: classifications.unwrap_or_default().to_vec() };
             }
             let (record, change) = self.change(at.place, pending)?;
+            if change.action == Action::Void {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!(
+                        "{id}: version {} was purged and compacted away; take a new snapshot",
+                        at.version
+                    ),
+                ));
+            }
             let stamp = stamp_of(graph, &record)?;
             if let Some(content) = whole_content(graph, id, &change, stamp)? {
                 break content;

@@ -16,12 +16,24 @@ use crate::read::Snapshot;
 /// Log bytes that anchors may add to a change on average. Units: bytes.
 const ANCHOR_BYTES_PER_CHANGE: usize = 64;
 
+/// Larger sets are estimated by their number of members.
+const SET_MEMBERS_WEIGHED: usize = 64;
+
 /// Adds the whole content to the last change of each instance for which it is due.
 pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
     let mut changes_of: HashMap<InstanceId, Vec<usize>> = HashMap::new();
     for (index, change) in changes.iter().enumerate().filter(|(_, change)| !is_create(&change.action)) {
         if let Some(instance) = change.action.instance() {
             changes_of.entry(instance).or_default().push(index);
+        }
+    }
+    if changes_of.is_empty() {
+        return;
+    }
+    // What is created here is not what the base has under the same id: that one is purged before.
+    for change in changes.iter().filter(|change| is_create(&change.action)) {
+        if let Some(instance) = change.action.instance() {
+            changes_of.remove(&instance);
         }
     }
     for (instance, indexes) in changes_of {
@@ -88,7 +100,10 @@ fn value_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) | Value::Iri(text) => text.len() + 4,
         Value::Bytes(bytes) => bytes.len() + 4,
-        // Sets can be large: estimated by their number of members.
+        // Members are looked at only while the set may be affordable.
+        Value::Set(values) if values.len() <= SET_MEMBERS_WEIGHED => {
+            values.iter().map(|value| value_bytes(&value)).sum()
+        }
         Value::Set(values) => 16 * values.len(),
         Value::List(values) => values.iter().map(value_bytes).sum(),
         Value::Map(values) => values.iter().map(|(name, value)| name.len() + value_bytes(value)).sum(),

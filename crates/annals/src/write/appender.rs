@@ -1,8 +1,9 @@
 //! The appender: one thread that makes batches durable, publishes them and tells their committers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-use super::queue::{Batch, Committer};
+use super::queue::{Batch, Committer, panicked};
 use super::ticket::Receipt;
 use crate::{Error, ErrorKind};
 
@@ -21,7 +22,12 @@ pub(super) fn run(committer: Arc<Committer>) {
         };
         state.is_appending = true;
         drop(state);
-        write(&committer, batch);
+        let outcome = catch_unwind(AssertUnwindSafe(|| write(&committer, batch)));
+        if outcome.is_err() {
+            // The log is somebody else's code; a panic in it must not leave everybody waiting.
+            committer.state().failed = Some(panicked());
+            free(&committer);
+        }
     }
 }
 

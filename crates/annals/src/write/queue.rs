@@ -15,6 +15,9 @@ use crate::read::{Snapshot, Source};
 use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position, Result};
 
+/// One wait of somebody who waits for ever.
+const FAR: Duration = Duration::from_secs(3600);
+
 /// Bounds of the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -34,6 +37,23 @@ pub(super) struct Request {
     /// What a serializable transaction read.
     pub(super) reads: Option<Reads>,
     pub(super) ticket: Ticket,
+}
+
+impl Drop for Request {
+    /// Whoever waits is told even if a thread that commits has panicked.
+    fn drop(&mut self) {
+        if self.ticket.poll().is_none() {
+            self.ticket.complete(Err(panicked()));
+        }
+    }
+}
+
+/// What is told when a thread that commits has panicked: nobody knows what it had done.
+pub(super) fn panicked() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "a committing thread has panicked; whether the transaction is durable is unknown; reopen the repository",
+    )
 }
 
 /// A sequenced transaction.
@@ -191,14 +211,15 @@ impl Committer {
 
     /// Waits until `position` is published, at most `timeout`; true if it is.
     pub(crate) fn wait_for(&self, position: Position, timeout: Duration) -> bool {
-        let deadline = Clock::now() + timeout;
+        // Too far to be told: as good as for ever.
+        let deadline = Clock::now().checked_add(timeout);
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_there = loop {
             if self.published.load().position >= position {
                 break true;
             }
-            let left = deadline.saturating_duration_since(Clock::now());
+            let left = deadline.map_or(FAR, |deadline| deadline.saturating_duration_since(Clock::now()));
             if left.is_zero() || self.state().is_closing {
                 break false;
             }

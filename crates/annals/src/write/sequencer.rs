@@ -5,9 +5,10 @@
 //! slow, without a setting.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 
-use super::queue::{Batch, Committer, Request, Sequenced, State};
+use super::queue::{Batch, Committer, Request, Sequenced, State, panicked};
 use super::reads::{Touched, touched_by};
 use crate::graph::{Graph, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
@@ -53,7 +54,13 @@ pub(super) fn run(committer: Arc<Committer>) {
         known_position: Position::ZERO,
         committer,
     };
-    while sequencer.step() {}
+    loop {
+        match catch_unwind(AssertUnwindSafe(|| sequencer.step())) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) => sequencer.committer.state().failed = Some(panicked()),
+        }
+    }
     let mut state = sequencer.committer.state();
     state.is_sequencer_done = true;
     sequencer.committer.appender.notify_all();
@@ -233,7 +240,12 @@ impl Sequencer {
             Ok(graph) => {
                 self.working = graph;
                 self.savepoint = (self.working.clone(), 0);
-                requests.into_iter().for_each(|request| self.sequence(request));
+                // They queue again, in front, so that the next batch keeps its bounds.
+                let mut state = self.committer.state();
+                for request in requests.into_iter().rev() {
+                    state.bytes += request.body.record_bytes_max();
+                    state.requests.push_front(request);
+                }
             }
             Err(error) => {
                 requests.iter().for_each(|request| request.ticket.complete(Err(error.duplicate())));

@@ -37,6 +37,8 @@ pub struct Transaction {
     changes: Vec<Change>,
     // True once a change declares a type: defaults then come from the transaction's own view.
     defines_types: bool,
+    // The view after the last declaration, for the defaults of what follows.
+    typed: Option<Snapshot>,
     // The base with the first `applied` changes; made when a read first needs it.
     view: Option<(Snapshot, usize)>,
 }
@@ -54,6 +56,7 @@ impl Transaction {
             reads: Reads::default(),
             changes: Vec::new(),
             defines_types: false,
+            typed: None,
             view: None,
         }
     }
@@ -238,7 +241,10 @@ impl Transaction {
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
         }
-        self.defines_types |= matches!(action, Action::DefineType(_));
+        if matches!(action, Action::DefineType(_)) {
+            self.defines_types = true;
+            self.typed = None;
+        }
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())
     }
@@ -249,7 +255,10 @@ impl Transaction {
         type_name: &str,
         properties: &mut Vec<(Arc<str>, Value)>,
     ) -> Result<()> {
-        let snapshot = if self.defines_types { self.current()? } else { &self.base };
+        if self.defines_types && self.typed.is_none() {
+            self.typed = Some(self.current()?.clone());
+        }
+        let snapshot = self.typed.as_ref().unwrap_or(&self.base);
         let graph = snapshot.graph();
         let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
             return Ok(());
@@ -275,6 +284,8 @@ impl Transaction {
     /// An entity, with this transaction's own changes.
     pub fn entity(&mut self, id: &Id) -> Result<Option<Entity<'_>>> {
         self.reads.instance(InstanceId::Entity(id.clone()));
+        // The handle tells its neighbours, too.
+        self.reads.neighborhood(id);
         self.current()?.entity(id)
     }
 
@@ -292,7 +303,9 @@ impl Transaction {
         type_name: Option<&str>,
     ) -> Result<Neighbors<'_>> {
         self.reads.neighborhood(id);
+        // The handles lead on from neighbour to neighbour.
         self.reads.search(TypeKind::Entity, None);
+        self.reads.search(TypeKind::Relationship, None);
         self.current()?.neighbors(id, direction, type_name)
     }
 
