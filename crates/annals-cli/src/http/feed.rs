@@ -27,7 +27,8 @@ const RETRY_MS: u64 = 1_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let last = "Header `Last-Event-ID`, as browsers send it, means the same as `after`.";
+    let last =
+        "Header `Last-Event-ID`, as browsers send it, means the same as `after`, and counts before it.";
     vec![
         Endpoint::new(Method::GET, "/v1/feed", "Follow the change feed", feed)
             .describe(last)
@@ -111,10 +112,10 @@ async fn feed(call: Call) -> Outcome {
 }
 
 fn after(call: &Call) -> Result<Position, Problem> {
-    if let Some(after) = call.query.number("after")? {
-        return Ok(Position(after));
-    }
-    let Some(text) = call.header("last-event-id")? else { return Ok(Position::ZERO) };
+    // The header first: a browser that connects again sends it with the address it started from.
+    let Some(text) = call.header("last-event-id")? else {
+        return Ok(Position(call.query.number("after")?.unwrap_or_default()));
+    };
     text.trim()
         .parse()
         .map(Position)
