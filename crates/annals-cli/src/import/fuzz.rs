@@ -227,4 +227,22 @@ mod tests {
     fn every_kept_case_of_debian_is_imported_or_refused() {
         replay("debian", import_debian);
     }
+
+    // A tag with a control character was refused while its package was written; looking for the relationships of
+    // a package that was not there then ended the import, and what the stanza shared with others was never written.
+    #[test]
+    fn a_name_that_can_be_no_id_refuses_its_own_stanza_alone() {
+        let stanza =
+            |name: &str, more: &str| format!("Package: {name}\nVersion: 1\nArchitecture: all\n{more}\n");
+        let file = [
+            stanza("bad", "Section: admin\nTag: a\u{1f}::b\n"),
+            stanza("leaning", "Depends: bad\n"),
+            stanza("sharing", "Section: admin\n"),
+        ];
+        let repository = create();
+        let told = import_release(&repository, file.concat().as_bytes());
+        assert_eq!((told.ended, told.refused), (None, BTreeSet::from([1])));
+        let latest = ["leaning", "sharing"].map(|name| (name.to_owned(), "1".to_owned()));
+        assert_release(&repository, &HashMap::from(latest));
+    }
 }
