@@ -245,4 +245,23 @@ mod tests {
         let latest = ["leaning", "sharing"].map(|name| (name.to_owned(), "1".to_owned()));
         assert_release(&repository, &HashMap::from(latest));
     }
+
+    // A gap ended the import while the records before it were on their way: their changes were told as imported, their
+    // records were not, and the log went on growing behind the message.
+    #[test]
+    fn a_gap_in_a_history_is_told_when_all_before_it_is_durable() {
+        let line = |position: u64| {
+            let id = format!("e{position}");
+            let change = serde_json::json!({"action": "create", "kind": "entity", "id": id, "type": "t"});
+            let record = serde_json::json!({
+                "position": position, "instant": "2024-01-01T00:00:00Z", "changes": [change],
+            });
+            format!("{}\n", serde_json::json!({ "record": record }))
+        };
+        let repository = create();
+        let told = import_lines(&repository, [line(1), line(2), line(4)].concat().as_bytes());
+        assert_eq!(told.ended, Some(ErrorKind::Gap));
+        let expected = Summary { changes_count: 2, records_count: 2, ..Summary::default() };
+        assert_eq!((told.summary, repository.snapshot().position().0), (expected, 2));
+    }
 }
