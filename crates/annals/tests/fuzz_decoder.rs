@@ -1,6 +1,6 @@
 //! Damaged records and segments: opening them gives a repository or an error, never a panic, never a hang.
 //!
-//! The corpus of found cases is replayed by every test run. To look for more, with the seed that a failure prints:
+//! The corpus of found cases is replayed by every test run. `fuzz/run` looks for more by coverage, this test by chance:
 //! `ANNALS_FUZZ_SECONDS=600 ANNALS_FUZZ_SEED=1 cargo test -p annals --test fuzz_decoder -- --ignored`
 
 mod support;
@@ -11,48 +11,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use annals::log::simulated_disk::SimulatedDisk;
-use annals::log::{Disk, FileLog, FileOptions, Log, MemoryLog, ReadLimit};
-use annals::{ErrorKind, Options, Position, Repository};
+use annals::log::{Disk, FileLog, Log, MemoryLog, ReadLimit};
+use annals::{Options, Position, Repository};
+use support::damage::{FOLDER, OPTIONS, opens, overwrite, pack, survives, survives_segment, unpack};
 use support::operations::{Generator, SHAPES, first_definitions, push};
 use support::{Random, number_from_environment};
 
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
+fn corpus(kind: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(kind)
 }
 
-/// Opens a repository on these records, and if it opens looks at everything in it.
-///
-/// Shape: true if it opened. A record that decodes and fits is a record, whoever made it.
-fn survives(records: &[Vec<u8>]) -> bool {
-    let log = MemoryLog::new();
-    let slices: Vec<&[u8]> = records.iter().map(Vec::as_slice).collect();
-    log.append(Position(1), &slices).expect("a memory log takes all records of this size");
-    match Repository::with_log(Arc::new(log), Options::read_only()) {
-        Ok(repository) => {
-            look_at(&repository);
-            true
-        }
-        Err(error) => {
-            assert!(
-                matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat | ErrorKind::Gap),
-                "{error:?}"
-            );
-            false
-        }
-    }
-}
-
-/// Reads every version. Damaged anchors may make a version unreadable, but reading it must give an error.
-fn look_at(repository: &Repository) {
-    let snapshot = repository.snapshot();
-    let page = snapshot.find_entities(&annals::Find::all().limit(100)).expect("the present needs no history");
-    for entity in &page.items {
-        if let Ok(versions) = snapshot.versions(&entity.instance_id(), 0, 100) {
-            for version in versions {
-                let _ = snapshot.entity_version(entity.id(), version.version).map(drop);
-            }
-        }
-    }
+/// The files of a corpus, each with its name told, so that the last one told is the one that fails.
+fn cases(kind: &str) -> impl Iterator<Item = Vec<u8>> {
+    let entries = std::fs::read_dir(corpus(kind)).expect("the corpus is in the repository");
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.into_iter().map(|path| {
+        eprintln!("{}", path.display());
+        std::fs::read(path).unwrap()
+    })
 }
 
 /// The records of a random history.
@@ -126,16 +103,14 @@ fn fuzz_records(seed: u64, histories: &[Vec<Vec<u8>>]) -> bool {
     match catch_unwind(AssertUnwindSafe(|| survives(&records))) {
         Ok(is_open) => is_open,
         Err(cause) => {
-            let path = corpus().join(format!("found-{seed}.records"));
-            let _ = std::fs::create_dir_all(corpus()).and_then(|()| std::fs::write(&path, pack(&records)));
+            let path = corpus("records").join(format!("found-{seed}.records"));
+            let _ = std::fs::create_dir_all(corpus("records"))
+                .and_then(|()| std::fs::write(&path, pack(&records)));
             eprintln!("seed {seed}: the case is in {}", path.display());
             std::panic::resume_unwind(cause)
         }
     }
 }
-
-const FOLDER: &str = "/log";
-const OPTIONS: FileOptions = FileOptions { segment_bytes: 4096, verify_sealed: true, open_files_max: 4 };
 
 /// Damages one segment of a file log.
 fn fuzz_segment(seed: u64, histories: &[Vec<Vec<u8>>]) -> bool {
@@ -154,43 +129,14 @@ fn fuzz_segment(seed: u64, histories: &[Vec<Vec<u8>>]) -> bool {
     let before = disk.contents(&path).unwrap();
     let mut after = before.clone();
     mutate(&mut after, &before, &mut random);
-    let file = disk.open(&path, annals::log::Access::Write).unwrap();
-    file.set_len(0).unwrap();
-    file.write_at(&after, 0).unwrap();
-    drop(file);
-    let opened = catch_unwind(AssertUnwindSafe(|| {
-        let log = FileLog::open_on(Arc::new(disk.clone()), FOLDER, OPTIONS)?;
-        let repository = Repository::with_log(Arc::new(log), Options::default())?;
-        look_at(&repository);
-        Ok::<_, annals::Error>(())
-    }));
-    match opened {
-        Ok(outcome) => outcome.is_ok(),
+    overwrite(&disk, &path, &after);
+    match catch_unwind(AssertUnwindSafe(|| opens(&disk))) {
+        Ok(is_open) => is_open,
         Err(cause) => {
             eprintln!("segment seed {seed}");
             std::panic::resume_unwind(cause)
         }
     }
-}
-
-/// Records in a file of the corpus. Shape: length (4, big endian), bytes; again and again.
-fn pack(records: &[Vec<u8>]) -> Vec<u8> {
-    let mut packed = Vec::new();
-    for record in records {
-        packed.extend_from_slice(&(record.len() as u32).to_be_bytes());
-        packed.extend_from_slice(record);
-    }
-    packed
-}
-
-fn unpack(mut packed: &[u8]) -> Vec<Vec<u8>> {
-    let mut records = Vec::new();
-    while let Some((length, rest)) = packed.split_first_chunk::<4>() {
-        let length = u32::from_be_bytes(*length) as usize;
-        records.push(rest[..length].to_vec());
-        packed = &rest[length..];
-    }
-    records
 }
 
 fn histories() -> Vec<Vec<Vec<u8>>> {
@@ -199,13 +145,11 @@ fn histories() -> Vec<Vec<Vec<u8>>> {
 
 #[test]
 fn found_cases_are_survived() {
-    let entries = std::fs::read_dir(corpus()).expect("the corpus is in the repository");
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "records") {
-            eprintln!("{}", path.display());
-            survives(&unpack(&std::fs::read(&path).unwrap()));
-        }
+    for case in cases("records") {
+        survives(&unpack(&case));
+    }
+    for case in cases("segments") {
+        survives_segment(&case);
     }
 }
 

@@ -8,10 +8,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::import::jsonl::{Item, LineReader};
 use crate::import::{
-    Covered, HistoryLoader, LoadOptions, Loader, Operation, Report, Source, covered_lines, csv, load_csv,
-    load_debian,
+    Covered, JsonlOptions, LoadOptions, Loader, Report, Source, covered_lines, csv, load_csv, load_debian,
+    load_jsonl,
 };
 use crate::output::count;
 use crate::progress::Progress;
@@ -196,7 +195,18 @@ fn import(arguments: &Arguments, repository: &Repository, report: &mut Report, i
         message: arguments.message.clone(),
     };
     match input.format {
-        Format::Jsonl => import_jsonl(arguments, repository, report, input, &options, covered),
+        Format::Jsonl => {
+            let source = Source::open(&input.path)?;
+            let mut tick = ticker(&source, report.progress.clone());
+            let options = JsonlOptions {
+                load: &options,
+                name: &name,
+                is_resuming: arguments.is_resuming,
+                covered,
+                valid_from: input.valid_from,
+            };
+            load_jsonl(repository, report, source, options, &mut tick)
+        }
         Format::Csv => {
             let source = Source::open(&input.path)?;
             let mut tick = ticker(&source, report.progress.clone());
@@ -209,53 +219,6 @@ fn import(arguments: &Arguments, repository: &Repository, report: &mut Report, i
             load_debian(&mut loader, repository, &input.path, input.valid_from)
         }
     }
-}
-
-fn import_jsonl(
-    arguments: &Arguments,
-    repository: &Repository,
-    report: &mut Report,
-    input: &Input,
-    options: &LoadOptions,
-    covered: Covered,
-) -> Outcome {
-    let name = input.path.display().to_string();
-    let source = Source::open(&input.path)?;
-    let mut tick = ticker(&source, report.progress.clone());
-    let mut lines = LineReader::new(source).peekable();
-    let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
-    if is_history {
-        let mut loader = HistoryLoader::new(repository, report, &name, arguments.is_resuming);
-        for line in lines {
-            tick();
-            let line = line?;
-            match line.item {
-                Ok(Item::Record(record)) => loader.add(line.line, record)?,
-                Ok(_) => {
-                    return Err(loader
-                        .stop_at(line.line, "expected a record like the lines before, found another line"));
-                }
-                Err(refused) => return Err(loader.stop_at(line.line, &refused.reason)),
-            }
-        }
-        return loader.finish();
-    }
-    let mut loader = Loader::new(repository, options, report, &name, covered);
-    for line in lines {
-        tick();
-        let line = line?;
-        let operations = line.item.and_then(|item| match item {
-            Item::Operation(operation) => {
-                Ok(vec![Operation { valid_from: operation.valid_from.or(input.valid_from), ..operation }])
-            }
-            Item::Record(_) => Err(crate::import::Refused::new(
-                line.line,
-                "expected no record behind lines without history; keep the two in separate files",
-            )),
-        });
-        loader.take(line.line, operations, line.bytes)?;
-    }
-    loader.finish()
 }
 
 fn csv_options(arguments: &Arguments) -> Result<csv::Options> {

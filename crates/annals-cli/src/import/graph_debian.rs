@@ -58,7 +58,8 @@ pub fn load_debian(
     loader.finish()?;
     release.snapshot = repository.snapshot();
     each_package(loader, path, Pass::Relationships, |loader, package| {
-        if release.is_kept(&package) {
+        // A package that could not be written was told; without it there is nothing for relationships to start at.
+        if release.is_kept(&package) && release.is_written(&package)? {
             let actions = release.relationships(&package);
             release.add(loader, package.line, actions)?;
         }
@@ -113,6 +114,10 @@ fn read_names(loader: &mut Loader, path: &Path) -> Outcome<Names> {
     }
     let mut names = Names::new();
     each_package(loader, path, Pass::Names, |loader, package| {
+        // Refused by the first reading, so that no other stanza leans on what this one would have brought.
+        if let Err(error) = check_ids(&package) {
+            return loader.refuse(&Refused::new(package.line, error.to_string()));
+        }
         let version = || (package.version.as_str().into(), package.line);
         match names.entry(package.name.as_str().into()) {
             Entry::Vacant(place) => drop(place.insert(version())),
@@ -131,6 +136,22 @@ fn read_names(loader: &mut Loader, path: &Path) -> Outcome<Names> {
         Ok(())
     })?;
     Ok(names)
+}
+
+/// Checks that every entity a package brings can have its id.
+/// Errors: `InvalidArgument` for a name that is too long or has control characters.
+fn check_ids(package: &Package) -> Result<()> {
+    let check = |prefix: &str, name: &str| Id::new(&format!("{prefix}:{name}")).map(drop);
+    check("package", &package.name)?;
+    check("source", &package.source.name)?;
+    package.section.iter().try_for_each(|section| check("section", section))?;
+    for maintainer in &package.maintainers {
+        check("maintainer", maintainer.email.as_ref().unwrap_or(&maintainer.name))?;
+    }
+    package.tags.iter().try_for_each(|tag| check("tag", &format!("{}::{}", tag.facet, tag.tag)))?;
+    // `package:` is as long as `virtual:`, so it does not matter which of the two the others become.
+    package.relations.iter().try_for_each(|relation| check("virtual", &relation.to.name))?;
+    package.provides.iter().try_for_each(|provided| check("virtual", &provided.name))
 }
 
 /// One release on its way into the graph.
@@ -154,6 +175,10 @@ struct Wanted {
 impl Release {
     fn is_kept(&self, package: &Package) -> bool {
         self.names.get(&*package.name).is_some_and(|(_, line)| *line == package.line)
+    }
+
+    fn is_written(&self, package: &Package) -> Result<bool> {
+        Ok(self.snapshot.entity(&Id::new(&format!("package:{}", package.name))?)?.is_some())
     }
 
     fn add(&self, loader: &mut Loader, line: u64, actions: Result<Vec<Action>>) -> Outcome {

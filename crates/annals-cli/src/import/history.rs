@@ -14,6 +14,14 @@ const IN_FLIGHT_MAX: usize = 256;
 /// Changes submitted and not yet durable.
 const IN_FLIGHT_CHANGES_MAX: usize = 100_000;
 
+/// A record on its way.
+struct InFlight {
+    line: u64,
+    position: Position,
+    changes_count: usize,
+    ticket: Ticket,
+}
+
 /// Loads records in their order into a repository that is a beginning of the same history.
 ///
 /// Positions must agree, so a record that is refused ends the import: nothing behind it could be right.
@@ -24,7 +32,7 @@ pub struct HistoryLoader<'r> {
     is_resuming: bool,
     /// The position that comes next.
     next: Position,
-    in_flight: VecDeque<(u64, Position, Ticket)>,
+    in_flight: VecDeque<InFlight>,
     in_flight_changes: usize,
     // What the records on their way write; a record that writes the same again has to wait, or it would conflict.
     touched: HashSet<InstanceId>,
@@ -59,7 +67,7 @@ impl<'r> HistoryLoader<'r> {
         }
         if record.position > self.next {
             let text = format!("expected the record of position {}, found {}", self.next, record.position);
-            return Err(self.at(line, Error::new(ErrorKind::Gap, text)).into());
+            return Err(self.end_at(line, Error::new(ErrorKind::Gap, text)));
         }
         let instances: Vec<InstanceId> =
             record.operations.iter().filter_map(|operation| operation.action.instance()).collect();
@@ -76,12 +84,11 @@ impl<'r> HistoryLoader<'r> {
         let changes_count = record.operations.len();
         let position = record.position;
         let ticket = self.transaction(record).and_then(Transaction::submit);
-        let ticket = ticket.map_err(|error| self.at(line, error))?;
-        self.in_flight.push_back((line, position, ticket));
+        let ticket = ticket.map_err(|error| self.end_at(line, error))?;
+        self.in_flight.push_back(InFlight { line, position, changes_count, ticket });
         self.in_flight_changes += changes_count;
         self.touched.extend(instances);
         self.next = position.next();
-        self.report.summary.changes_count += changes_count as u64;
         let is_full =
             self.in_flight.len() >= IN_FLIGHT_MAX || self.in_flight_changes >= IN_FLIGHT_CHANGES_MAX;
         if is_wide || is_full { self.finish() } else { Ok(()) }
@@ -109,7 +116,7 @@ impl<'r> HistoryLoader<'r> {
                  an interrupted import by --resume",
                 record.position
             );
-            return Err(self.at(line, Error::new(ErrorKind::Conflict, text)).into());
+            return Err(self.end_at(line, Error::new(ErrorKind::Conflict, text)));
         }
         self.report.summary.skipped_count += 1;
         Ok(())
@@ -121,10 +128,11 @@ impl<'r> HistoryLoader<'r> {
     pub fn finish(&mut self) -> Outcome {
         let mut refused: Option<Error> = None;
         let mut misplaced = 0;
-        for (line, position, ticket) in std::mem::take(&mut self.in_flight) {
+        for InFlight { line, position, changes_count, ticket } in std::mem::take(&mut self.in_flight) {
             match ticket.wait() {
                 Ok(receipt) if receipt.position == position && refused.is_none() => {
                     self.report.summary.records_count += 1;
+                    self.report.summary.changes_count += changes_count as u64;
                 }
                 Ok(_) => misplaced += 1,
                 Err(error) => {
@@ -149,8 +157,13 @@ impl<'r> HistoryLoader<'r> {
 
     /// Ends the import at a line that is no record, once everything before it is durable.
     pub fn stop_at(&mut self, line: u64, reason: &str) -> Stop {
+        self.end_at(line, Error::new(ErrorKind::InvalidArgument, reason))
+    }
+
+    /// Ends the import at a line. Order: waits first, so that what is told as imported is what the log holds.
+    fn end_at(&mut self, line: u64, error: Error) -> Stop {
         match self.finish() {
-            Ok(()) => self.at(line, Error::new(ErrorKind::InvalidArgument, reason)).into(),
+            Ok(()) => self.at(line, error).into(),
             Err(stop) => stop,
         }
     }

@@ -14,15 +14,17 @@ mod report;
 mod mark;
 mod loader;
 mod history;
+mod graph_jsonl;
 mod graph_csv;
 mod graph_debian;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 
 pub use graph_csv::load_csv;
 pub use graph_debian::load_debian;
-pub use history::HistoryLoader;
+pub use graph_jsonl::{JsonlOptions, load_jsonl};
 pub use loader::{LoadOptions, Loader};
 pub use mark::{Covered, covered_lines};
-pub use operation::Operation;
 pub use refused::{Checked, Refused};
 pub use report::Report;
 pub use source::Source;

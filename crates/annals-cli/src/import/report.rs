@@ -27,6 +27,9 @@ pub struct Report {
     pub summary: Summary,
     /// The progress bar of the import.
     pub progress: Progress,
+    /// The lines refused, for the fuzz targets, which ask what became of every line.
+    #[cfg(any(test, fuzzing))]
+    pub refused_lines: Vec<u64>,
     is_json: bool,
     errors_max: u64,
     is_stopping: bool,
@@ -35,7 +38,15 @@ pub struct Report {
 impl Report {
     /// Tells at most `errors_max` refusals; with `is_stopping` the first one ends the import.
     pub fn new(progress: Progress, is_json: bool, errors_max: u64, is_stopping: bool) -> Report {
-        Report { summary: Summary::default(), progress, is_json, errors_max, is_stopping }
+        Report {
+            summary: Summary::default(),
+            progress,
+            #[cfg(any(test, fuzzing))]
+            refused_lines: Vec::new(),
+            is_json,
+            errors_max,
+            is_stopping,
+        }
     }
 
     /// Tells that a line was refused.
@@ -43,6 +54,8 @@ impl Report {
     /// Errors: ends the import if it was asked to stop at the first.
     pub fn refuse(&mut self, file: &str, line: u64, kind: ErrorKind, reason: impl Display) -> Outcome {
         self.summary.refused_count += 1;
+        #[cfg(any(test, fuzzing))]
+        self.refused_lines.push(line);
         if self.summary.refused_count <= self.errors_max {
             let is_json = self.is_json;
             self.progress.suspend(|| {

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod random;
+pub mod damage;
 pub mod dump;
 pub mod checked;
 pub mod named;

@@ -1,0 +1,74 @@
+//! Loads JSON Lines: as changes of their own, or, if the first line is a record, as the history they were.
+
+use std::io::BufRead;
+
+use annals::{Instant, Repository};
+
+use super::history::HistoryLoader;
+use super::jsonl::{Item, LineReader};
+use super::loader::{LoadOptions, Loader};
+use super::mark::Covered;
+use super::operation::Operation;
+use super::refused::Refused;
+use super::report::Report;
+use crate::stop::Outcome;
+
+/// What a file is called, and what of it is wanted.
+pub struct JsonlOptions<'a> {
+    /// How to load lines without history.
+    pub load: &'a LoadOptions,
+    /// The file, for messages and marks.
+    pub name: &'a str,
+    /// True if an earlier import of the same file goes on.
+    pub is_resuming: bool,
+    /// The lines that it has committed.
+    pub covered: Covered,
+    /// From when it is true, unless a line says otherwise.
+    pub valid_from: Option<Instant>,
+}
+
+/// Loads a file. The first line says whether it has history; lines of the other kind are refused.
+///
+/// Errors: those of the log. In a history the first line that is refused ends the import.
+pub fn load_jsonl(
+    repository: &Repository,
+    report: &mut Report,
+    input: impl BufRead,
+    options: JsonlOptions<'_>,
+    progress: &mut dyn FnMut(),
+) -> Outcome {
+    let mut lines = LineReader::new(input).peekable();
+    let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
+    if is_history {
+        let mut loader = HistoryLoader::new(repository, report, options.name, options.is_resuming);
+        for line in lines {
+            progress();
+            let line = line?;
+            match line.item {
+                Ok(Item::Record(record)) => loader.add(line.line, record)?,
+                Ok(_) => {
+                    return Err(loader
+                        .stop_at(line.line, "expected a record like the lines before, found another line"));
+                }
+                Err(refused) => return Err(loader.stop_at(line.line, &refused.reason)),
+            }
+        }
+        return loader.finish();
+    }
+    let mut loader = Loader::new(repository, options.load, report, options.name, options.covered);
+    for line in lines {
+        progress();
+        let line = line?;
+        let operations = line.item.and_then(|item| match item {
+            Item::Operation(operation) => {
+                Ok(vec![Operation { valid_from: operation.valid_from.or(options.valid_from), ..operation }])
+            }
+            Item::Record(_) => Err(Refused::new(
+                line.line,
+                "expected no record behind lines without history; keep the two in separate files",
+            )),
+        });
+        loader.take(line.line, operations, line.bytes)?;
+    }
+    loader.finish()
+}

@@ -1,0 +1,6 @@
+//! Imports CSV.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    annals_fuzz::import::fuzz::import_csv(bytes);
+});

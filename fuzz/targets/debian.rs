@@ -1,0 +1,6 @@
+//! Imports releases of Debian.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    annals_fuzz::import::fuzz::import_debian(bytes);
+});
