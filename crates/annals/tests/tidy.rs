@@ -10,10 +10,6 @@ use annals::ErrorKind;
 /// Past this, look for the second noun and move it out. Units: lines.
 const LINES_MAX: usize = 600;
 
-/// Commands that documents may name before they are there.
-// TODO(#2): each goes off the list with the commit that brings it.
-const PROMISED: [&str; 5] = ["./demo", "annals get", "annals history", "annals path", "annals reach"];
-
 struct File {
     /// Shape: relative to the root, with slashes.
     name: String,
@@ -333,13 +329,10 @@ fn documents_name_only_commands_that_are_there() {
         for command in commands(&file.text) {
             let words: Vec<&str> = command.split_whitespace().collect();
             let is_known = match words[0] {
-                program if program.starts_with("./") => {
-                    PROMISED.contains(&program) || root().join(program).exists()
+                program if program.starts_with("./") => root().join(program).exists(),
+                "annals" => {
+                    words.get(1).is_some_and(|verb| modules.contains(verb.replace('-', "_").as_str()))
                 }
-                "annals" => words.get(1).is_some_and(|verb| {
-                    modules.contains(verb.replace('-', "_").as_str())
-                        || PROMISED.contains(&format!("annals {verb}").as_str())
-                }),
                 _ => true,
             };
             if !is_known {
