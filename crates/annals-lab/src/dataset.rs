@@ -1,8 +1,9 @@
 //! The graph that reads and reopening are measured on: entities with four properties, three relationships each.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use annals::{Id, NewEntity, NewRelationship, Repository, Ticket};
+use annals::{Id, NewEntity, NewRelationship, Repository, Ticket, Transaction};
 
 use crate::random::Random;
 use crate::report::{Line, Report, resident_bytes, time};
@@ -30,39 +31,63 @@ pub fn load(limits: &Limits, folder: &Path, report: &mut Report) -> Outcome<Data
     let edges: Vec<(u32, u32)> =
         (0..relationships).map(|number| ((number / 3) as u32, random.below(entities) as u32)).collect();
     let own_memory = resident_bytes().saturating_sub(memory_before);
-    let (outcome, elapsed) = time(|| fill(&repository, &ids, &edges));
+    let used = || resident_bytes().saturating_sub(memory_before + own_memory) as f64;
+    let (outcome, entities_time) = time(|| fill_entities(&repository, &ids));
     outcome?;
-    let elements = (entities + relationships) as f64;
-    let add = |report: &mut Report, name: &str, value: f64, unit| {
-        report.add(Line { name: name.into(), value, unit, limit: None, limit_name: "", bar: None });
-    };
+    let (entities_memory, entities_disk) = (used(), repository.log_bytes() as f64);
+    let (outcome, relationships_time) = time(|| fill_relationships(&repository, &ids, &edges));
+    outcome?;
+    let (memory, disk) = (used(), repository.log_bytes() as f64);
     let snapshot = repository.snapshot();
     assert_eq!(snapshot.entities_count(), entities as u64);
     assert_eq!(snapshot.relationships_count(), relationships as u64);
-    if limits.wants("bulk") {
-        add(report, "bulk", elements / elapsed.as_secs_f64(), "elements/s");
-    }
-    if limits.wants("memory") {
-        let used = resident_bytes().saturating_sub(memory_before + own_memory);
-        add(report, "memory", used as f64 / elements, "bytes/element");
-    }
-    if limits.wants("disk") {
-        add(report, "disk", repository.log_bytes() as f64 / elements, "bytes/element");
+    let (entities, relationships) = (entities as f64, relationships as f64);
+    let elements = entities + relationships;
+    for (name, value, unit) in [
+        ("bulk", elements / (entities_time + relationships_time).as_secs_f64(), "elements/s"),
+        ("bulk-entities", entities / entities_time.as_secs_f64(), "entities/s"),
+        ("bulk-relationships", relationships / relationships_time.as_secs_f64(), "relationships/s"),
+        ("memory", memory / (1 << 30) as f64, "GiB"),
+        ("memory-entity", entities_memory / entities, "bytes"),
+        ("memory-relationship", (memory - entities_memory) / relationships, "bytes"),
+        ("disk", disk / (1 << 30) as f64, "GiB"),
+        ("disk-entity", entities_disk / entities, "bytes"),
+        ("disk-relationship", (disk - entities_disk) / relationships, "bytes"),
+    ] {
+        if limits.wants(name) {
+            report.add(Line { name: name.into(), value, unit, limit: None, limit_name: "", bar: None });
+        }
     }
     Ok(Dataset { repository, path, ids, edges })
 }
 
-fn fill(repository: &Repository, ids: &[Id], edges: &[(u32, u32)]) -> Outcome<()> {
-    let mut tickets: std::collections::VecDeque<Ticket> = std::collections::VecDeque::new();
-    let mut submit = |transaction: annals::Transaction| -> Outcome<()> {
-        tickets.push_back(transaction.submit()?);
-        if tickets.len() > IN_FLIGHT
-            && let Some(oldest) = tickets.pop_front()
+/// Transactions on their way, a bounded number of them.
+#[derive(Default)]
+struct InFlight {
+    tickets: VecDeque<Ticket>,
+}
+
+impl InFlight {
+    fn submit(&mut self, transaction: Transaction) -> Outcome<()> {
+        self.tickets.push_back(transaction.submit()?);
+        if self.tickets.len() > IN_FLIGHT
+            && let Some(oldest) = self.tickets.pop_front()
         {
             oldest.wait()?;
         }
         Ok(())
-    };
+    }
+
+    fn finish(self) -> Outcome<()> {
+        for ticket in self.tickets {
+            ticket.wait()?;
+        }
+        Ok(())
+    }
+}
+
+fn fill_entities(repository: &Repository, ids: &[Id]) -> Outcome<()> {
+    let mut in_flight = InFlight::default();
     for (batch, ids) in ids.chunks(BATCH).enumerate() {
         let mut transaction = repository.transaction();
         for (offset, id) in ids.iter().enumerate() {
@@ -74,12 +99,13 @@ fn fill(repository: &Repository, ids: &[Id], edges: &[(u32, u32)]) -> Outcome<()
                 .property("is_even", number % 2 == 0);
             transaction.create_entity(NewEntity { id: id.clone(), ..entity })?;
         }
-        submit(transaction)?;
+        in_flight.submit(transaction)?;
     }
-    // Ends must be there before the relationships: wait for the entities.
-    for ticket in std::mem::take(&mut tickets) {
-        ticket.wait()?;
-    }
+    in_flight.finish()
+}
+
+fn fill_relationships(repository: &Repository, ids: &[Id], edges: &[(u32, u32)]) -> Outcome<()> {
+    let mut in_flight = InFlight::default();
     for (batch, edges) in edges.chunks(BATCH).enumerate() {
         let mut transaction = repository.transaction();
         for (offset, (from, to)) in edges.iter().enumerate() {
@@ -88,15 +114,7 @@ fn fill(repository: &Repository, ids: &[Id], edges: &[(u32, u32)]) -> Outcome<()
             transaction
                 .create_relationship(NewRelationship::new("edge", from, to).property("number", number))?;
         }
-        tickets.push_back(transaction.submit()?);
-        if tickets.len() > IN_FLIGHT
-            && let Some(oldest) = tickets.pop_front()
-        {
-            oldest.wait()?;
-        }
+        in_flight.submit(transaction)?;
     }
-    for ticket in tickets {
-        ticket.wait()?;
-    }
-    Ok(())
+    in_flight.finish()
 }

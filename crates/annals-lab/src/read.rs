@@ -84,22 +84,23 @@ impl Packed {
 fn hop2(limits: &Limits, dataset: &Dataset, report: &mut Report) -> Outcome<()> {
     let operations = if limits.quick { 2_000 } else { 200_000 };
     let snapshot = dataset.repository.snapshot();
+    let size = snapshot.name("size").expect("every entity has a size");
     let packed = Packed::new(dataset);
     let (mut ours, mut limit) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let mut random = Random::new(round as u64);
         let picks: Vec<u32> = (0..operations).map(|_| random.below(dataset.ids.len()) as u32).collect();
-        let (found, elapsed) = time(|| -> annals::Result<(u64, i64)> {
+        let (found, elapsed) = time(|| -> annals::Result<(usize, i64)> {
             let (mut visits, mut sum) = (0, 0);
             for &start in &picks {
-                let id = &dataset.ids[start as usize];
-                for first in snapshot.neighbors(id, Direction::Out, Some("edge"))?.entities() {
-                    visits += 1;
-                    for second in first?.neighbors(Direction::Out, Some("edge")).entities() {
-                        visits += 1;
-                        sum += second?.property("size").and_then(Value::as_integer).unwrap_or(0);
-                    }
-                }
+                let entity = snapshot.entity(&dataset.ids[start as usize])?.expect("it is there");
+                let first = snapshot.expand(&[entity], Direction::Out, Some("edge"))?;
+                let second = snapshot.expand(&first, Direction::Out, Some("edge"))?;
+                visits += first.len() + second.len();
+                sum += second
+                    .iter()
+                    .map(|end| end.value(size).and_then(Value::as_integer).unwrap_or(0))
+                    .sum::<i64>();
             }
             Ok((visits, sum))
         });

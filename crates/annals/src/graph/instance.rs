@@ -19,35 +19,37 @@ pub(crate) struct Stamp {
 }
 
 /// An instance in one version.
+// What walks and searches look at comes first, so that it shares one cache line.
+#[repr(C)]
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
-    pub(crate) id: Id,
+    pub(crate) properties: Properties,
     pub(crate) type_name: Symbol,
-    pub(crate) status: Status,
     /// Number of the version in force.
     pub(crate) version: u32,
     /// Number of the version written last; higher than `version` after a correction of the past.
     pub(crate) versions: u32,
-    pub(crate) created: Stamp,
-    pub(crate) updated: Stamp,
-    /// From when the version in force is true. Units: microseconds since 1970.
-    pub(crate) valid_from: i64,
-    /// From when the instance exists (or exists again) without a break.
-    pub(crate) live_from: i64,
-    /// Version the version in force was made from; 0 for the first.
-    pub(crate) base: u32,
-    pub(crate) place: Place,
-    /// How many versions were written since the log last held the whole content.
-    pub(crate) since_anchor: u32,
-    /// Record that wrote the latest version: what conflicts are decided by.
-    pub(crate) changed: u64,
+    pub(crate) status: Status,
+    pub(crate) id: Id,
     /// Slots of the entities at both ends of a relationship.
     pub(crate) ends: [u32; 2],
-    pub(crate) properties: Properties,
-    /// Ordered by name.
-    pub(crate) classifications: Option<Arc<[Classification]>>,
+    /// From when the version in force is true. Units: microseconds since 1970.
+    pub(crate) valid_from: i64,
+    pub(crate) place: Place,
     /// The versions that are not in force.
     pub(crate) past: Option<Arc<Past>>,
+    /// Ordered by name.
+    pub(crate) classifications: Option<Arc<[Classification]>>,
+    pub(crate) created: Stamp,
+    pub(crate) updated: Stamp,
+    /// From when the instance exists (or exists again) without a break.
+    pub(crate) live_from: i64,
+    /// Record that wrote the latest version: what conflicts are decided by.
+    pub(crate) changed: u64,
+    /// Version the version in force was made from; 0 for the first.
+    pub(crate) base: u32,
+    /// How many versions were written since the log last held the whole content.
+    pub(crate) since_anchor: u32,
 }
 
 /// A classification attached to an entity.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::snapshot::Snapshot;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::properties::Properties;
+use crate::graph::symbols::Symbol;
 use crate::model::{Id, InstanceId, Instant, Stamp, Status, Value};
 use crate::{Position, Result};
 
@@ -26,6 +27,18 @@ impl Deref for Held<'_> {
             Held::Borrowed(instance) => instance,
             Held::Owned(instance) => instance,
         }
+    }
+}
+
+/// A property name looked up by [`Snapshot::name`]: spares the look-up when many entities are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name(Symbol);
+
+impl Snapshot {
+    /// Looks a property name up, for [`Entity::value`]; `None` if nothing ever had a property of this name. The result
+    /// serves all snapshots of one repository until its log is compacted.
+    pub fn name(&self, name: &str) -> Option<Name> {
+        self.graph().names.find(name).map(Name)
     }
 }
 
@@ -86,6 +99,12 @@ macro_rules! instance_methods {
             #[inline]
             pub fn property(&self, name: &str) -> Option<&Value> {
                 self.held.properties.get(self.snapshot.graph().names.find(name)?)
+            }
+
+            /// The value of a property whose name was looked up before.
+            #[inline]
+            pub fn value(&self, name: Name) -> Option<&Value> {
+                self.held.properties.get(name.0)
             }
 
             /// All properties, each with its name.

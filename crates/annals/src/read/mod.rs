@@ -15,7 +15,7 @@ mod versions;
 
 pub use compare::{ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use find::{Condition, Find, Operator, Order, Page};
-pub use instance::{ClassificationRef, Entity, Relationship};
+pub use instance::{ClassificationRef, Entity, Name, Relationship};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};

@@ -39,6 +39,9 @@ const AHEAD: usize = 8;
 /// A link, and the instance at its other end, if it is still there.
 type LookedUp<'s> = (Link, Option<&'s Arc<Instance>>);
 
+/// A link and, once looked up, the entity it leads to.
+type End<'s> = (Link, Option<&'s Arc<Instance>>);
+
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
 pub struct Entities<'s> {
     neighbors: Neighbors<'s>,
@@ -217,28 +220,75 @@ impl<'s> Neighbors<'s> {
 }
 
 impl<'s> Entities<'s> {
-    /// Looks up the next few entities in steps, each step for all of them: the processor then waits for their memory
-    /// once and not once for each.
     fn look_ahead(&mut self) {
         self.next = 0;
         self.ahead = [None; AHEAD];
-        let mut links = [None; AHEAD];
-        for link in &mut links {
-            *link = self.neighbors.next_link();
-            if link.is_none() {
-                break;
+        for ahead in &mut self.ahead {
+            match self.neighbors.next_link() {
+                None => break,
+                Some(link) => *ahead = Some((link, None)),
             }
         }
-        let graph = self.neighbors.snapshot.graph();
-        for (ahead, link) in self.ahead.iter_mut().zip(links) {
-            *ahead = link.map(|link| (link, graph.entities.get(link.other)));
+        look_up(self.neighbors.snapshot, &mut self.ahead);
+    }
+}
+
+/// Looks up the entities at the ends of links in steps, each step for all of them: the processor then waits for their
+/// memory once and not once for each.
+fn look_up<'s>(snapshot: &'s Snapshot, ends: &mut [Option<End<'s>>]) {
+    for (link, instance) in ends.iter_mut().flatten() {
+        *instance = snapshot.graph().entities.get(link.other);
+    }
+    for (_, instance) in ends.iter_mut().flatten() {
+        *instance = instance.filter(|instance| snapshot.sees(instance));
+    }
+    for instance in ends.iter().flatten().filter_map(|(_, instance)| *instance) {
+        instance.properties.touch();
+    }
+}
+
+impl Snapshot {
+    /// The entities one step away from any of several: faster than asking for the neighbours of each, because the
+    /// processor waits for their memory together.
+    ///
+    /// Shape: for each entity of `from`, in order, the ends of its relationships as [`Snapshot::neighbors`] has
+    /// them; an entity comes as often as relationships lead to it.
+    /// Errors: those of reading history.
+    pub fn expand<'s>(
+        &'s self,
+        from: &[Entity<'s>],
+        direction: Direction,
+        type_name: Option<&str>,
+    ) -> Result<Vec<Entity<'s>>> {
+        let types = self.relationship_types(type_name);
+        let mut ends = Vec::with_capacity(4 * from.len());
+        match (self.view(), &types) {
+            (None, LinkTypes::All | LinkTypes::One(_)) => {
+                let one = if let LinkTypes::One(name) = types { Some(name) } else { None };
+                let neighbors: Vec<_> =
+                    from.iter().map(|entity| self.graph().neighbors(entity.slot, direction)).collect();
+                ends.extend(
+                    neighbors.iter().flat_map(|links| links.iter(one)).map(|link| Some((link, None))),
+                );
+            }
+            _ => {
+                for entity in from {
+                    let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
+                    ends.extend(std::iter::from_fn(|| neighbors.next_link()).map(|link| Some((link, None))));
+                }
+            }
         }
-        for (_, instance) in self.ahead.iter_mut().flatten() {
-            *instance = instance.filter(|instance| self.neighbors.snapshot.sees(instance));
-        }
-        for instance in self.ahead.iter().flatten().filter_map(|(_, instance)| *instance) {
-            instance.properties.touch();
-        }
+        look_up(self, &mut ends);
+        ends.into_iter().flatten().map(|end| self.entity_of_end(end)).collect()
+    }
+
+    #[inline]
+    fn entity_of_end<'s>(&'s self, (link, instance): End<'s>) -> Result<Entity<'s>> {
+        let entity = match instance {
+            None => None,
+            Some(instance) => self.entity_of(link.other, instance)?,
+        };
+        entity.ok_or_else(|| dangling(link))
     }
 }
 
@@ -250,14 +300,9 @@ impl<'s> Iterator for Entities<'s> {
         if self.next == AHEAD {
             self.look_ahead();
         }
-        let (link, instance) = self.ahead[self.next]?;
+        let end = self.ahead[self.next]?;
         self.next += 1;
-        let snapshot = self.neighbors.snapshot;
-        let entity = match instance {
-            None => Ok(None),
-            Some(instance) => snapshot.entity_of(link.other, instance),
-        };
-        Some(entity.and_then(|entity| entity.ok_or_else(|| dangling(link))))
+        Some(self.neighbors.snapshot.entity_of_end(end))
     }
 }
 
