@@ -73,7 +73,10 @@ fn copy(log: &FileLog, position: Position, target: &Path) -> Result<BackupReport
             format!("{}: expected an empty folder; choose another", target.display()),
         ));
     }
-    log.copy_to(log_folder(target), position)?;
+    // Half a copy is of no use, and would be in the way of the next try.
+    log.copy_to(log_folder(target), position).inspect_err(|_| {
+        let _ = std::fs::remove_dir_all(log_folder(target));
+    })?;
     // Sync the names of the new folders, or they can be lost although the files in them are not.
     for folder in
         [target, target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))]

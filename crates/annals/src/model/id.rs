@@ -39,7 +39,7 @@ impl Id {
         if text.is_empty() || text.len() > ID_BYTES_MAX {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                format!("id: expected 1 to {ID_BYTES_MAX} bytes, found {}; shorten it", text.len()),
+                format!("id: expected 1 to {ID_BYTES_MAX} bytes, found {}", text.len()),
             ));
         }
         if text.chars().any(char::is_control) {

@@ -175,7 +175,7 @@ impl Value {
             return Err(Error::new(
                 ErrorKind::TooLarge,
                 format!(
-                    "property {name}: expected at most {VALUE_BYTES_MAX} bytes, found {bytes}; store it as content"
+                    "property {name}: expected at most {VALUE_BYTES_MAX} bytes, found {bytes}; keep it in a file and store where"
                 ),
             ));
         }
