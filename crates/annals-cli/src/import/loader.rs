@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use annals::{Error, ErrorKind, Repository, Result, Ticket};
+use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
 
 use super::mark::{Covered, marked_message};
 use super::operation::Operation;
+use super::plan::Mark;
 use super::report::Report;
 use super::{Checked, Refused};
 use crate::stop::Outcome;
@@ -126,6 +127,16 @@ impl<'r> Loader<'r> {
     pub fn finish(&mut self) -> Outcome {
         self.submit()?;
         self.settle(0)
+    }
+
+    /// Writes a record that changes nothing and says how far a release came.
+    pub fn mark(&mut self, mark: &Mark) -> Outcome {
+        let mut transaction = self.repository.transaction();
+        transaction.author(&self.options.author).message(&mark.message(&self.options.message));
+        transaction.push_action(Action::Void)?;
+        transaction.submit()?.wait()?;
+        self.report.summary.records_count += 1;
+        Ok(())
     }
 
     /// What is done and refused.

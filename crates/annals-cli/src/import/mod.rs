@@ -14,6 +14,8 @@ mod report;
 mod mark;
 mod loader;
 mod history;
+mod survey;
+mod plan;
 mod graph_csv;
 mod graph_debian;
 
@@ -23,6 +25,8 @@ pub use history::HistoryLoader;
 pub use loader::{LoadOptions, Loader};
 pub use mark::{Covered, covered_lines};
 pub use operation::Operation;
+pub use plan::{Candidate, Step, check_dates, plan};
 pub use refused::{Checked, Refused};
 pub use report::Report;
 pub use source::Source;
+pub use survey::Survey;
