@@ -42,10 +42,11 @@ pub enum Stop {
 impl Stop {
     /// Names the file that was being read, if the error does not name it yet.
     pub fn in_file(self, path: &Path) -> Stop {
-        let name = path.display().to_string();
+        let is_named =
+            |error: &Error| error.context().iter().any(|(name, _)| matches!(*name, "file" | "path"));
         match self {
-            Stop::Failed(error) if !error.to_string().contains(&name) => {
-                Stop::Failed(error.with("file", name))
+            Stop::Failed(error) if !is_named(&error) => {
+                Stop::Failed(error.with("file", path.display().to_string()))
             }
             stop => stop,
         }

@@ -261,8 +261,8 @@ fn import(
             let source = Source::open(&input.path)?;
             let mut tick = ticker(&source, report.progress.clone());
             let mut loader = Loader::new(repository, &options, report, &name, covered);
-            load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick)?;
-            loader.finish()
+            let outcome = load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick);
+            loader.end(outcome)
         }
         Format::Debian => {
             let Some((survey, step)) = release else { return Ok(()) };
@@ -275,7 +275,9 @@ fn import(
                 }
             };
             let mut loader = Loader::new(repository, &options, report, &name, covered);
-            load_debian(&mut loader, repository, &input.path, input.valid_from, survey, is_begun)
+            let outcome =
+                load_debian(&mut loader, repository, &input.path, input.valid_from, survey, is_begun);
+            loader.end(outcome)
         }
     }
 }
@@ -297,7 +299,7 @@ fn import_jsonl(
         let mut loader = HistoryLoader::new(repository, report, &name, arguments.is_resuming);
         for line in lines {
             tick();
-            let line = line?;
+            let line = line.map_err(|error| loader.end(error.into()))?;
             match line.item {
                 Ok(Item::Record(record)) => loader.add(line.line, record)?,
                 Ok(_) => {
@@ -310,7 +312,7 @@ fn import_jsonl(
         return loader.finish();
     }
     let mut loader = Loader::new(repository, options, report, &name, covered);
-    for line in lines {
+    let outcome = lines.try_for_each(|line| {
         tick();
         let line = line?;
         let operations = line.item.and_then(|item| match item {
@@ -322,9 +324,9 @@ fn import_jsonl(
                 "expected no record behind lines without history; keep the two in separate files",
             )),
         });
-        loader.take(line.line, operations, line.bytes)?;
-    }
-    loader.finish()
+        loader.take(line.line, operations, line.bytes)
+    });
+    loader.end(outcome)
 }
 
 fn csv_options(arguments: &Arguments) -> Result<csv::Options> {

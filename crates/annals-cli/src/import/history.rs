@@ -14,6 +14,14 @@ const IN_FLIGHT_MAX: usize = 256;
 /// Changes submitted and not yet durable.
 const IN_FLIGHT_CHANGES_MAX: usize = 100_000;
 
+/// A record that was submitted and may not be durable yet.
+struct InFlight {
+    line: u64,
+    position: Position,
+    changes_count: usize,
+    ticket: Ticket,
+}
+
 /// Loads records in their order into a repository that is a beginning of the same history.
 ///
 /// Positions must agree, so a record that is refused ends the import: nothing behind it could be right.
@@ -24,7 +32,7 @@ pub struct HistoryLoader<'r> {
     is_resuming: bool,
     /// The position that comes next.
     next: Position,
-    in_flight: VecDeque<(u64, Position, Ticket)>,
+    in_flight: VecDeque<InFlight>,
     in_flight_changes: usize,
     // What the records on their way write; a record that writes the same again has to wait, or it would conflict.
     touched: HashSet<InstanceId>,
@@ -53,7 +61,17 @@ impl<'r> HistoryLoader<'r> {
     /// Takes a record.
     ///
     /// Errors: those of the log; `Conflict` if the repository holds another history; what is wrong with the record.
+    /// Everything before it is durable and counted then.
     pub fn add(&mut self, line: u64, record: RecordLine) -> Outcome {
+        self.submit(line, record).map_err(|stop| self.end(stop))
+    }
+
+    /// Settles what is on its way before the import ends; what was wrong earlier is told first.
+    pub fn end(&mut self, stop: Stop) -> Stop {
+        self.finish().err().unwrap_or(stop)
+    }
+
+    fn submit(&mut self, line: u64, record: RecordLine) -> Outcome {
         if record.position < self.next {
             return self.skip(line, &record);
         }
@@ -77,11 +95,10 @@ impl<'r> HistoryLoader<'r> {
         let position = record.position;
         let ticket = self.transaction(record).and_then(Transaction::submit);
         let ticket = ticket.map_err(|error| self.at(line, error))?;
-        self.in_flight.push_back((line, position, ticket));
+        self.in_flight.push_back(InFlight { line, position, changes_count, ticket });
         self.in_flight_changes += changes_count;
         self.touched.extend(instances);
         self.next = position.next();
-        self.report.summary.changes_count += changes_count as u64;
         let is_full =
             self.in_flight.len() >= IN_FLIGHT_MAX || self.in_flight_changes >= IN_FLIGHT_CHANGES_MAX;
         if is_wide || is_full { self.finish() } else { Ok(()) }
@@ -121,14 +138,18 @@ impl<'r> HistoryLoader<'r> {
     pub fn finish(&mut self) -> Outcome {
         let mut refused: Option<Error> = None;
         let mut misplaced = 0;
-        for (line, position, ticket) in std::mem::take(&mut self.in_flight) {
-            match ticket.wait() {
-                Ok(receipt) if receipt.position == position && refused.is_none() => {
+        for record in std::mem::take(&mut self.in_flight) {
+            match record.ticket.wait() {
+                Ok(receipt) => {
+                    // Also what is misplaced is committed.
                     self.report.summary.records_count += 1;
+                    self.report.summary.changes_count += record.changes_count as u64;
+                    if receipt.position != record.position || refused.is_some() {
+                        misplaced += 1;
+                    }
                 }
-                Ok(_) => misplaced += 1,
                 Err(error) => {
-                    refused.get_or_insert_with(|| self.at(line, error));
+                    refused.get_or_insert_with(|| self.at(record.line, error));
                 }
             }
         }
@@ -149,10 +170,7 @@ impl<'r> HistoryLoader<'r> {
 
     /// Ends the import at a line that is no record, once everything before it is durable.
     pub fn stop_at(&mut self, line: u64, reason: &str) -> Stop {
-        match self.finish() {
-            Ok(()) => self.at(line, Error::new(ErrorKind::InvalidArgument, reason)).into(),
-            Err(stop) => stop,
-        }
+        self.end(self.at(line, Error::new(ErrorKind::InvalidArgument, reason)).into())
     }
 
     fn at(&self, line: u64, error: Error) -> Error {

@@ -129,6 +129,18 @@ impl<'r> Loader<'r> {
         self.settle(0)
     }
 
+    /// Commits what is left. Of an import that failed only what is on its way is waited for, so that it is counted.
+    pub fn end(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Ok(()) => self.finish(),
+            Err(stop) => {
+                // The first failure says why; a second one adds nothing.
+                let _ = self.settle(0);
+                Err(stop)
+            }
+        }
+    }
+
     /// Writes a record that changes nothing and says how far a release came.
     pub fn mark(&mut self, mark: &Mark) -> Outcome {
         let mut transaction = self.repository.transaction();
