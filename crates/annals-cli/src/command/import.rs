@@ -149,7 +149,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ))?;
     }
     if let Some(Err(error)) = checkpoint {
-        eprintln!("warning: all is imported, but no checkpoint could be written: {error}");
+        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
     }
     drop(snapshot);
     let closed = repository.close();
