@@ -1,6 +1,7 @@
 //! Why a command ended early, how it says so, and the exit code for it. `docs/cli.md` lists the codes.
 
 use std::io;
+use std::path::Path;
 
 use annals::{Error, ErrorKind};
 use serde_json::{Value as Json, json};
@@ -30,6 +31,8 @@ pub type Outcome<T = ()> = std::result::Result<T, Stop>;
 pub enum Stop {
     /// It failed.
     Failed(Error),
+    /// The input is not what it should be, so nothing was done; exit code 1 whatever the kind.
+    Refused(Error),
     /// Whoever read standard output has gone, as `head` does: no failure.
     OutputClosed,
     /// It has said all there is to say; the exit code remains.
@@ -37,16 +40,28 @@ pub enum Stop {
 }
 
 impl Stop {
+    /// Names the file that was being read, if the error does not name it yet.
+    pub fn in_file(self, path: &Path) -> Stop {
+        let is_named =
+            |error: &Error| error.context().iter().any(|(name, _)| matches!(*name, "file" | "path"));
+        match self {
+            Stop::Failed(error) if !is_named(&error) => {
+                Stop::Failed(error.with("file", path.display().to_string()))
+            }
+            stop => stop,
+        }
+    }
+
     /// Prints what is left to say to standard error; returns the exit code.
     pub fn tell(&self, is_json: bool) -> u8 {
         match self {
-            Stop::Failed(error) => {
+            Stop::Failed(error) | Stop::Refused(error) => {
                 if is_json {
                     eprintln!("{}", json!({ "error": error_to_json(error) }));
                 } else {
                     eprintln!("error: {error} [{}]", error.kind().name());
                 }
-                exit_code(error.kind())
+                if matches!(self, Stop::Refused(_)) { FAILED } else { exit_code(error.kind()) }
             }
             Stop::OutputClosed => OK,
             Stop::Silent(code) => *code,

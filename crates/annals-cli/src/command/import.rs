@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::import::{
-    Covered, JsonlOptions, LoadOptions, Loader, Report, Source, covered_lines, csv, load_csv, load_debian,
-    load_jsonl,
+    Candidate, Covered, JsonlOptions, LoadOptions, Loader, Report, Source, Step, Survey, check_dates,
+    covered_lines, csv, load_csv, load_debian, load_jsonl, plan,
 };
 use crate::output::count;
 use crate::progress::Progress;
@@ -38,7 +38,12 @@ Examples:
 
 Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
 exit code is 6. After an interruption run the same command with --resume: lines that are committed are skipped. Each
-record says in its message which lines it holds, so this cannot go wrong. For debian a plain second run does the same.")]
+record says in its message which lines it holds, so this cannot go wrong.
+
+Debian releases are given in the order of their dates. For them the same command again is enough: what is imported
+already is skipped, what was interrupted goes on. What a release does not name is deleted, but only if no stanza of
+it was refused; an empty line stands behind its last stanza. One that would delete more than half of the packages
+is refused without --allow-shrink.")]
 pub struct Arguments {
     /// Format (jsonl, csv or debian; told by the names if left out), then files
     #[arg(value_name = "FORMAT|FILE", required = true)]
@@ -64,6 +69,9 @@ pub struct Arguments {
     /// From when it is true, unless a line says otherwise; for debian also as DATE=FILE
     #[arg(long, value_name = "INSTANT")]
     valid_from: Option<Instant>,
+    /// debian: let a release delete more than half of the packages
+    #[arg(long = "allow-shrink")]
+    is_shrinking: bool,
     /// csv: between the cells (, ; | or TAB)
     #[arg(long, default_value = ",", value_name = "CHARACTER", help_heading = "CSV")]
     delimiter: String,
@@ -98,17 +106,25 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     for input in inputs.iter().filter(|input| input.path.as_os_str() != "-") {
         Source::open(&input.path)?;
     }
+    let releases: Vec<_> = inputs.iter().filter(|input| input.format == Format::Debian).map(dated).collect();
+    check_dates(&releases)?;
+    let surveys = inputs.iter().map(|input| survey(arguments, input)).collect::<Outcome<Vec<_>>>()?;
     let started = std::time::Instant::now();
     let repository = context.open_or_create()?;
     let progress = Progress::new("import", "bytes");
     let is_json = context.output.is_json();
     let mut report = Report::new(progress.clone(), is_json, arguments.errors_max, arguments.is_stopping);
-    let outcome = inputs.iter().try_for_each(|input| import(arguments, &repository, &mut report, input));
+    let steps = plan_releases(arguments, &repository, &inputs, &surveys)?;
+    let mut work = inputs.iter().zip(surveys).zip(steps);
+    let outcome = work.try_for_each(|((input, survey), step)| {
+        let outcome = import(arguments, &repository, &mut report, input, survey.zip(step));
+        outcome.map_err(|stop| stop.in_file(&input.path))
+    });
     progress.finish();
     let summary = report.summary;
-    if outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES {
-        repository.checkpoint()?;
-    }
+    // Without a checkpoint nothing is lost: the next command replays the log.
+    let checkpoint =
+        (outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES).then(|| repository.checkpoint());
     let snapshot = repository.snapshot();
     let seconds = started.elapsed().as_secs_f64();
     let position = snapshot.position();
@@ -130,6 +146,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             count(summary.skipped_count),
             position,
         ))?;
+    }
+    if let Some(Err(error)) = checkpoint {
+        eprintln!("warning: the import is committed, but no checkpoint could be written: {error}");
     }
     drop(snapshot);
     let closed = repository.close();
@@ -182,7 +201,48 @@ fn format_of(file: &str) -> Result<Format> {
     }
 }
 
-fn import(arguments: &Arguments, repository: &Repository, report: &mut Report, input: &Input) -> Outcome {
+/// The release of an input, for checks of dates.
+fn dated(input: &Input) -> (String, Option<Instant>) {
+    (input.path.display().to_string(), input.valid_from)
+}
+
+/// The first reading of a release; `None` for other formats.
+fn survey(arguments: &Arguments, input: &Input) -> Outcome<Option<Survey>> {
+    if input.format != Format::Debian {
+        return Ok(None);
+    }
+    // One more than is shown, so that the report can say that there are more.
+    Survey::read(&input.path, arguments.errors_max.saturating_add(1)).map(Some)
+}
+
+/// What to do with each input; `None` for those that are no release.
+fn plan_releases(
+    arguments: &Arguments,
+    repository: &Repository,
+    inputs: &[Input],
+    surveys: &[Option<Survey>],
+) -> Outcome<Vec<Option<Step>>> {
+    let releases = inputs.iter().zip(surveys).filter_map(|(input, survey)| Some((input, survey.as_ref()?)));
+    let candidates: Vec<_> = releases
+        .map(|(input, survey)| {
+            let (name, date) = dated(input);
+            Candidate { name, date, survey }
+        })
+        .collect();
+    if candidates.is_empty() {
+        return Ok(vec![None; inputs.len()]);
+    }
+    let mut steps = plan(repository, &candidates, arguments.is_shrinking)?.into_iter();
+    Ok(surveys.iter().map(|survey| survey.as_ref().and_then(|_| steps.next())).collect())
+}
+
+fn import(
+    arguments: &Arguments,
+    repository: &Repository,
+    report: &mut Report,
+    input: &Input,
+    release: Option<(Survey, Step)>,
+) -> Outcome {
     let name = input.path.display().to_string();
     let covered = if arguments.is_resuming && input.format != Format::Debian {
         covered_lines(repository, &name)?
@@ -211,12 +271,23 @@ fn import(arguments: &Arguments, repository: &Repository, report: &mut Report, i
             let source = Source::open(&input.path)?;
             let mut tick = ticker(&source, report.progress.clone());
             let mut loader = Loader::new(repository, &options, report, &name, covered);
-            load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick)?;
-            loader.finish()
+            let outcome = load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick);
+            loader.end(outcome)
         }
         Format::Debian => {
+            let Some((survey, step)) = release else { return Ok(()) };
+            let is_begun = match step {
+                Step::Load { is_begun } => is_begun,
+                Step::Skip { refused_count } => {
+                    report.remark(format!("{name}: already imported, skipped"));
+                    report.summary.refused_count += refused_count;
+                    return Ok(());
+                }
+            };
             let mut loader = Loader::new(repository, &options, report, &name, covered);
-            load_debian(&mut loader, repository, &input.path, input.valid_from)
+            let outcome =
+                load_debian(&mut loader, repository, &input.path, input.valid_from, survey, is_begun);
+            loader.end(outcome)
         }
     }
 }

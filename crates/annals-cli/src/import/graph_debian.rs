@@ -10,22 +10,22 @@
 //! The id of a relationship is `FROM/TYPE/TO` without the prefix of FROM (`bash/depends/package:libc6`), with `/2`
 //! behind it for the second relation of one type between the same two.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use annals::{
-    Action, AttributeDefinition, ClassificationContent, Direction, Entity, Error, ErrorKind, Find, Id,
-    InstanceId, Instant, NewEntity, NewRelationship, Patch, PatchStep, Repository, Result, Snapshot,
-    TypeDefinition, TypeKind, Value, ValueType,
+    Action, AttributeDefinition, ClassificationContent, Direction, Entity, ErrorKind, Find, Id, InstanceId,
+    Instant, NewEntity, NewRelationship, Patch, PatchStep, Repository, Result, Snapshot, TypeDefinition,
+    TypeKind, Value, ValueType,
 };
 
-use super::debian::{Package, PackageReader, Relation, RelationKind, compare_versions};
+use super::Refused;
+use super::debian::{Package, Relation, RelationKind};
 use super::loader::Loader;
 use super::operation::Operation;
-use super::{Refused, Source};
+use super::plan::Mark;
+use super::survey::{Names, Survey, each_stanza};
 use crate::stop::Outcome;
 
 /// Entities of these types belong to the release as a whole: what it does not name is gone.
@@ -37,16 +37,31 @@ const GONE_PAGE: usize = 10_000;
 /// Longest id of a relationship that is readable; longer ones are UUIDs made from it. Units: bytes.
 const READABLE_ID_BYTES_MAX: usize = 200;
 
-/// Loads a `Packages` file, which is read three times: for the names, the entities and the relationships.
+/// Loads a `Packages` file, which was read once and is read twice more: for the entities and the relationships.
+/// Of a release that was not read as a whole nothing is deleted.
 pub fn load_debian(
     loader: &mut Loader,
     repository: &Repository,
     path: &Path,
     valid_from: Option<Instant>,
+    survey: Survey,
+    is_begun: bool,
 ) -> Outcome {
+    let refused_before = loader.report().summary.refused_count;
+    tell_survey(loader, &survey)?;
+    let date = valid_from.unwrap_or_else(Instant::now);
+    let mut mark = Mark { date, content: survey.content, finished: None };
+    if !is_begun {
+        loader.mark(&mark)?;
+    }
     define_types(loader, &repository.snapshot(), valid_from)?;
-    let names = read_names(loader, path)?;
-    let mut release = Release { snapshot: repository.snapshot(), names, seen: HashSet::new(), valid_from };
+    let mut release = Release {
+        snapshot: repository.snapshot(),
+        names: survey.names,
+        is_whole: survey.refused_count == 0,
+        seen: HashSet::new(),
+        valid_from,
+    };
     each_package(loader, path, Pass::Entities, |loader, package| {
         if release.is_kept(&package) {
             let actions = release.entities(&package);
@@ -58,8 +73,7 @@ pub fn load_debian(
     loader.finish()?;
     release.snapshot = repository.snapshot();
     each_package(loader, path, Pass::Relationships, |loader, package| {
-        // A package that could not be written was told; without it there is nothing for relationships to start at.
-        if release.is_kept(&package) && release.is_written(&package)? {
+        if release.is_kept(&package) {
             let actions = release.relationships(&package);
             release.add(loader, package.line, actions)?;
         }
@@ -67,91 +81,58 @@ pub fn load_debian(
     })?;
     loader.finish()?;
     release.snapshot = repository.snapshot();
-    release.delete_gone(loader)?;
-    loader.finish()
+    let refused_count = loader.report().summary.refused_count - refused_before;
+    if refused_count == 0 {
+        release.delete_gone(loader)?;
+        loader.finish()?;
+    } else {
+        let text = format!(
+            "{}: {refused_count} refused, so nothing that this release does not name is deleted",
+            path.display()
+        );
+        loader.report().remark(text);
+    }
+    mark.finished = Some(loader.report().summary.refused_count - refused_before);
+    loader.mark(&mark)
+}
+
+/// Tells what the first reading found.
+fn tell_survey(loader: &mut Loader, survey: &Survey) -> Outcome {
+    for refused in &survey.refused {
+        loader.refuse(refused)?;
+    }
+    let report = loader.report();
+    report.summary.refused_count += survey.refused_count - survey.refused.len() as u64;
+    for remark in &survey.remarks {
+        report.remark(remark);
+    }
+    report.summary.skipped_count += survey.remarks.len() as u64;
+    Ok(())
 }
 
 /// What a reading of the file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    Names,
     Entities,
     Relationships,
 }
 
 /// Number of [`Pass`]es.
-const PASSES: u64 = 3;
+const PASSES: u64 = 2;
 
-/// Reads the whole file once; a bad stanza is told by the first reading only.
+/// Reads the packages of the whole file once; what is refused has been told by the survey.
 fn each_package(
     loader: &mut Loader,
     path: &Path,
     pass: Pass,
     mut work: impl FnMut(&mut Loader, Package) -> Outcome,
 ) -> Outcome {
-    let source = Source::open(path)?;
-    let (bytes_read, bytes_total) = (source.bytes_read(), source.bytes_total());
-    for package in PackageReader::new(source) {
-        match package? {
-            Ok(package) => work(loader, package)?,
-            Err(refused) if pass == Pass::Names => loader.refuse(&refused)?,
-            Err(_) => {}
-        }
-        let before = bytes_total.unwrap_or_default() * pass as u64;
-        let bytes = before + bytes_read.load(Ordering::Relaxed);
-        loader.report().progress.set(bytes, bytes_total.map(|total| total * PASSES));
-    }
-    Ok(())
-}
-
-/// The version that counts of each package, and the line it stands on.
-type Names = HashMap<Box<str>, (Box<str>, u64)>;
-
-fn read_names(loader: &mut Loader, path: &Path) -> Outcome<Names> {
-    if path.as_os_str() == "-" {
-        let text = "expected a file that can be read several times, found standard input; save it first";
-        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
-    }
-    let mut names = Names::new();
-    each_package(loader, path, Pass::Names, |loader, package| {
-        // Refused by the first reading, so that no other stanza leans on what this one would have brought.
-        if let Err(error) = check_ids(&package) {
-            return loader.refuse(&Refused::new(package.line, error.to_string()));
-        }
-        let version = || (package.version.as_str().into(), package.line);
-        match names.entry(package.name.as_str().into()) {
-            Entry::Vacant(place) => drop(place.insert(version())),
-            Entry::Occupied(mut known) => {
-                let (held, _) = known.get();
-                let is_later = compare_versions(&package.version, held).is_gt();
-                let (kept, left) =
-                    if is_later { (&*package.version, &**held) } else { (&**held, &*package.version) };
-                loader.report().remark(format!("{}: keeping version {kept}, skipping {left}", package.name));
-                loader.report().summary.skipped_count += 1;
-                if is_later {
-                    known.insert(version());
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(names)
-}
-
-/// Checks that every entity a package brings can have its id.
-/// Errors: `InvalidArgument` for a name that is too long or has control characters.
-fn check_ids(package: &Package) -> Result<()> {
-    let check = |prefix: &str, name: &str| Id::new(&format!("{prefix}:{name}")).map(drop);
-    check("package", &package.name)?;
-    check("source", &package.source.name)?;
-    package.section.iter().try_for_each(|section| check("section", section))?;
-    for maintainer in &package.maintainers {
-        check("maintainer", maintainer.email.as_ref().unwrap_or(&maintainer.name))?;
-    }
-    package.tags.iter().try_for_each(|tag| check("tag", &format!("{}::{}", tag.facet, tag.tag)))?;
-    // `package:` is as long as `virtual:`, so it does not matter which of the two the others become.
-    package.relations.iter().try_for_each(|relation| check("virtual", &relation.to.name))?;
-    package.provides.iter().try_for_each(|provided| check("virtual", &provided.name))
+    let progress = loader.report().progress.clone();
+    let tell = |bytes: u64, total: Option<u64>| {
+        let before = total.unwrap_or_default() * pass as u64;
+        progress.set(before + bytes, total.map(|total| total * PASSES));
+    };
+    each_stanza(path, tell, |stanza| stanza.map_or(Ok(()), |package| work(loader, package))).map(drop)
 }
 
 /// One release on its way into the graph.
@@ -159,6 +140,8 @@ struct Release {
     /// What is there already.
     snapshot: Snapshot,
     names: Names,
+    /// False if stanzas were refused, so that it may have more packages than it names.
+    is_whole: bool,
     /// Entities that the release has.
     seen: HashSet<Id>,
     valid_from: Option<Instant>,
@@ -177,10 +160,6 @@ impl Release {
         self.names.get(&*package.name).is_some_and(|(_, line)| *line == package.line)
     }
 
-    fn is_written(&self, package: &Package) -> Result<bool> {
-        Ok(self.snapshot.entity(&Id::new(&format!("package:{}", package.name))?)?.is_some())
-    }
-
     fn add(&self, loader: &mut Loader, line: u64, actions: Result<Vec<Action>>) -> Outcome {
         match actions {
             Ok(actions) => {
@@ -197,8 +176,11 @@ impl Release {
 
     /// The entity that a name stands for in this release.
     fn resolve(&self, name: &str) -> Result<(Id, &'static str)> {
-        if self.names.contains_key(name) {
-            Ok((Id::new(&format!("package:{name}"))?, "package"))
+        let package = Id::new(&format!("package:{name}"))?;
+        let is_package =
+            self.names.contains_key(name) || (!self.is_whole && self.snapshot.entity(&package)?.is_some());
+        if is_package {
+            Ok((package, "package"))
         } else {
             Ok((Id::new(&format!("virtual:{name}"))?, "virtual-package"))
         }

@@ -43,7 +43,7 @@ pub fn load_jsonl(
         let mut loader = HistoryLoader::new(repository, report, options.name, options.is_resuming);
         for line in lines {
             progress();
-            let line = line?;
+            let line = line.map_err(|error| loader.end(error.into()))?;
             match line.item {
                 Ok(Item::Record(record)) => loader.add(line.line, record)?,
                 Ok(_) => {
@@ -56,7 +56,7 @@ pub fn load_jsonl(
         return loader.finish();
     }
     let mut loader = Loader::new(repository, options.load, report, options.name, options.covered);
-    for line in lines {
+    let outcome = lines.try_for_each(|line| {
         progress();
         let line = line?;
         let operations = line.item.and_then(|item| match item {
@@ -68,7 +68,7 @@ pub fn load_jsonl(
                 "expected no record behind lines without history; keep the two in separate files",
             )),
         });
-        loader.take(line.line, operations, line.bytes)?;
-    }
-    loader.finish()
+        loader.take(line.line, operations, line.bytes)
+    });
+    loader.end(outcome)
 }

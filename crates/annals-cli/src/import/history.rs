@@ -14,7 +14,7 @@ const IN_FLIGHT_MAX: usize = 256;
 /// Changes submitted and not yet durable.
 const IN_FLIGHT_CHANGES_MAX: usize = 100_000;
 
-/// A record on its way.
+/// A record that was submitted and may not be durable yet.
 struct InFlight {
     line: u64,
     position: Position,
@@ -61,13 +61,23 @@ impl<'r> HistoryLoader<'r> {
     /// Takes a record.
     ///
     /// Errors: those of the log; `Conflict` if the repository holds another history; what is wrong with the record.
+    /// Everything before it is durable and counted then.
     pub fn add(&mut self, line: u64, record: RecordLine) -> Outcome {
+        self.submit(line, record).map_err(|stop| self.end(stop))
+    }
+
+    /// Settles what is on its way before the import ends; what was wrong earlier is told first.
+    pub fn end(&mut self, stop: Stop) -> Stop {
+        self.finish().err().unwrap_or(stop)
+    }
+
+    fn submit(&mut self, line: u64, record: RecordLine) -> Outcome {
         if record.position < self.next {
             return self.skip(line, &record);
         }
         if record.position > self.next {
             let text = format!("expected the record of position {}, found {}", self.next, record.position);
-            return Err(self.end_at(line, Error::new(ErrorKind::Gap, text)));
+            return Err(self.at(line, Error::new(ErrorKind::Gap, text)).into());
         }
         let instances: Vec<InstanceId> =
             record.operations.iter().filter_map(|operation| operation.action.instance()).collect();
@@ -84,7 +94,7 @@ impl<'r> HistoryLoader<'r> {
         let changes_count = record.operations.len();
         let position = record.position;
         let ticket = self.transaction(record).and_then(Transaction::submit);
-        let ticket = ticket.map_err(|error| self.end_at(line, error))?;
+        let ticket = ticket.map_err(|error| self.at(line, error))?;
         self.in_flight.push_back(InFlight { line, position, changes_count, ticket });
         self.in_flight_changes += changes_count;
         self.touched.extend(instances);
@@ -116,7 +126,7 @@ impl<'r> HistoryLoader<'r> {
                  an interrupted import by --resume",
                 record.position
             );
-            return Err(self.end_at(line, Error::new(ErrorKind::Conflict, text)));
+            return Err(self.at(line, Error::new(ErrorKind::Conflict, text)).into());
         }
         self.report.summary.skipped_count += 1;
         Ok(())
@@ -128,15 +138,18 @@ impl<'r> HistoryLoader<'r> {
     pub fn finish(&mut self) -> Outcome {
         let mut refused: Option<Error> = None;
         let mut misplaced = 0;
-        for InFlight { line, position, changes_count, ticket } in std::mem::take(&mut self.in_flight) {
-            match ticket.wait() {
-                Ok(receipt) if receipt.position == position && refused.is_none() => {
+        for record in std::mem::take(&mut self.in_flight) {
+            match record.ticket.wait() {
+                Ok(receipt) => {
+                    // Also what is misplaced is committed.
                     self.report.summary.records_count += 1;
-                    self.report.summary.changes_count += changes_count as u64;
+                    self.report.summary.changes_count += record.changes_count as u64;
+                    if receipt.position != record.position || refused.is_some() {
+                        misplaced += 1;
+                    }
                 }
-                Ok(_) => misplaced += 1,
                 Err(error) => {
-                    refused.get_or_insert_with(|| self.at(line, error));
+                    refused.get_or_insert_with(|| self.at(record.line, error));
                 }
             }
         }
@@ -157,15 +170,7 @@ impl<'r> HistoryLoader<'r> {
 
     /// Ends the import at a line that is no record, once everything before it is durable.
     pub fn stop_at(&mut self, line: u64, reason: &str) -> Stop {
-        self.end_at(line, Error::new(ErrorKind::InvalidArgument, reason))
-    }
-
-    /// Ends the import at a line. Order: waits first, so that what is told as imported is what the log holds.
-    fn end_at(&mut self, line: u64, error: Error) -> Stop {
-        match self.finish() {
-            Ok(()) => self.at(line, error).into(),
-            Err(stop) => stop,
-        }
+        self.end(self.at(line, Error::new(ErrorKind::InvalidArgument, reason)).into())
     }
 
     fn at(&self, line: u64, error: Error) -> Error {

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-use annals::{Error, ErrorKind, Repository, Result, Ticket};
+use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
 
 use super::mark::{Covered, marked_message};
 use super::operation::Operation;
+use super::plan::Mark;
 use super::report::Report;
 use super::{Checked, Refused};
 use crate::stop::Outcome;
@@ -126,6 +127,28 @@ impl<'r> Loader<'r> {
     pub fn finish(&mut self) -> Outcome {
         self.submit()?;
         self.settle(0)
+    }
+
+    /// Commits what is left. Of an import that failed only what is on its way is waited for, so that it is counted.
+    pub fn end(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Ok(()) => self.finish(),
+            Err(stop) => {
+                // The first failure says why; a second one adds nothing.
+                let _ = self.settle(0);
+                Err(stop)
+            }
+        }
+    }
+
+    /// Writes a record that changes nothing and says how far a release came.
+    pub fn mark(&mut self, mark: &Mark) -> Outcome {
+        let mut transaction = self.repository.transaction();
+        transaction.author(&self.options.author).message(&mark.message(&self.options.message));
+        transaction.push_action(Action::Void)?;
+        transaction.submit()?.wait()?;
+        self.report.summary.records_count += 1;
+        Ok(())
     }
 
     /// What is done and refused.

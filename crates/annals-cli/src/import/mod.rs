@@ -15,6 +15,8 @@ mod mark;
 mod loader;
 mod history;
 mod graph_jsonl;
+mod survey;
+mod plan;
 mod graph_csv;
 mod graph_debian;
 #[cfg(any(test, fuzzing))]
@@ -25,6 +27,8 @@ pub use graph_debian::load_debian;
 pub use graph_jsonl::{JsonlOptions, load_jsonl};
 pub use loader::{LoadOptions, Loader};
 pub use mark::{Covered, covered_lines};
+pub use plan::{Candidate, Step, check_dates, plan};
 pub use refused::{Checked, Refused};
 pub use report::Report;
 pub use source::Source;
+pub use survey::Survey;

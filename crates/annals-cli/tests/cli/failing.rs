@@ -113,3 +113,34 @@ fn a_closed_pipe_ends_quietly() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
     }
 }
+
+#[test]
+fn an_import_of_history_that_fails_counts_what_it_committed_and_names_the_file() {
+    let place = Place::with_people();
+    let all = place.ok(&["export", "--history"]);
+    let lines: Vec<&str> = all.lines().collect();
+    let gap = lines[2].replace("\"position\":3", "\"position\":9");
+    for bad in ["no record", lines[0], &gap] {
+        place.write("bad.jsonl", &format!("{}\n{}\n{bad}\n", lines[0], lines[1]));
+        let done = place.run(&["--json", "-r", "copy", "import", "bad.jsonl"]);
+        assert_ne!(done.code, 0, "{done:?}");
+        assert!(done.err.contains("bad.jsonl"), "{done:?}");
+        let summary: Json = serde_json::from_str(&done.out).unwrap();
+        assert_eq!(summary["records"], summary["position"], "{done:?}");
+        let stats = place.json_one(&["-r", "copy", "stats"]);
+        assert_eq!(stats["position"], summary["records"]);
+        std::fs::remove_dir_all(place.path("copy")).unwrap();
+    }
+}
+
+#[test]
+fn an_import_whose_input_breaks_names_the_file() {
+    let place = Place::with_people();
+    for (name, format) in [("cut.jsonl.gz", "jsonl"), ("cut.csv.gz", "csv"), ("cut.Packages.gz", "debian")] {
+        // The head of a gzip stream, and nothing behind it.
+        std::fs::write(place.path(name), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b]).unwrap();
+        let done = place.run(&["import", format, name]);
+        assert_eq!(done.code, 1, "{done:?}");
+        assert!(done.err.contains(name), "{done:?}");
+    }
+}

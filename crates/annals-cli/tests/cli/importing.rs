@@ -150,3 +150,17 @@ fn types_and_defaults_of_one_file_hold_for_its_entities() {
     assert!(done.err.contains("typed.jsonl:3: ") && done.err.contains("[type-violation]"), "{done:?}");
     assert_eq!(place.json_one(&["get", "one"])["properties"], json!({"state": "open"}));
 }
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_a_warning() {
+    let place = Place::new();
+    place.write("one.jsonl", &person(0));
+    place.ok(&["import", "one.jsonl"]);
+    // A file where the folder should be stands for a full disk.
+    place.write("annals-data/checkpoints", "");
+    place.write("many.jsonl", &(1..=20_000).map(person).collect::<String>());
+    let done = place.run(&["import", "many.jsonl"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.out.contains("imported 20,000 changes"), "{done:?}");
+    assert!(done.err.starts_with("warning: the import is committed, but no checkpoint"), "{done:?}");
+}

@@ -176,6 +176,16 @@ impl<R: BufRead> PackageReader<R> {
     pub fn new(input: R) -> PackageReader<R> {
         PackageReader { stanzas: StanzaReader::new(input), is_broken: false }
     }
+
+    /// True if the stanza read last has no empty line behind it, so that it may be cut.
+    pub fn is_cut(&self) -> bool {
+        self.stanzas.is_cut()
+    }
+
+    /// The input, wherever it stands.
+    pub fn into_input(self) -> R {
+        self.stanzas.into_input()
+    }
 }
 
 impl<R: BufRead> Iterator for PackageReader<R> {

@@ -28,6 +28,8 @@ pub struct StanzaReader<R> {
     /// The lines of the current stanza.
     text: Vec<u8>,
     fields: Vec<FieldPlace>,
+    // True if the last stanza read ended with the input, without an empty line.
+    is_cut: bool,
 }
 
 /// One stanza, valid until the next is read.
@@ -69,7 +71,7 @@ enum Line {
 impl<R: BufRead> StanzaReader<R> {
     /// A reader that starts at line 1.
     pub fn new(input: R) -> StanzaReader<R> {
-        StanzaReader { input, line: 0, text: Vec::new(), fields: Vec::new() }
+        StanzaReader { input, line: 0, text: Vec::new(), fields: Vec::new(), is_cut: false }
     }
 
     /// The next stanza; `None` at the end. A refused stanza is skipped as a whole.
@@ -83,7 +85,10 @@ impl<R: BufRead> StanzaReader<R> {
             match self.read_line()? {
                 Line::End if first_line == 0 => return Ok(None),
                 Line::Empty if first_line == 0 => continue,
-                Line::End | Line::Empty => break,
+                end @ (Line::End | Line::Empty) => {
+                    self.is_cut = matches!(end, Line::End);
+                    break;
+                }
                 Line::Kept if self.text.len() <= STANZA_BYTES_MAX => {}
                 Line::Kept => {
                     self.text.truncate(start);
@@ -118,6 +123,16 @@ impl<R: BufRead> StanzaReader<R> {
             return Ok(Some(Err(refused)));
         }
         Ok(Some(Ok(Stanza { line: first_line, text, fields: &self.fields })))
+    }
+
+    /// True if the stanza read last has no empty line behind it.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// The input, wherever it stands.
+    pub fn into_input(self) -> R {
+        self.input
     }
 
     /// Appends the next line, with its line feed, to `text`; an empty line is not appended.
