@@ -4,7 +4,9 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use annals::{NewEntity, NewRelationship, Repository};
@@ -110,63 +112,38 @@ fn run_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec
     })
 }
 
-/// What waits to be written, and how far writing has come.
+/// What waits to be written, and who waits for it.
 #[derive(Default)]
 struct Pile {
     bytes: Vec<u8>,
-    batch: u64,
-    written: u64,
+    waiting: Vec<(Arc<AtomicBool>, Thread)>,
     is_over: bool,
 }
 
-/// The limit: threads hand bytes to one thread that writes, syncs and wakes them.
+/// The limit: threads hand bytes to one thread that writes, syncs and wakes them, each by itself.
 fn hand_over(path: &Path, threads: usize, size: usize, length: Duration) -> Outcome<f64> {
     let file = File::create(path)?;
-    file.write_all_at(&vec![0; 64 << 20], 0)?;
+    file.write_all_at(&vec![0; FILE_BYTES as usize], 0)?;
     file.sync_all()?;
-    let pile = Arc::new((Mutex::new(Pile::default()), Condvar::new(), Condvar::new()));
+    let pile = Arc::new((Mutex::new(Pile::default()), Condvar::new()));
     let writer = {
         let pile = Arc::clone(&pile);
-        std::thread::spawn(move || {
-            let (state, filled, done) = &*pile;
-            let mut offset = 0;
-            loop {
-                let mut guard = state.lock().expect("no panics");
-                while guard.bytes.is_empty() && !guard.is_over {
-                    guard = filled.wait(guard).expect("no panics");
-                }
-                if guard.bytes.is_empty() {
-                    return;
-                }
-                let bytes = std::mem::take(&mut guard.bytes);
-                guard.batch += 1;
-                drop(guard);
-                if offset + bytes.len() as u64 > 64 << 20 {
-                    offset = 0;
-                }
-                file.write_all_at(&bytes, offset).expect("the disk takes it");
-                file.sync_data().expect("the disk syncs");
-                offset += bytes.len() as u64;
-                let mut guard = state.lock().expect("no panics");
-                guard.written = guard.batch;
-                drop(guard);
-                done.notify_all();
-            }
-        })
+        std::thread::spawn(move || write_pile(&pile, &file))
     };
     let payload = vec![7u8; size];
     let start = Instant::now();
     let counts: Vec<u64> = run_threads(threads, |_| {
-        let (state, filled, done) = &*pile;
+        let is_written = Arc::new(AtomicBool::new(false));
         let mut count = 0;
         while start.elapsed() < length {
-            let mut guard = state.lock().expect("no panics");
+            is_written.store(false, Ordering::SeqCst);
+            let mut guard = pile.0.lock().expect("no panics");
             guard.bytes.extend_from_slice(&payload);
-            // The batch taken next is the one that holds it.
-            let batch = guard.batch + 1;
-            filled.notify_one();
-            while guard.written < batch {
-                guard = done.wait(guard).expect("no panics");
+            guard.waiting.push((Arc::clone(&is_written), std::thread::current()));
+            drop(guard);
+            pile.1.notify_one();
+            while !is_written.load(Ordering::SeqCst) {
+                std::thread::park();
             }
             count += 1;
         }
@@ -177,4 +154,33 @@ fn hand_over(path: &Path, threads: usize, size: usize, length: Duration) -> Outc
     pile.1.notify_one();
     writer.join().expect("the writer ends");
     Ok(per_second)
+}
+
+/// Where the file begins again. Units: bytes.
+const FILE_BYTES: u64 = 64 << 20;
+
+fn write_pile((state, filled): &(Mutex<Pile>, Condvar), file: &File) {
+    let mut offset = 0;
+    loop {
+        let mut guard = state.lock().expect("no panics");
+        while guard.bytes.is_empty() && !guard.is_over {
+            guard = filled.wait(guard).expect("no panics");
+        }
+        if guard.bytes.is_empty() {
+            return;
+        }
+        let bytes = std::mem::take(&mut guard.bytes);
+        let waiting = std::mem::take(&mut guard.waiting);
+        drop(guard);
+        if offset + bytes.len() as u64 > FILE_BYTES {
+            offset = 0;
+        }
+        file.write_all_at(&bytes, offset).expect("the disk takes it");
+        file.sync_data().expect("the disk syncs");
+        offset += bytes.len() as u64;
+        for (is_written, thread) in waiting {
+            is_written.store(true, Ordering::SeqCst);
+            thread.unpark();
+        }
+    }
 }
