@@ -385,18 +385,6 @@ fn random_json(random: &mut Random, depth: usize) -> Json {
         "",
         "entity",
         "relationship",
-        "create",
-        "update",
-        "replace",
-        "delete",
-        "restore",
-        "purge",
-        "undo",
-        "classify",
-        "reclassify",
-        "declassify",
-        "define-type",
-        "void",
         "2020-01-01",
         "9999-12-31T23:59:59Z",
         ">=",
@@ -414,6 +402,7 @@ fn random_json(random: &mut Random, depth: usize) -> Json {
         "n>=1",
     ];
     match if depth == 0 { random.below(4) } else { random.below(12) } {
+        0 if random.below(4) == 0 => random.pick(VERBS).into(),
         0 => random.pick(TEXTS).into(),
         1 => json!([0, 1, -1, i64::MAX, i64::MIN][random.below(5)]),
         2 => json!([0.5, -0.0, 1e308, 1e-308][random.below(4)]),
@@ -429,22 +418,24 @@ fn random_json(random: &mut Random, depth: usize) -> Json {
     }
 }
 
+/// What operations do.
+const VERBS: &[&str] = &[
+    "create",
+    "update",
+    "replace",
+    "delete",
+    "restore",
+    "purge",
+    "undo",
+    "classify",
+    "reclassify",
+    "declassify",
+    "define-type",
+    "void",
+];
+
 /// Something near to an operation, so that random bodies come past the first check.
 fn random_operation(random: &mut Random, depth: usize) -> Json {
-    const VERBS: &[&str] = &[
-        "create",
-        "update",
-        "replace",
-        "delete",
-        "restore",
-        "purge",
-        "undo",
-        "classify",
-        "reclassify",
-        "declassify",
-        "define-type",
-        "void",
-    ];
     let mut operation = json!({
         "action": random.pick(VERBS),
         "kind": random.pick(&["entity", "relationship"]),
