@@ -364,7 +364,8 @@ impl Transaction {
 
     /// The snapshot as it would be after the commit, without committing.
     ///
-    /// Errors: as [`Transaction::commit`], but nothing is written.
+    /// Errors: as [`Transaction::commit`] has them for the changes; what was read and the record's size are not
+    /// looked at.
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
