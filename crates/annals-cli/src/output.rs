@@ -144,11 +144,12 @@ fn joined(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// The properties on one line, shortened.
-pub fn properties_summary<'p>(properties: impl Iterator<Item = (&'p str, &'p Value)>) -> String {
-    let mut named: Vec<(&str, &Value)> = properties.collect();
+pub fn properties_summary<'p>(properties: impl Iterator<Item = (&'p str, Value)>) -> String {
+    let mut named: Vec<(&str, Value)> = properties.collect();
     named.sort_unstable_by_key(|(name, _)| *name);
-    let text =
-        joined(named.into_iter().map(|(name, value)| format!("{}={}", one_line(name), value_to_text(value))));
+    let text = joined(
+        named.into_iter().map(|(name, value)| format!("{}={}", one_line(name), value_to_text(&value))),
+    );
     match text.char_indices().nth(SUMMARY_LENGTH_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hint::black_box;
 
-use annals::{Direction, Id, Value};
+use annals::{Direction, Id};
 
 use crate::dataset::Dataset;
 use crate::random::Random;
@@ -35,7 +35,7 @@ fn get(limits: &Limits, dataset: &Dataset, report: &mut Report) {
         let (sum, elapsed) = time(|| {
             picks.iter().fold(0, |sum, id| {
                 let entity = snapshot.entity(id).expect("reading memory").expect("it is there");
-                sum + entity.property("size").and_then(Value::as_integer).expect("it has a size")
+                sum + entity.property("size").and_then(|value| value.as_integer()).expect("it has a size")
             })
         });
         ours.push(operations as f64 / elapsed.as_secs_f64());
@@ -99,7 +99,7 @@ fn hop2(limits: &Limits, dataset: &Dataset, report: &mut Report) -> Outcome<()> 
                 visits += first.len() + second.len();
                 sum += second
                     .iter()
-                    .map(|end| end.value(size).and_then(Value::as_integer).unwrap_or(0))
+                    .map(|end| end.value(size).and_then(|value| value.as_integer()).unwrap_or(0))
                     .sum::<i64>();
             }
             Ok((visits, sum))

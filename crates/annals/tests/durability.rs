@@ -270,7 +270,7 @@ fn a_log_that_does_not_answer_reads_costs_no_writer_its_data() {
     repository.transact(|t| t.update(&entity("a"), Patch::new().set("n", 3))).unwrap();
     log.set_plan(FaultPlan::default());
     let found = past.entity(&Id::new("a").unwrap()).unwrap().unwrap();
-    assert_eq!(found.property("n"), Some(&Value::from(1)));
+    assert_eq!(found.property("n"), Some(Value::from(1)));
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn as_of_valid(snapshot: &Snapshot, valid: Instant) -> Snapshot {
 
 fn number(snapshot: &Snapshot, name: &str) -> Option<i64> {
     let entity = snapshot.entity(&id("a")).unwrap()?;
-    entity.property(name).and_then(Value::as_integer)
+    entity.property(name).and_then(|value| value.as_integer())
 }
 
 /// Commits `change` for 1..=count without waiting in between.
@@ -163,7 +163,7 @@ fn the_ten_thousandth_value_of_a_property_costs_what_the_tenth_did() {
         let past = as_of_position(&snapshot, position);
         let found = past.entity(&id("a")).unwrap().unwrap();
         let expected = Value::set((1..position as i64).map(Value::from)).unwrap();
-        assert_eq!(found.property("values"), Some(&expected), "as of {position}");
+        assert_eq!(found.property("values"), Some(expected), "as of {position}");
     }
 }
 
@@ -360,7 +360,7 @@ fn undo_gives_classifications_back() {
     repository.transact(|t| t.undo(&entity("a"))).unwrap();
     let snapshot = repository.snapshot();
     let found = snapshot.entity(&id("a")).unwrap().unwrap();
-    assert_eq!(found.classification("c").unwrap().property("n"), Some(&Value::from(1)));
+    assert_eq!(found.classification("c").unwrap().property("n"), Some(Value::from(1)));
     assert_eq!(snapshot.find_entities(&Find::all().classified("c")).unwrap().items.len(), 1);
 }
 

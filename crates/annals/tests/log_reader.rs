@@ -184,7 +184,7 @@ fn the_repository_of_format_1_opens_and_answers_as_ever() {
     assert_eq!((snapshot.entities_count(), snapshot.relationships_count()), (1, 0));
     let id = Id::new("a").unwrap();
     let entity = snapshot.entity(&id).unwrap().unwrap();
-    assert_eq!(entity.property("long"), Some(&Value::from("short")));
+    assert_eq!(entity.property("long"), Some(Value::from("short")));
     assert_eq!((entity.version(), entity.latest_version()), (9, 9));
     let versions = snapshot.versions(&entity.instance_id(), 0, 100).unwrap();
     let verbs: Vec<&str> = versions.iter().rev().map(|version| version.verb).collect();
@@ -194,7 +194,7 @@ fn the_repository_of_format_1_opens_and_answers_as_ever() {
     let corrected = snapshot.as_of(corrected).unwrap();
     let then = corrected.entity(&id).unwrap().unwrap();
     for (number, (value, _)) in every_kind_of_value().into_iter().enumerate() {
-        assert_eq!(then.property(&format!("p{number}")), Some(&value));
+        assert_eq!(then.property(&format!("p{number}")), Some(value));
     }
     assert_eq!(repository.check().unwrap().differences, Vec::<String>::new());
 }

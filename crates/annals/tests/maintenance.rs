@@ -67,7 +67,7 @@ fn a_graph_loaded_from_a_checkpoint_is_the_graph_of_the_log() -> Result<()> {
     assert_eq!(reopened.warnings(), Vec::<String>::new());
     assert_clean(&reopened);
     let past = reopened.snapshot().as_of(AsOf { position: Some(Position(7)), ..AsOf::default() })?;
-    assert_eq!(past.entity(&ids[6])?.unwrap().property("round"), Some(&Value::Integer(6)));
+    assert_eq!(past.entity(&ids[6])?.unwrap().property("round"), Some(Value::Integer(6)));
     Ok(())
 }
 

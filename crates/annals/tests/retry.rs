@@ -40,7 +40,8 @@ fn a_retry_waits_until_the_winner_is_visible() {
             let (repository, id) = (&repository, &id);
             scope.spawn(move || {
                 let count = |t: &mut annals::Transaction| {
-                    let n = t.entity(id)?.unwrap().property("n").and_then(Value::as_integer).unwrap();
+                    let n =
+                        t.entity(id)?.unwrap().property("n").and_then(|value| value.as_integer()).unwrap();
                     t.update(&InstanceId::Entity(id.clone()), Patch::new().set("n", n + 1))
                 };
                 repository.transact(count).unwrap();
@@ -48,5 +49,5 @@ fn a_retry_waits_until_the_winner_is_visible() {
         }
     });
     let snapshot = repository.snapshot();
-    assert_eq!(snapshot.entity(&id).unwrap().unwrap().property("n"), Some(&Value::Integer(16)));
+    assert_eq!(snapshot.entity(&id).unwrap().unwrap().property("n"), Some(Value::Integer(16)));
 }

@@ -18,11 +18,11 @@ fn a_repository_keeps_what_it_was_told() -> Result<()> {
         repository.transact(|t| t.update(&ea, Patch::new().set("age", age)))?;
     }
     let snapshot = repository.snapshot();
-    assert_eq!(snapshot.entity(&a)?.unwrap().property("age"), Some(&Value::Integer(39)));
+    assert_eq!(snapshot.entity(&a)?.unwrap().property("age"), Some(Value::Integer(39)));
     for position in 2..=36u64 {
         let past = snapshot.as_of(AsOf { position: Some(Position(position)), ..AsOf::default() })?;
         let age = i64::try_from(position).unwrap() + 3;
-        assert_eq!(past.entity(&a)?.unwrap().property("age"), Some(&Value::Integer(age)));
+        assert_eq!(past.entity(&a)?.unwrap().property("age"), Some(Value::Integer(age)));
         let found = past.find_entities(&Find::of("person").matching("age", Operator::Equal, age))?;
         assert!(found.items.iter().any(|found| *found.id() == a));
     }

@@ -111,7 +111,7 @@ fn a_many_valued_attribute_takes_sets_only() {
     assert_eq!(kind_of(update(&repository, "a", Patch::new().add("n", "x"))), ErrorKind::TypeViolation);
     let snapshot = repository.snapshot();
     let expected = Value::set([Value::from(1), Value::from(2)]).unwrap();
-    assert_eq!(snapshot.entity(&Id::new("a").unwrap()).unwrap().unwrap().property("n"), Some(&expected));
+    assert_eq!(snapshot.entity(&Id::new("a").unwrap()).unwrap().unwrap().property("n"), Some(expected));
 }
 
 #[test]
@@ -123,9 +123,8 @@ fn a_default_fills_what_is_not_given() {
     create(&repository, &entity("post", "a")).unwrap();
     create(&repository, &entity("post", "b").property("status", "final")).unwrap();
     let snapshot = repository.snapshot();
-    let status = |id: &str| {
-        snapshot.entity(&Id::new(id).unwrap()).unwrap().unwrap().property("status").cloned().unwrap()
-    };
+    let status =
+        |id: &str| snapshot.entity(&Id::new(id).unwrap()).unwrap().unwrap().property("status").unwrap();
     assert_eq!([status("a"), status("b")], [Value::from("draft"), Value::from("final")]);
 }
 
@@ -448,6 +447,6 @@ fn a_correction_of_the_past_obeys_the_declared_types() {
     correct(Patch::new().set("name", "Countess")).unwrap();
     let snapshot = repository.snapshot();
     let past = snapshot.as_of(AsOf { valid: at("2020-07-01"), ..AsOf::default() }).unwrap();
-    let name = past.entity(&Id::new("a").unwrap()).unwrap().unwrap().property("name").cloned();
+    let name = past.entity(&Id::new("a").unwrap()).unwrap().unwrap().property("name");
     assert_eq!(name, Some(Value::from("Countess")));
 }

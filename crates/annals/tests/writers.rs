@@ -26,7 +26,9 @@ fn two_writers_on_one_log_lose_no_commit() {
                         writer.transact(|t| t.create_entity(new(&name))).unwrap();
                         let increment = |t: &mut Transaction| {
                             let n = match t.entity(&id("a"))? {
-                                Some(found) => found.property("n").and_then(Value::as_integer).unwrap(),
+                                Some(found) => {
+                                    found.property("n").and_then(|value| value.as_integer()).unwrap()
+                                }
                                 // Not yet learned from the other writer: a commit meets it.
                                 None => return Err(Error::new(ErrorKind::Conflict, "not there yet")),
                             };

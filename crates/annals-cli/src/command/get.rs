@@ -137,7 +137,7 @@ fn stamp_to_text(stamp: &Stamp) -> String {
 
 fn print_properties<'p>(
     context: &mut Context,
-    properties: impl Iterator<Item = (&'p str, &'p annals::Value)>,
+    properties: impl Iterator<Item = (&'p str, annals::Value)>,
 ) -> Outcome {
     let mut named: Vec<_> = properties.collect();
     if named.is_empty() {
@@ -147,7 +147,7 @@ fn print_properties<'p>(
     context.output.line("properties")?;
     let mut table = Table::untitled();
     for (name, value) in named {
-        table.row([format!("  {}", one_line(name)), value_to_text(value)]);
+        table.row([format!("  {}", one_line(name)), value_to_text(&value)]);
     }
     context.output.table(&table)
 }

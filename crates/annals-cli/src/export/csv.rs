@@ -74,7 +74,7 @@ fn write_nodes(
         }
         let mut labels = vec![entity.type_name().to_owned()];
         labels.extend(entity.classifications().map(|known| known.name().to_owned()));
-        let cells = columns.iter().map(|(name, column)| cell(entity.property(name), column));
+        let cells = columns.iter().map(|(name, column)| cell(entity.property(name).as_ref(), column));
         let labels = labels.join(&ARRAY_DELIMITER.to_string());
         writer.row([entity.id().to_string(), labels].into_iter().chain(cells))
     })
@@ -103,14 +103,14 @@ fn write_relationships(
             return Ok(());
         }
         let fixed = [relationship.from().to_string(), relationship.to().to_string(), type_name.to_owned()];
-        let cells = columns.iter().map(|(name, column)| cell(relationship.property(name), column));
+        let cells = columns.iter().map(|(name, column)| cell(relationship.property(name).as_ref(), column));
         writer.row(fixed.into_iter().chain(cells))
     })
 }
 
-fn add_columns<'p>(columns: &mut Columns, properties: impl Iterator<Item = (&'p str, &'p Value)>) {
+fn add_columns<'p>(columns: &mut Columns, properties: impl Iterator<Item = (&'p str, Value)>) {
     for (name, value) in properties {
-        let found = column_type(value);
+        let found = column_type(&value);
         match columns.get_mut(name) {
             Some(known) if *known == found => {}
             // Values of several types have only text in common.

@@ -122,6 +122,6 @@ fn relationship_line(snapshot: &Snapshot, relationship: &Relationship) -> annals
     }))
 }
 
-fn properties<'p>(properties: impl Iterator<Item = (&'p str, &'p Value)>) -> Json {
-    properties.map(|(name, value)| (name.to_owned(), value_to_json(value))).collect::<Object>().into()
+fn properties<'p>(properties: impl Iterator<Item = (&'p str, Value)>) -> Json {
+    properties.map(|(name, value)| (name.to_owned(), value_to_json(&value))).collect::<Object>().into()
 }

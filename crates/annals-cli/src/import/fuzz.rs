@@ -197,7 +197,7 @@ fn assert_release(repository: &Repository, latest: &HashMap<String, String>) {
     for (name, version) in latest {
         let id = Id::new(&format!("package:{name}")).expect("the release was imported whole");
         let entity = snapshot.entity(&id).expect("it can be read").expect("the package is there");
-        assert_eq!(entity.property("version"), Some(&annals::Value::from(version.as_str())));
+        assert_eq!(entity.property("version"), Some(annals::Value::from(version.as_str())));
     }
 }
 

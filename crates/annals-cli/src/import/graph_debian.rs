@@ -433,11 +433,11 @@ fn update(instance: InstanceId, steps: Vec<PatchStep>) -> Option<Action> {
 }
 
 fn patch_steps<'v>(
-    held: impl Fn(&str) -> Option<&'v Value>,
-    all: impl Iterator<Item = (&'v str, &'v Value)>,
+    held: impl Fn(&str) -> Option<Value>,
+    all: impl Iterator<Item = (&'v str, Value)>,
     wanted: &[(Arc<str>, Value)],
 ) -> Vec<PatchStep> {
-    let changed = wanted.iter().filter(|(name, value)| held(name) != Some(value));
+    let changed = wanted.iter().filter(|(name, value)| held(name).as_ref() != Some(value));
     let set = changed.map(|(name, value)| PatchStep::Set(Arc::clone(name), value.clone()));
     let is_gone = |name: &str| !wanted.iter().any(|(wanted, _)| &**wanted == name);
     let unset = all.filter(|(name, _)| is_gone(name)).map(|(name, _)| PatchStep::Unset(name.into()));

@@ -64,8 +64,8 @@ fn stamp_to_json(stamp: &Stamp) -> Json {
     json!({ "instant": stamp.instant.to_string(), "author": &*stamp.author })
 }
 
-fn properties_to_json<'p>(properties: impl Iterator<Item = (&'p str, &'p Value)>) -> Json {
-    properties.map(|(name, value)| (name.to_owned(), value_to_json(value))).collect::<Object>().into()
+fn properties_to_json<'p>(properties: impl Iterator<Item = (&'p str, Value)>) -> Json {
+    properties.map(|(name, value)| (name.to_owned(), value_to_json(&value))).collect::<Object>().into()
 }
 
 /// Properties from an object of values.

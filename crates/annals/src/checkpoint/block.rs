@@ -21,21 +21,27 @@ pub(super) enum Kind {
     Names,
     Authors,
     TypeChanges,
-    Entities,
-    Relationships,
+    Pages,
+    Ids,
+    Extras,
+    Links,
+    Wide,
     Keys,
     End,
 }
 
 impl Kind {
-    const ALL: [Kind; 9] = [
+    const ALL: [Kind; 12] = [
         Kind::Header,
         Kind::Instants,
         Kind::Names,
         Kind::Authors,
         Kind::TypeChanges,
-        Kind::Entities,
-        Kind::Relationships,
+        Kind::Pages,
+        Kind::Ids,
+        Kind::Extras,
+        Kind::Links,
+        Kind::Wide,
         Kind::Keys,
         Kind::End,
     ];

@@ -1,93 +1,128 @@
 //! Reads a graph from blocks. Any bytes give a graph or a warning, never a panic.
 
-use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::block::{Input, Kind, Loaded, damaged, read_block};
-use super::save::{FORMAT, MAGIC, SetKind};
+use super::load_keys::KeySets;
+use super::load_table::TableParts;
+use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
 use crate::Position;
 use crate::graph::Graph;
-use crate::graph::adjacency::{Link, Neighbors};
-use crate::graph::instance::{Classification, Instance, NO_ENDS, Stamp};
-use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
-use crate::graph::past::{Past, PastVersion, Place};
-use crate::graph::properties::Properties;
+use crate::graph::adjacency::{Adjacency, Bounds, Link};
+use crate::graph::row::Limits;
 use crate::graph::symbols::{Symbol, Symbols};
-use crate::graph::table::Table;
 use crate::graph::types::Types;
-use crate::graph::vector::Vector;
-use crate::model::{Action, Status, TypeDefinition};
-use crate::record::{decode_record, decode_value_from};
+use crate::model::{Action, TypeDefinition};
+use crate::record::decode_record;
 
-type Slots = Vec<Option<Arc<Instance>>>;
-
-/// The sets of keys read so far: ascending keys, one after the other, with the end of each.
-#[derive(Default)]
-struct Keys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Keys {
-    fn last(&self) -> &[u8] {
-        let end = self.bytes.len();
-        let start = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);
-        &self.bytes[if self.ends.is_empty() { end } else { start }..end]
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end])
-    }
-}
+/// Blocks that may wait for the thread that reads a table.
+const WAITING_BLOCKS_MAX: usize = 64;
 
 #[derive(Default)]
-struct Parts {
+struct Header {
     position: u64,
     record_checksum: u32,
-    slots_counts: [u64; 2],
+    slots_counts: [usize; 2],
+}
+
+/// What belongs to no table.
+#[derive(Default)]
+struct Parts {
+    header: Header,
     instants: Vec<i64>,
     names: Vec<Arc<str>>,
     authors: Vec<Arc<str>>,
     type_changes: Vec<(u64, Arc<TypeDefinition>)>,
-    entities: Slots,
-    relationships: Slots,
-    keys: HashMap<(u8, u8, u64), KeySet>,
-    // The set whose blocks are being read.
-    open: Option<((u8, u8, u64), Keys)>,
-    keys_count: u64,
-    is_ended: bool,
+    links: [LinkParts; 2],
+    keys: KeySets,
+    // How many keys there must be in all.
+    keys_count: Option<u64>,
 }
+
+/// What has been read of the links in one direction.
+#[derive(Default)]
+struct LinkParts {
+    pages: Vec<Arc<[u32]>>,
+    wide: Vec<Option<Vec<Link>>>,
+}
+
+type Block = (Kind, Vec<u8>);
 
 /// Reads the whole graph, and the checksum of the record at its position. Errors: why the file cannot be used.
 pub(super) fn load(mut input: impl Read) -> Loaded<(Graph, u32)> {
+    std::thread::scope(|scope| {
+        // The tables are most of the work, and neither needs the other.
+        let (entities_in, entities) = sync_channel(WAITING_BLOCKS_MAX);
+        let (relationships_in, relationships) = sync_channel(WAITING_BLOCKS_MAX);
+        let entities = scope.spawn(move || read_table(&entities));
+        let relationships = scope.spawn(move || read_table(&relationships));
+        let parts = read(&mut input, [entities_in, relationships_in]);
+        let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
+        let tables = [joined(entities.join()), joined(relationships.join())];
+        let (parts, [entities, relationships]) = (parts?, tables);
+        let record_checksum = parts.header.record_checksum;
+        Ok((parts.graph(entities?, relationships?)?, record_checksum))
+    })
+}
+
+fn read_table(blocks: &Receiver<Block>) -> Loaded<TableParts> {
+    let mut table = TableParts::default();
+    for (kind, payload) in blocks {
+        let mut input = Input::new(&payload);
+        input.u8()?;
+        table.read(kind, &mut input)?;
+    }
+    table.keys.close();
+    Ok(table)
+}
+
+/// Reads all blocks, and hands those of tables on.
+fn read(input: &mut impl Read, tables: [SyncSender<Block>; 2]) -> Loaded<Parts> {
     let mut parts = Parts::default();
     let mut payload = Vec::new();
     let mut is_first = true;
-    while let Some(kind) = read_block(&mut input, &mut payload)? {
+    while let Some(kind) = read_block(input, &mut payload)? {
         if is_first != (kind == Kind::Header) {
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
-        parts.read(kind, Input::new(&payload))?;
+        let is_of_table = match kind {
+            Kind::Ids | Kind::Pages | Kind::Extras => true,
+            Kind::Keys => payload.first() != Some(&NO_TABLE),
+            _ => false,
+        };
+        if is_of_table {
+            let table = payload.first().and_then(|number| tables.get(usize::from(*number)));
+            let table = table.ok_or_else(|| damaged("the number of a table"))?;
+            // A thread that has ended tells why itself.
+            if table.send((kind, std::mem::take(&mut payload))).is_err() {
+                break;
+            }
+        } else {
+            parts.read(kind, Input::new(&payload))?;
+        }
     }
-    parts.close_keys();
-    if !parts.is_ended {
-        return Err(damaged("it is cut off"));
-    }
-    let record_checksum = parts.record_checksum;
-    Ok((parts.graph()?, record_checksum))
+    parts.keys.close();
+    Ok(parts)
 }
 
 impl Parts {
     fn read(&mut self, kind: Kind, mut input: Input) -> Loaded<()> {
         match kind {
             Kind::Header => return self.read_header(&mut input),
-            Kind::Keys => return self.read_keys(&mut input),
+            Kind::Keys => {
+                input.u8()?;
+                return self.keys.read(&mut input);
+            }
+            Kind::Links | Kind::Wide => {
+                let side = usize::from(input.u8()?);
+                let links = self.links.get_mut(side).ok_or_else(|| damaged("a direction"))?;
+                return links.read(kind, &mut input);
+            }
             Kind::End => {
-                self.close_keys();
-                self.is_ended = input.number()? == self.keys_count;
+                self.keys_count = Some(input.number()?);
                 return Ok(());
             }
             _ => {}
@@ -100,12 +135,10 @@ impl Parts {
                 }
                 Kind::Names => self.names.push(input.text()?.into()),
                 Kind::Authors => self.authors.push(input.text()?.into()),
-                Kind::TypeChanges => {
+                _ => {
                     let position = input.number()?;
                     self.type_changes.push((position, Arc::new(definition(input.bytes()?)?)));
                 }
-                Kind::Entities => self.entities.push(instance(&mut input)?),
-                _ => self.relationships.push(instance(&mut input)?),
             }
         }
         Ok(())
@@ -119,52 +152,22 @@ impl Parts {
         if format != FORMAT {
             return Err(format!("of format {format}, this version reads {FORMAT}"));
         }
-        self.position = input.number()?;
-        self.record_checksum = input.small()?;
-        self.slots_counts = [input.number()?, input.number()?];
+        self.header = Header {
+            position: input.number()?,
+            record_checksum: input.small()?,
+            slots_counts: [input.small()? as usize, input.small()? as usize],
+        };
         Ok(())
     }
 
-    fn read_keys(&mut self, input: &mut Input) -> Loaded<()> {
-        let set = (input.u8()?, input.u8()?, input.number()?);
-        if self.open.as_ref().is_none_or(|(open, _)| *open != set) {
-            self.close_keys();
-            self.open = Some((set, Keys::default()));
-        }
-        let Some((_, keys)) = &mut self.open else { return Err(damaged("a set of keys")) };
-        let mut key: Vec<u8> = Vec::new();
-        while !input.is_empty() {
-            let shared = input.small()? as usize;
-            if shared > key.len() {
-                return Err(damaged("a key"));
-            }
-            key.truncate(shared);
-            key.extend_from_slice(input.bytes()?);
-            let is_ascending = keys.ends.is_empty() || keys.last() < &key[..];
-            if !is_ascending || key.len() > KEY_BYTES_MAX || key.len() < 4 {
-                return Err(damaged("the order of keys"));
-            }
-            keys.bytes.extend_from_slice(&key);
-            keys.ends.push(keys.bytes.len());
-            self.keys_count += 1;
-        }
-        Ok(())
-    }
-
-    fn close_keys(&mut self) {
-        if let Some((set, keys)) = self.open.take() {
-            self.keys.insert(set, KeySet::from_sorted(keys.iter()));
-        }
-    }
-
-    fn graph(mut self) -> Loaded<Graph> {
-        let is_whole = self.instants.len() as u64 == self.position
-            && self.slots_counts == [self.entities.len() as u64, self.relationships.len() as u64];
-        if !is_whole {
+    fn graph(mut self, mut entities: TableParts, mut relationships: TableParts) -> Loaded<Graph> {
+        let Some(keys_count) = self.keys_count else { return Err(damaged("it is cut off")) };
+        let slots = self.header.slots_counts;
+        if self.instants.len() as u64 != self.header.position
+            || keys_count != self.keys.count + entities.keys.count + relationships.keys.count
+        {
             return Err(damaged("something is missing"));
         }
-        self.check_references()?;
-        let [out, into] = self.neighbors();
         let mut names = Symbols::new();
         self.names.iter().for_each(|name| {
             names.intern(name);
@@ -175,108 +178,66 @@ impl Parts {
         });
         let types =
             Types::from_changes(&self.type_changes, &mut names).map_err(|error| damaged(error.text()))?;
-        let entities = std::mem::take(&mut self.entities);
-        let relationships = std::mem::take(&mut self.relationships);
+        let bounds = Bounds { types: names.len(), relationships: slots[1], entities: slots[0] };
+        let entity_rows = entities.rows(slots[0])?;
+        let relationship_rows = relationships.rows(slots[1])?;
+        let limits = |ends| Limits { names: names.len(), authors: authors.len(), ends };
+        let (of_entities, of_relationships) = (limits(None), limits(Some(entity_rows.clone())));
+        let [out, into] = self.links;
+        let (entities, relationships, out, into) = std::thread::scope(|scope| {
+            let relationships = scope.spawn(|| relationships.table(relationship_rows, &of_relationships));
+            let entities = entities.table(entity_rows, &of_entities);
+            let [out, into] = [out, into].map(|links| links.adjacency(slots[0], bounds));
+            let relationships = relationships.join().map_err(|_| damaged("reading it panicked"));
+            (entities, relationships, out, into)
+        });
         Ok(Graph {
-            position: Position(self.position),
-            instants: std::mem::take(&mut self.instants).into_iter().collect(),
+            position: Position(self.header.position),
+            instants: self.instants.into_iter().collect(),
             types: Arc::new(types),
-            type_changes: std::mem::take(&mut self.type_changes).into_iter().collect(),
-            entities: self.table(0, entities),
-            relationships: self.table(1, relationships),
-            out,
-            into,
-            past_links: self.take_keys(SetKind::PastLinks, 0, 0),
+            type_changes: self.type_changes.into_iter().collect(),
+            entities: entities?,
+            relationships: relationships??,
+            out: out?,
+            into: into?,
+            past_links: self.keys.take(SetKind::PastLinks, 0),
             names,
             authors,
         })
     }
+}
 
-    /// Slots and symbols out of range would panic later, so they are looked at now.
-    fn check_references(&self) -> Loaded<()> {
-        let (names, authors, slots) = (self.names.len(), self.authors.len(), self.entities.len());
-        let is_stamp = |stamp: Stamp| stamp.author.index() < authors;
-        let are_names = |properties: &Properties| properties.iter().all(|(name, _)| name.index() < names);
-        let is_sound = |instance: &Instance| {
-            instance.type_name.index() < names
-                && is_stamp(instance.created)
-                && is_stamp(instance.updated)
-                && are_names(&instance.properties)
-                && instance.classifications().iter().all(|known| {
-                    known.name.index() < names
-                        && is_stamp(known.created)
-                        && is_stamp(known.updated)
-                        && are_names(&known.properties)
-                })
-        };
-        let has_ends = |instance: &Instance| {
-            instance.ends.iter().all(|&end| (end as usize) < slots && self.entities[end as usize].is_some())
-        };
-        let entities = self.entities.iter().flatten();
-        let relationships = self.relationships.iter().flatten();
-        if entities.clone().all(|entity| is_sound(entity) && entity.ends == NO_ENDS)
-            && relationships.clone().all(|relationship| is_sound(relationship) && has_ends(relationship))
-        {
-            return Ok(());
-        }
-        Err(damaged("an instance refers to what is not there"))
-    }
-
-    /// The live relationships of every entity, sorted into place by counting.
-    fn neighbors(&self) -> [Vector<Neighbors>; 2] {
-        let live = || {
-            (0u32..).zip(&self.relationships).filter_map(|(slot, relationship)| {
-                relationship.as_ref().filter(|relationship| relationship.is_live()).map(|found| (slot, found))
-            })
-        };
-        [0, 1].map(|side| {
-            let mut starts = vec![0usize; self.entities.len() + 1];
-            live().for_each(|(_, found)| starts[found.ends[side] as usize + 1] += 1);
-            for at in 1..starts.len() {
-                starts[at] += starts[at - 1];
+impl LinkParts {
+    fn read(&mut self, kind: Kind, input: &mut Input) -> Loaded<()> {
+        while !input.is_empty() {
+            let length = input.small()? as usize;
+            if kind == Kind::Links {
+                let words = input.take(length.saturating_mul(4))?.chunks_exact(4);
+                let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                self.pages.push(words.map(word).collect());
+                continue;
             }
-            let nowhere = Link { type_name: Symbol(0), relationship: 0, other: 0 };
-            let mut links = vec![nowhere; starts.last().copied().unwrap_or(0)];
-            let mut next = starts.clone();
-            for (slot, found) in live() {
-                let at = &mut next[found.ends[side] as usize];
-                let other = found.ends[1 - side];
-                links[*at] = Link { type_name: found.type_name, relationship: slot, other };
-                *at += 1;
-            }
-            starts
-                .windows(2)
-                .map(|bounds| {
-                    let own = &mut links[bounds[0]..bounds[1]];
-                    own.sort_unstable();
-                    Neighbors::from_sorted(own.to_vec())
-                })
-                .collect()
-        })
-    }
-
-    fn table(&mut self, number: u8, slots: Slots) -> Table {
-        let mut table = Table::from_slots(slots);
-        table.set_extents(self.take_keys(SetKind::Extents, number, 0));
-        table.past_extents = self.take_keys(SetKind::PastExtents, number, 0);
-        table.past_values_of = self.take_keys(SetKind::PastValuesOf, number, 0);
-        table.classified = self.take_keys(SetKind::Classified, number, 0);
-        table.past_classified = self.take_keys(SetKind::PastClassified, number, 0);
-        table.past_classified_of = self.take_keys(SetKind::PastClassifiedOf, number, 0);
-        for (kind, is_past) in [(SetKind::Values, false), (SetKind::PastValues, true)] {
-            let used = |parts: &Parts| {
-                parts.keys.keys().filter(|set| set.0 == kind as u8 && set.1 == number).map(|set| set.2).max()
+            let Some(count) = length.checked_sub(1) else {
+                self.wide.push(None);
+                continue;
             };
-            let names = used(self).map_or(0, |last| last + 1).min(self.names.len() as u64);
-            let sets = (0..names).map(|name| self.take_keys(kind, number, name)).collect();
-            *(if is_past { &mut table.past_values } else { &mut table.values }) = sets;
+            let link = |input: &mut Input| -> Loaded<Link> {
+                let type_name = Symbol(input.small()?);
+                Ok(Link { type_name, relationship: input.small()?, other: input.small()? })
+            };
+            // Not reserved: a damaged length must not make us allocate.
+            let mut links = Vec::new();
+            for _ in 0..count {
+                links.push(link(input)?);
+            }
+            self.wide.push(Some(links));
         }
-        table
+        Ok(())
     }
 
-    fn take_keys(&mut self, kind: SetKind, table: u8, name: u64) -> KeySet {
-        debug_assert!(SetKind::ALL.contains(&kind));
-        self.keys.remove(&(kind as u8, table, name)).unwrap_or_default()
+    fn adjacency(self, len: usize, bounds: Bounds) -> Loaded<Adjacency> {
+        Adjacency::from_pages(len, self.pages, &self.wide, bounds)
+            .ok_or_else(|| damaged("a link refers to what is not there"))
     }
 }
 
@@ -286,81 +247,4 @@ fn definition(record: &[u8]) -> Loaded<TypeDefinition> {
         Some(Action::DefineType(definition)) => Ok(definition),
         _ => Err(damaged("a type")),
     }
-}
-
-fn instance(input: &mut Input) -> Loaded<Option<Arc<Instance>>> {
-    let status = match input.u8()? {
-        0 => return Ok(None),
-        1 => Status::Active,
-        2 => Status::Deleted,
-        _ => return Err(damaged("a status")),
-    };
-    let id = input.id()?;
-    let type_name = Symbol(input.small()?);
-    let [version, versions, base, since_anchor] =
-        [input.small()?, input.small()?, input.small()?, input.small()?];
-    let (created, updated) = (stamp(input)?, stamp(input)?);
-    let valid_from = input.signed()?;
-    let live_from = input.signed()?.wrapping_add(valid_from);
-    let place = Place { position: input.number()?, change: input.small()? };
-    let changed = input.number()?;
-    let ends = [input.small()?.wrapping_sub(1), input.small()?.wrapping_sub(1)];
-    let properties = properties(input)?;
-    let mut classifications = Vec::new();
-    for _ in 0..input.number()? {
-        classifications.push(Classification {
-            name: Symbol(input.small()?),
-            version: input.small()?,
-            created: stamp(input)?,
-            updated: stamp(input)?,
-            properties: self::properties(input)?,
-        });
-    }
-    let mut past = None;
-    for _ in 0..input.number()? {
-        let this = PastVersion {
-            version: input.small()?,
-            base: input.small()?,
-            status: if input.u8()? == 0 { Status::Active } else { Status::Deleted },
-            place: Place { position: input.number()?, change: input.small()? },
-            valid_from: input.signed()?,
-        };
-        past = Some(Past::push(past, this));
-    }
-    let mut instance = Instance {
-        id,
-        type_name,
-        status,
-        version,
-        versions,
-        created,
-        updated,
-        valid_from,
-        live_from,
-        base,
-        place,
-        since_anchor,
-        changed,
-        ends,
-        properties,
-        classifications: None,
-        past,
-    };
-    instance.set_classifications(classifications);
-    Ok(Some(Arc::new(instance)))
-}
-
-fn stamp(input: &mut Input) -> Loaded<Stamp> {
-    Ok(Stamp { micros: input.signed()?, author: Symbol(input.small()?) })
-}
-
-fn properties(input: &mut Input) -> Loaded<Properties> {
-    let mut entries = Vec::new();
-    for _ in 0..input.number()? {
-        let name = Symbol(input.small()?);
-        let (value, length) = decode_value_from(input.peek()).ok_or_else(|| damaged("a value"))?;
-        input.take(length)?;
-        entries.push((name, value));
-    }
-    Ok(Properties::from_entries(entries))
 }

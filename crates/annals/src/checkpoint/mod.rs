@@ -4,6 +4,9 @@
 mod block;
 mod file;
 mod load;
+mod load_instance;
+mod load_keys;
+mod load_table;
 mod save;
 mod keeper;
 

@@ -1,21 +1,26 @@
 //! Writes a graph as blocks.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use super::block::{BlockWriter, Kind};
 use crate::graph::Graph;
+use crate::graph::adjacency::Adjacency;
 use crate::graph::instance::{Instance, Stamp};
 use crate::graph::key_set::KeySet;
-use crate::graph::past::PastVersion;
+use crate::graph::past::{Past, PastVersion};
 use crate::graph::properties::Properties;
-use crate::graph::table::Table;
+use crate::graph::table::{Extra, Table};
 use crate::model::{Action, Change, Instant, Record, Status};
 use crate::record::{encode_record, encode_value_into};
 
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 2;
+pub(super) const FORMAT: u64 = 3;
+
+/// In the place of the number of a table, for keys that belong to none.
+pub(super) const NO_TABLE: u8 = 2;
 
 /// Which set the keys of a block belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,20 +36,6 @@ pub(super) enum SetKind {
     PastLinks,
 }
 
-impl SetKind {
-    pub(super) const ALL: [SetKind; 9] = [
-        SetKind::Extents,
-        SetKind::PastExtents,
-        SetKind::PastValuesOf,
-        SetKind::Classified,
-        SetKind::PastClassified,
-        SetKind::PastClassifiedOf,
-        SetKind::Values,
-        SetKind::PastValues,
-        SetKind::PastLinks,
-    ];
-}
-
 /// Writes the whole graph. `record_checksum` is the CRC-32C of the record at its position: what ties it to its log.
 pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::Result<()> {
     let mut out = BlockWriter::new(out);
@@ -53,8 +44,8 @@ pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::
     out.number(FORMAT);
     out.number(graph.position.0);
     out.number(record_checksum.into());
-    out.number(graph.entities.slots.len() as u64);
-    out.number(graph.relationships.slots.len() as u64);
+    out.number(graph.entities.slots_count() as u64);
+    out.number(graph.relationships.slots_count() as u64);
     save_instants(&mut out, graph)?;
     for (kind, symbols) in [(Kind::Names, &graph.names), (Kind::Authors, &graph.authors)] {
         out.start(kind)?;
@@ -69,21 +60,17 @@ pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::
         out.bytes(&type_record((**definition).clone()));
         out.end_item()?;
     }
-    for (kind, table) in [(Kind::Entities, &graph.entities), (Kind::Relationships, &graph.relationships)] {
-        out.start(kind)?;
-        for instance in table.slots.iter() {
-            match instance {
-                None => out.u8(0),
-                Some(instance) => save_instance(&mut out, instance),
-            }
-            out.end_item()?;
-        }
+    for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
+        save_table(&mut out, number, table)?;
+    }
+    for (number, links) in [(0, &graph.out), (1, &graph.into)] {
+        save_links(&mut out, number, links)?;
     }
     let mut keys_count = 0;
     for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
         keys_count += save_table_keys(&mut out, number, table)?;
     }
-    keys_count += save_keys(&mut out, SetKind::PastLinks, 0, 0, &graph.past_links)?;
+    keys_count += save_keys(&mut out, SetKind::PastLinks, NO_TABLE, 0, &graph.past_links)?;
     out.start(Kind::End)?;
     out.number(keys_count);
     out.finish()?;
@@ -110,6 +97,73 @@ fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
         valid_from: None,
         changes: vec![Change::from(Action::DefineType(definition))],
     })
+}
+
+/// Starts a block of a part of which there are two, or goes on with it in a new block.
+fn start_numbered(out: &mut BlockWriter<impl Write>, kind: Kind, number: u8) -> io::Result<()> {
+    out.start(kind)?;
+    out.u8(number);
+    Ok(())
+}
+
+fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<()> {
+    start_numbered(out, Kind::Ids, number)?;
+    for id in table.ids.iter() {
+        out.id(id);
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    start_numbered(out, Kind::Extras, number)?;
+    for extra in table.extras.iter() {
+        match extra {
+            Extra::Gone => out.u8(0),
+            Extra::Past(past) => {
+                out.u8(1);
+                save_past(out, Some(past));
+            }
+            Extra::Whole(instance) => {
+                out.u8(2);
+                save_instance(out, instance);
+            }
+        }
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    start_numbered(out, Kind::Pages, number)?;
+    for page in table.rows.pages() {
+        out.bytes(&page);
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    Ok(())
+}
+
+fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) -> io::Result<()> {
+    start_numbered(out, Kind::Wide, number)?;
+    for wide in links.wide() {
+        // One more, so that zero says that there is none.
+        out.number(wide.map_or(0, |links| links.degree(None) as u64 + 1));
+        for link in wide.into_iter().flat_map(|links| links.iter(None)) {
+            for number in [link.type_name.0, link.relationship, link.other] {
+                out.number(number.into());
+            }
+        }
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    start_numbered(out, Kind::Links, number)?;
+    for page in links.pages() {
+        out.number(page.len() as u64);
+        page.iter().for_each(|word| out.payload.extend_from_slice(&word.to_le_bytes()));
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    Ok(())
 }
 
 fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
@@ -139,7 +193,11 @@ fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
         save_stamp(out, known.updated);
         save_properties(out, &known.properties);
     }
-    let mut past: Vec<&PastVersion> = instance.past.iter().flat_map(|past| past.iter()).collect();
+    save_past(out, instance.past.as_ref());
+}
+
+fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
+    let mut past: Vec<&PastVersion> = past.into_iter().flat_map(|past| past.iter()).collect();
     past.reverse();
     out.number(past.len() as u64);
     for version in past {
@@ -198,8 +256,8 @@ fn save_keys(
     for key in keys.iter() {
         if is_new {
             out.start(Kind::Keys)?;
-            out.u8(kind as u8);
             out.u8(table);
+            out.u8(kind as u8);
             out.number(name);
             before = &[];
         }

@@ -1,12 +1,14 @@
-//! The relationships of one entity in one direction, ordered by type and then by age.
+//! The relationships of all entities in one direction: by entity, then by type, then by age.
 
 use std::sync::Arc;
 
-use super::key_set::{KeySet, Range};
+use super::links_page::{Entry, PAGE_ENTITIES, empty_page, entry_of, is_sound, replaced};
 use super::symbols::Symbol;
+use super::vector::Vector;
+use super::wide::{Wide, WideLinks};
 
-/// Most links kept as one block; more go into a tree, so that the millionth costs what the tenth did.
-const BLOCK_LINKS_MAX: usize = 64;
+/// Most links kept within a page; more go into a tree, so that the millionth costs what the tenth did.
+const NARROW_LINKS_MAX: usize = 32;
 
 /// One relationship as seen from one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,183 +20,265 @@ pub(crate) struct Link {
     pub(crate) other: u32,
 }
 
-/// The links of one entity in one direction.
-#[derive(Clone, Default)]
-pub(crate) enum Neighbors {
-    #[default]
-    Empty,
-    Block(Arc<[Link]>),
-    Wide(Arc<Wide>),
+/// What links may refer to: numbers below these.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) types: usize,
+    pub(crate) relationships: usize,
+    pub(crate) entities: usize,
 }
 
+impl Bounds {
+    pub(super) fn admit(self, link: &Link) -> bool {
+        link.type_name.index() < self.types
+            && (link.relationship as usize) < self.relationships
+            && (link.other as usize) < self.entities
+    }
+}
+
+/// A persistent map from entities to their links. The links of 32 entities lie side by side in one block, so a walk
+/// reads little more memory than a packed adjacency would.
 #[derive(Clone)]
-pub(crate) struct Wide {
-    // Shape of a key: type, relationship, other end; four bytes each, big endian.
-    links: KeySet,
-    // Number of links by type: degree is one look-up.
-    counts: Vec<(Symbol, u32)>,
+pub(crate) struct Adjacency {
+    len: usize,
+    pages: Vector<Arc<[u32]>>,
+    // Links of entities that have many, by the number that their page holds; `None` where there are few again.
+    wide: Vector<Option<Arc<Wide>>>,
 }
 
-const LINK_BYTES: usize = 12;
-
-fn key(link: Link) -> [u8; LINK_BYTES] {
-    let mut key = [0; LINK_BYTES];
-    key[..4].copy_from_slice(&link.type_name.0.to_be_bytes());
-    key[4..8].copy_from_slice(&link.relationship.to_be_bytes());
-    key[8..].copy_from_slice(&link.other.to_be_bytes());
-    key
+/// The links of one entity.
+#[derive(Clone, Copy)]
+pub(crate) enum Neighbors<'g> {
+    Narrow(Narrow<'g>),
+    Wide(&'g Wide),
 }
 
-fn word(key: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes(key[at..at + 4].try_into().expect("a link key has twelve bytes"))
+/// Few links: the slices are of one length and in one order.
+#[derive(Clone, Copy)]
+pub(crate) struct Narrow<'g> {
+    pub(crate) others: &'g [u32],
+    pub(crate) relationships: &'g [u32],
+    pub(crate) types: NarrowTypes<'g>,
 }
 
-/// The link of the last twelve bytes of `key`.
-pub(crate) fn link_of_key(key: &[u8]) -> Link {
-    let key = &key[key.len() - LINK_BYTES..];
-    Link { type_name: Symbol(word(key, 0)), relationship: word(key, 4), other: word(key, 8) }
+/// The types of few links.
+#[derive(Clone, Copy)]
+pub(crate) enum NarrowTypes<'g> {
+    /// All of one type.
+    One(Symbol),
+    /// Symbols, ascending.
+    Each(&'g [u32]),
 }
 
-/// Appends the key of `link`, from which [`link_of_key`] restores it.
-pub(crate) fn append_link_key(link: Link, out: &mut Vec<u8>) {
-    out.extend_from_slice(&key(link));
-}
-
-impl Neighbors {
-    pub(crate) fn from_sorted(links: Vec<Link>) -> Neighbors {
-        if links.is_empty() {
-            return Neighbors::Empty;
-        }
-        if links.len() <= BLOCK_LINKS_MAX {
-            return Neighbors::Block(links.into());
-        }
-        let mut counts: Vec<(Symbol, u32)> = Vec::new();
-        for link in &links {
-            match counts.last_mut() {
-                Some((type_name, count)) if *type_name == link.type_name => *count += 1,
-                _ => counts.push((link.type_name, 1)),
-            }
-        }
-        let links = KeySet::from_sorted(links.into_iter().map(key));
-        Neighbors::Wide(Arc::new(Wide { links, counts }))
+impl Adjacency {
+    pub(crate) fn new() -> Adjacency {
+        Adjacency { len: 0, pages: Vector::new(), wide: Vector::new() }
     }
 
-    pub(crate) fn insert(&mut self, link: Link) {
-        match self {
-            Neighbors::Empty => *self = Neighbors::Block([link].into()),
-            Neighbors::Block(links) => {
+    /// What [`Adjacency::from_pages`] takes.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &[u32]> {
+        self.pages.iter().map(|page| &**page)
+    }
+
+    /// The links that are kept outside of the pages, by number.
+    pub(crate) fn wide(&self) -> impl Iterator<Item = Option<Neighbors<'_>>> {
+        self.wide.iter().map(|wide| wide.as_deref().map(Neighbors::Wide))
+    }
+
+    /// The links of `len` entities from parts that somebody else wrote; `None` if they do not fit together or go
+    /// beyond `bounds`.
+    pub(crate) fn from_pages(
+        len: usize,
+        pages: Vec<Arc<[u32]>>,
+        wide: &[Option<Vec<Link>>],
+        bounds: Bounds,
+    ) -> Option<Adjacency> {
+        let is_wide = |number: u32| wide.get(number as usize).is_some_and(Option::is_some);
+        let are_ordered = |links: &Vec<Link>| links.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_sound = pages.len() == len.div_ceil(PAGE_ENTITIES)
+            && pages.iter().all(|page| is_sound(page, bounds, is_wide))
+            && wide
+                .iter()
+                .flatten()
+                .all(|links| are_ordered(links) && links.iter().all(|link| bounds.admit(link)));
+        let wide = wide.iter().map(|links| links.as_ref().map(|links| Arc::new(Wide::from_sorted(links))));
+        is_sound.then(|| Adjacency { len, pages: pages.into_iter().collect(), wide: wide.collect() })
+    }
+
+    /// Counts the entities.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Makes room for one more entity, without links.
+    pub(crate) fn push(&mut self) {
+        if self.len.is_multiple_of(PAGE_ENTITIES) {
+            self.pages.push(empty_page());
+        }
+        self.len += 1;
+    }
+
+    /// The links of the entity at `slot`, which must be there.
+    #[inline]
+    pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
+        let slot = slot as usize;
+        let page = self.pages.get(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
+        match entry_of(page, slot % PAGE_ENTITIES) {
+            Ok(narrow) => Neighbors::Narrow(narrow),
+            Err(number) => Neighbors::Wide(self.wide_at(number)),
+        }
+    }
+
+    #[inline(never)]
+    fn wide_at(&self, number: u32) -> &Wide {
+        self.wide.get(number as usize).and_then(Option::as_deref).expect("a page names a wide entity")
+    }
+
+    /// Adds a link that is not there yet.
+    pub(crate) fn insert(&mut self, slot: u32, link: Link) {
+        match self.get(slot) {
+            Neighbors::Wide(_) => {
+                Arc::make_mut(self.wide_mut(slot)).insert(link);
+            }
+            Neighbors::Narrow(narrow) => {
+                let mut links: Vec<Link> = Vec::with_capacity(narrow.others.len() + 1);
+                links.extend(narrow.iter());
                 let at = links.partition_point(|known| *known < link);
-                let mut longer = Vec::with_capacity(links.len() + 1);
-                longer.extend_from_slice(&links[..at]);
-                longer.push(link);
-                longer.extend_from_slice(&links[at..]);
-                *self = Neighbors::from_sorted(longer);
-            }
-            Neighbors::Wide(wide) => {
-                let wide = Arc::make_mut(wide);
-                if wide.links.insert(&key(link)) {
-                    match wide.counts.binary_search_by_key(&link.type_name, |count| count.0) {
-                        Ok(at) => wide.counts[at].1 += 1,
-                        Err(at) => wide.counts.insert(at, (link.type_name, 1)),
-                    }
-                }
+                links.insert(at, link);
+                self.put(slot, links, None);
             }
         }
     }
 
-    pub(crate) fn remove(&mut self, link: Link) {
-        match self {
-            Neighbors::Empty => {}
-            Neighbors::Block(links) => {
-                let shorter: Vec<Link> = links.iter().copied().filter(|known| *known != link).collect();
-                *self = Neighbors::from_sorted(shorter);
-            }
-            Neighbors::Wide(wide) => {
-                let wide = Arc::make_mut(wide);
-                if wide.links.remove(&key(link))
-                    && let Ok(at) = wide.counts.binary_search_by_key(&link.type_name, |count| count.0)
-                {
-                    wide.counts[at].1 -= 1;
-                    if wide.counts[at].1 == 0 {
-                        wide.counts.remove(at);
-                    }
-                }
+    /// Takes a link away, if it is there.
+    pub(crate) fn remove(&mut self, slot: u32, link: Link) {
+        match self.get(slot) {
+            Neighbors::Wide(_) => {
+                let wide = Arc::make_mut(self.wide_mut(slot));
+                wide.remove(link);
                 // Half the limit, so that a degree around the limit does not change form at every step.
-                if wide.links.len() <= BLOCK_LINKS_MAX / 2 {
-                    let links = wide.links.iter().map(link_of_key).collect();
-                    *self = Neighbors::from_sorted(links);
+                if wide.len() <= NARROW_LINKS_MAX / 2 {
+                    let links = wide.iter(None, None).collect();
+                    let number = self.wide_number(slot);
+                    self.put(slot, links, number);
+                }
+            }
+            Neighbors::Narrow(narrow) => {
+                let links: Vec<Link> = narrow.iter().filter(|known| *known != link).collect();
+                if links.len() < narrow.others.len() {
+                    self.put(slot, links, None);
                 }
             }
         }
     }
 
+    fn put(&mut self, slot: u32, links: Vec<Link>, was_wide: Option<u32>) {
+        let entry = self.entry(links, was_wide);
+        let slot = slot as usize;
+        let page = self.pages.get_mut(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
+        *page = replaced(page, slot % PAGE_ENTITIES, &entry);
+    }
+
+    // What a page holds of an entity with these links.
+    fn entry(&mut self, links: Vec<Link>, was_wide: Option<u32>) -> Entry {
+        if let Some(number) = was_wide {
+            self.wide.set(number as usize, None);
+        }
+        if links.len() <= NARROW_LINKS_MAX {
+            return Entry::Narrow(links);
+        }
+        let number = u32::try_from(self.wide.len()).expect("fewer wide entities than entities");
+        self.wide.push(Some(Arc::new(Wide::from_sorted(&links))));
+        Entry::Wide(number)
+    }
+
+    fn wide_number(&self, slot: u32) -> Option<u32> {
+        let page = self.pages.get(slot as usize / PAGE_ENTITIES)?;
+        entry_of(page, slot as usize % PAGE_ENTITIES).err()
+    }
+
+    fn wide_mut(&mut self, slot: u32) -> &mut Arc<Wide> {
+        let number = self.wide_number(slot).expect("asked of wide entities only");
+        self.wide.get_mut(number as usize).and_then(Option::as_mut).expect("a page names a wide entity")
+    }
+}
+
+impl<'g> Neighbors<'g> {
     /// Number of links, of one type or of all.
-    pub(crate) fn degree(&self, type_name: Option<Symbol>) -> usize {
-        match (self, type_name) {
-            (Neighbors::Empty, _) => 0,
-            (Neighbors::Block(links), None) => links.len(),
-            (Neighbors::Block(links), Some(type_name)) => typed(links, type_name).len(),
-            (Neighbors::Wide(wide), None) => wide.links.len(),
-            (Neighbors::Wide(wide), Some(type_name)) => wide
-                .counts
-                .binary_search_by_key(&type_name, |count| count.0)
-                .map_or(0, |at| wide.counts[at].1 as usize),
+    pub(crate) fn degree(self, type_name: Option<Symbol>) -> usize {
+        match self {
+            Neighbors::Narrow(narrow) => narrow.of_type(type_name).others.len(),
+            Neighbors::Wide(wide) => wide.degree(type_name),
         }
     }
 
     /// The links of one type or of all, in order.
     #[inline]
-    pub(crate) fn iter(&self, type_name: Option<Symbol>) -> Links<'_> {
-        self.iter_after(type_name, None)
+    pub(crate) fn iter(self, type_name: Option<Symbol>) -> Links<'g> {
+        match self {
+            Neighbors::Narrow(narrow) => Links::Narrow(narrow.of_type(type_name)),
+            Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, None))),
+        }
     }
 
     /// The links of one type or of all that come after `after`, in order.
-    #[inline]
-    pub(crate) fn iter_after(&self, type_name: Option<Symbol>, after: Option<Link>) -> Links<'_> {
+    pub(crate) fn iter_after(self, type_name: Option<Symbol>, after: Option<Link>) -> Links<'g> {
+        let Some(after) = after else { return self.iter(type_name) };
         match self {
-            Neighbors::Empty => Links::Block([].iter()),
-            Neighbors::Block(links) => {
-                let links = type_name.map_or(&**links, |type_name| typed(links, type_name));
-                let from = after.map_or(0, |after| links.partition_point(|link| *link <= after));
-                Links::Block(links[from..].iter())
+            Neighbors::Narrow(narrow) => {
+                let narrow = narrow.of_type(type_name);
+                let first = narrow.iter().take_while(|link| *link <= after).count();
+                Links::Narrow(narrow.from(first))
             }
-            Neighbors::Wide(wide) => Links::Wide(Box::new(wide_range(&wide.links, type_name, after))),
+            Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, Some(after)))),
         }
     }
 }
 
-fn typed(links: &[Link], type_name: Symbol) -> &[Link] {
-    let from = links.partition_point(|link| link.type_name < type_name);
-    let count = links[from..].partition_point(|link| link.type_name == type_name);
-    &links[from..from + count]
-}
+impl<'g> Narrow<'g> {
+    #[inline]
+    pub(crate) fn of_type(self, type_name: Option<Symbol>) -> Narrow<'g> {
+        match (self.types, type_name) {
+            (_, None) => self,
+            (NarrowTypes::One(only), Some(wanted)) if only == wanted => self,
+            (NarrowTypes::One(_), Some(_)) => self.from(self.others.len()),
+            (NarrowTypes::Each(types), Some(wanted)) => {
+                let first = types.partition_point(|&known| known < wanted.0);
+                let count = types[first..].partition_point(|&known| known == wanted.0);
+                let rest = self.from(first);
+                Narrow {
+                    others: &rest.others[..count],
+                    relationships: &rest.relationships[..count],
+                    types: NarrowTypes::One(wanted),
+                }
+            }
+        }
+    }
 
-fn wide_range(links: &KeySet, type_name: Option<Symbol>, after: Option<Link>) -> Range<'_> {
-    use std::ops::Bound::{Excluded, Included, Unbounded};
-    let first = type_name.map(|type_name| type_name.0.to_be_bytes());
-    let end = type_name.and_then(|type_name| type_name.0.checked_add(1)).map(u32::to_be_bytes);
-    let after = after.map(key);
-    let from = match (&after, &first) {
-        (Some(after), Some(first)) if after[..] < first[..] => Included(&first[..]),
-        (Some(after), _) => Excluded(&after[..]),
-        (None, Some(first)) => Included(&first[..]),
-        (None, None) => Unbounded,
-    };
-    links.range(from, end.as_ref().map_or(Unbounded, |end| Excluded(&end[..])))
+    #[inline]
+    fn from(self, first: usize) -> Narrow<'g> {
+        let types = match self.types {
+            NarrowTypes::One(only) => NarrowTypes::One(only),
+            NarrowTypes::Each(types) => NarrowTypes::Each(&types[first..]),
+        };
+        Narrow { others: &self.others[first..], relationships: &self.relationships[first..], types }
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = Link> + 'g {
+        Links::Narrow(self)
+    }
 }
 
 /// Iterates over links.
-// One stands on the stack of a walk and is never stored, so a box would only cost time.
-#[allow(clippy::large_enum_variant)]
-pub(crate) enum Links<'a> {
-    Block(std::slice::Iter<'a, Link>),
+pub(crate) enum Links<'g> {
+    Narrow(Narrow<'g>),
     // Boxed: a range is large, few entities are wide, and iterators are moved about.
-    Wide(Box<Range<'a>>),
+    Wide(Box<WideLinks<'g>>),
 }
 
 impl Links<'_> {
     pub(crate) fn none() -> Self {
-        Links::Block([].iter())
+        Links::Narrow(Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) })
     }
 }
 
@@ -204,8 +288,16 @@ impl Iterator for Links<'_> {
     #[inline]
     fn next(&mut self) -> Option<Link> {
         match self {
-            Links::Block(links) => links.next().copied(),
-            Links::Wide(links) => links.next().map(link_of_key),
+            Links::Narrow(narrow) => {
+                let (&other, &relationship) = (narrow.others.first()?, narrow.relationships.first()?);
+                let type_name = match narrow.types {
+                    NarrowTypes::One(only) => only,
+                    NarrowTypes::Each(types) => Symbol(types[0]),
+                };
+                *narrow = narrow.from(1);
+                Some(Link { type_name, relationship, other })
+            }
+            Links::Wide(links) => links.next(),
         }
     }
 }
@@ -219,25 +311,52 @@ mod tests {
     proptest! {
         #[test]
         fn neighbors_behave_as_an_ordered_set(
-            steps in proptest::collection::vec((any::<bool>(), 0u32..4, 0u32..80), 0..400),
+            steps in proptest::collection::vec((any::<bool>(), 0u32..4, 0u32..80, 0u32..3), 0..600),
         ) {
-            let mut neighbors = Neighbors::default();
-            let mut model = BTreeSet::new();
-            for (is_insert, type_name, relationship) in steps {
+            let mut adjacency = Adjacency::new();
+            (0..40).for_each(|_| adjacency.push());
+            let mut model: Vec<BTreeSet<Link>> = vec![BTreeSet::new(); 40];
+            for (is_insert, type_name, relationship, slot) in steps {
+                // Two entities of one page and one of another.
+                let slot = 16 * slot;
+                let known = &mut model[slot as usize];
                 let link = Link { type_name: Symbol(type_name), relationship, other: relationship / 3 };
-                if is_insert && model.insert(link) {
-                    neighbors.insert(link);
+                if is_insert && known.insert(link) {
+                    adjacency.insert(slot, link);
                 } else if !is_insert {
-                    model.remove(&link);
-                    neighbors.remove(link);
+                    known.remove(&link);
+                    adjacency.remove(slot, link);
                 }
+                let neighbors = adjacency.get(slot);
                 let of_type: Vec<Link> =
-                    model.iter().copied().filter(|known| known.type_name == link.type_name).collect();
+                    known.iter().copied().filter(|known| known.type_name == link.type_name).collect();
                 prop_assert_eq!(neighbors.degree(Some(link.type_name)), of_type.len());
                 prop_assert_eq!(neighbors.iter(Some(link.type_name)).collect::<Vec<_>>(), of_type);
-                prop_assert_eq!(neighbors.degree(None), model.len());
-                let rest: Vec<Link> = model.range(link..).skip_while(|known| **known == link).copied().collect();
+                prop_assert_eq!(neighbors.degree(None), known.len());
+                let rest: Vec<Link> = known.range(link..).skip_while(|known| **known == link).copied().collect();
                 prop_assert_eq!(neighbors.iter_after(None, Some(link)).collect::<Vec<_>>(), rest);
+            }
+            let pages = adjacency.pages().map(Arc::from).collect();
+            let wide: Vec<_> =
+                adjacency.wide().map(|wide| wide.map(|wide| wide.iter(None).collect())).collect();
+            let bounds = Bounds { types: 4, relationships: 80, entities: 40 };
+            let loaded = Adjacency::from_pages(40, pages, &wide, bounds).expect("parts it wrote");
+            for (slot, links) in (0u32..).zip(&model) {
+                let links: Vec<Link> = links.iter().copied().collect();
+                prop_assert_eq!(&adjacency.get(slot).iter(None).collect::<Vec<_>>(), &links);
+                prop_assert_eq!(&loaded.get(slot).iter(None).collect::<Vec<_>>(), &links);
+            }
+        }
+
+        #[test]
+        fn foreign_pages_are_refused_or_read_without_panic(
+            page in proptest::collection::vec(0u32..4, 0..30),
+            ends in proptest::collection::vec(0u32..2, 16),
+        ) {
+            let page: Vec<u32> = ends.iter().map(|end| end | end << 16).chain(page).collect();
+            let bounds = Bounds { types: 3, relationships: 3, entities: 32 };
+            if let Some(loaded) = Adjacency::from_pages(32, vec![page.into()], &[], bounds) {
+                (0..32).for_each(|slot| assert!(loaded.get(slot).iter(None).count() < 30));
             }
         }
     }

@@ -9,11 +9,12 @@ use super::instance::{Instance, NO_ENDS, Stamp};
 use super::past::{Past, PastVersion, Place, View};
 use super::patch::ValueChange;
 use super::properties::Properties;
+use super::row::Row;
 use super::symbols::Symbol;
 use super::{Graph, kind_of};
 use crate::model::{
-    Action, Change, Direction, InstanceId, NewEntity, NewRelationship, Record, Status, TypeDefinition,
-    TypeKind, Value, check_name, has_own_key,
+    Action, Change, Id, InstanceId, NewEntity, NewRelationship, Record, Status, TypeDefinition, TypeKind,
+    Value, check_name, has_own_key,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -121,22 +122,21 @@ impl Graph {
     }
 
     pub(super) fn known(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
-        match self.table(kind_of(instance)).find(instance.id()) {
-            Some((slot, found)) => Ok((slot, Arc::clone(found))),
-            None => Err(Error::new(ErrorKind::NotFound, format!("{instance} does not exist"))),
-        }
+        let found = self.table(kind_of(instance)).find(instance.id());
+        found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
     }
 
-    fn check_new(&self, instance: &InstanceId) -> Result<()> {
-        let table = self.table(kind_of(instance));
-        if let Some((_, found)) = table.find(instance.id()) {
-            let remedy = if found.is_live() { "update it" } else { "it is deleted: restore or purge it" };
+    fn check_new(&self, kind: TypeKind, id: &Id) -> Result<()> {
+        let table = self.table(kind);
+        if let Some(slot) = table.slot(id) {
+            let is_live = table.row(slot).is_some_and(Row::is_live);
+            let remedy = if is_live { "update it" } else { "it is deleted: restore or purge it" };
             return Err(Error::new(
                 ErrorKind::AlreadyExists,
-                format!("{instance} already exists; {remedy}, or choose another id"),
+                format!("{} {id} already exists; {remedy}, or choose another id", kind.name()),
             ));
         }
-        if table.slots.len() >= SLOTS_MAX {
+        if table.slots_count() >= SLOTS_MAX {
             return Err(Error::new(
                 ErrorKind::TooLarge,
                 format!("expected at most {SLOTS_MAX} instances of a kind"),
@@ -146,21 +146,21 @@ impl Graph {
     }
 
     fn create_entity(&mut self, context: Context, new: &NewEntity) -> Result<()> {
-        self.check_new(&InstanceId::Entity(new.id.clone()))?;
+        self.check_new(TypeKind::Entity, &new.id)?;
         let type_name = self.symbol("type", &new.type_name)?;
         let mut entity = first_version(context, new.id.clone(), type_name, self.properties(&new.properties)?);
         let classifications = self.new_classifications(context, &entity, &new.classifications)?;
         entity.set_classifications(classifications);
         self.check_instance(TypeKind::Entity, &entity, None)?;
-        self.out.push(Default::default());
-        self.into.push(Default::default());
-        let slot = self.entities.push(Arc::new(entity));
-        self.enter_indexes(TypeKind::Entity, slot);
+        self.out.push();
+        self.into.push();
+        let slot = self.entities.push(&entity);
+        self.enter_indexes(TypeKind::Entity, slot, &entity);
         Ok(())
     }
 
     fn create_relationship(&mut self, context: Context, new: &NewRelationship) -> Result<()> {
-        self.check_new(&InstanceId::Relationship(new.id.clone()))?;
+        self.check_new(TypeKind::Relationship, &new.id)?;
         let ends =
             [self.live_end(&new.from, context.valid_from)?, self.live_end(&new.to, context.valid_from)?];
         let type_name = self.symbol("type", &new.type_name)?;
@@ -169,15 +169,15 @@ impl Graph {
         let mut relationship = first_version(context, new.id.clone(), type_name, properties);
         relationship.ends = ends;
         self.check_instance(TypeKind::Relationship, &relationship, None)?;
-        let slot = self.relationships.push(Arc::new(relationship));
+        let slot = self.relationships.push(&relationship);
         self.link(slot, type_name, ends);
-        self.enter_indexes(TypeKind::Relationship, slot);
+        self.enter_indexes(TypeKind::Relationship, slot, &relationship);
         Ok(())
     }
 
     pub(super) fn link(&mut self, relationship: u32, type_name: Symbol, [from, to]: [u32; 2]) {
-        self.neighbors_mut(from, Direction::Out).insert(Link { type_name, relationship, other: to });
-        self.neighbors_mut(to, Direction::In).insert(Link { type_name, relationship, other: from });
+        self.out.insert(from, Link { type_name, relationship, other: to });
+        self.into.insert(to, Link { type_name, relationship, other: from });
     }
 
     /// Checks all properties of an instance about to become live.
@@ -199,10 +199,9 @@ impl Graph {
     }
 
     /// Lists a live instance in every index.
-    pub(super) fn enter_indexes(&mut self, kind: TypeKind, slot: u32) {
+    pub(super) fn enter_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
-        let instance = Arc::clone(table.get(slot).expect("just put there"));
         table.set_live(instance.type_name, slot, true);
         for (name, value) in instance.properties.iter() {
             if types.is_indexed(kind, instance.type_name, name) {
@@ -215,10 +214,9 @@ impl Graph {
     }
 
     /// Moves an instance from the indexes of the present to those of the past.
-    pub(super) fn leave_indexes(&mut self, kind: TypeKind, slot: u32) {
+    pub(super) fn leave_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
-        let instance = Arc::clone(table.get(slot).expect("it is live"));
         table.set_live(instance.type_name, slot, false);
         for (name, value) in instance.properties.iter() {
             if types.is_indexed(kind, instance.type_name, name) {
@@ -288,7 +286,7 @@ impl Graph {
             table.extents.prefix(&type_name.0.to_be_bytes()).map(super::table::slot_of_key).collect();
         let types = Arc::clone(&self.types);
         for slot in slots {
-            let instance = Arc::clone(self.table(kind).get(slot).expect("extents list live instances"));
+            let instance = self.table(kind).get(slot).expect("extents list live instances");
             self.check_instance(kind, &instance, Some(slot))
                 .and_then(|()| match kind {
                     TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
@@ -315,7 +313,7 @@ impl Graph {
                 let classification = entity.classification(name).expect("the index says so");
                 let touched = classification.properties.iter().map(|(name, _)| name);
                 self.check_properties(TypeKind::Classification, name, &classification.properties, touched)
-                    .and_then(|()| self.check_applies(name, entity))
+                    .and_then(|()| self.check_applies(name, &entity))
                     .map_err(|error| error.with("already there", &entity.id))?;
             }
         }
@@ -415,8 +413,9 @@ pub(crate) fn find_conflict(graph: &Graph, base: Position, changes: &[Change]) -
             }
             action => {
                 let Some(instance) = action.instance() else { continue };
-                let found = graph.table(kind_of(&instance)).find(instance.id());
-                let changed = found.map_or(0, |(_, found)| found.changed);
+                let table = graph.table(kind_of(&instance));
+                let changed =
+                    table.slot(instance.id()).and_then(|slot| table.row(slot)).map_or(0, Row::changed);
                 if changed <= base.0 {
                     continue;
                 }

@@ -4,6 +4,7 @@ use super::Graph;
 use super::adjacency::Link;
 use super::instance::Instance;
 use super::key_set::KeySet;
+use super::row::Row;
 use super::symbols::Symbols;
 use super::table::{Table, extent_key, for_each_indexed};
 use super::vector::Vector;
@@ -68,12 +69,13 @@ fn compare_symbols(report: &mut Report, what: &str, expected: &Symbols, found: &
 }
 
 fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Table) {
-    if expected.slots.len() != found.slots.len() {
-        report
-            .add(|| format!("{what} slots: expected {}, found {}", expected.slots.len(), found.slots.len()));
+    let counts = (expected.slots_count(), found.slots_count());
+    if counts.0 != counts.1 {
+        report.add(|| format!("{what} slots: expected {}, found {}", counts.0, counts.1));
     }
-    for (slot, (expected, instance)) in expected.slots.iter().zip(found.slots.iter()).enumerate() {
-        let is_same = match (expected, instance) {
+    for slot in 0..u32::try_from(counts.0.min(counts.1)).unwrap_or(u32::MAX) {
+        let (expected, instance) = (expected.get(slot), found.get(slot));
+        let is_same = match (&expected, &instance) {
             (Some(expected), Some(found)) => expected.is_same(found),
             (None, None) => true,
             _ => false,
@@ -84,11 +86,12 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
                     .as_ref()
                     .map_or("nothing".to_owned(), |found| format!("{} v{}", found.id, found.version))
             };
-            report
-                .add(|| format!("{what} slot {slot}: expected {}, found {}", name(expected), name(instance)));
+            report.add(|| {
+                format!("{what} slot {slot}: expected {}, found {}", name(&expected), name(&instance))
+            });
         }
         if let Some(instance) = instance
-            && found.slot(&instance.id) != u32::try_from(slot).ok()
+            && found.slot(&instance.id) != Some(slot)
         {
             report.add(|| format!("{what} {}: its id leads elsewhere", instance.id));
         }
@@ -133,24 +136,22 @@ pub(crate) fn inconsistencies(graph: &Graph) -> Vec<String> {
         check_table(&mut report, graph, kind);
     }
     let mut links_count = [0, 0];
-    for (slot, relationship) in (0u32..).zip(graph.relationships.slots.iter()) {
-        let Some(relationship) = relationship.as_ref().filter(|found| found.is_live()) else { continue };
+    for (slot, id, relationship) in graph.relationships.live() {
         for (side, direction) in [Direction::Out, Direction::In].into_iter().enumerate() {
             links_count[side] += 1;
-            let (own, other) = (relationship.ends[side], relationship.ends[1 - side]);
-            let link = Link { type_name: relationship.type_name, relationship: slot, other };
-            let is_live = graph.entities.get(own).is_some_and(|entity| entity.is_live());
+            let (own, other) = (relationship.ends()[side], relationship.ends()[1 - side]);
+            let link = Link { type_name: relationship.type_name(), relationship: slot, other };
+            let is_live = graph.entities.row(own).is_some_and(Row::is_live);
             if !is_live {
-                report.add(|| format!("relationship {}: its end in slot {own} is not live", relationship.id));
+                report.add(|| format!("relationship {id}: its end in slot {own} is not live"));
             } else if !graph.neighbors(own, direction).iter(Some(link.type_name)).any(|known| known == link) {
-                report.add(|| {
-                    format!("relationship {}: missing among the neighbours of an end", relationship.id)
-                });
+                report.add(|| format!("relationship {id}: missing among the neighbours of an end"));
             }
         }
     }
     for (side, neighbors) in [&graph.out, &graph.into].into_iter().enumerate() {
-        let found: usize = neighbors.iter().map(|links| links.degree(None)).sum();
+        let slots = 0..u32::try_from(neighbors.len()).unwrap_or(u32::MAX);
+        let found: usize = slots.map(|slot| neighbors.get(slot).degree(None)).sum();
         if found != links_count[side] {
             report.add(|| format!("neighbours: expected {} links, found {found}", links_count[side]));
         }
@@ -162,20 +163,19 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind) {
     let table = graph.table(kind);
     let (mut live, mut classified) = (0, 0);
     let mut values_counts: Vec<usize> = vec![0; graph.names.len()];
-    for (slot, instance) in (0u32..).zip(table.slots.iter()) {
-        let Some(instance) = instance.as_ref().filter(|instance| instance.is_live()) else { continue };
+    for (slot, id, instance) in table.live() {
         live += 1;
-        if !table.extents.contains(&extent_key(instance.type_name, slot)) {
-            report.add(|| format!("{}: missing in the extent of its type", instance.id));
+        if !table.extents.contains(&extent_key(instance.type_name(), slot)) {
+            report.add(|| format!("{id}: missing in the extent of its type"));
         }
         for known in instance.classifications() {
             classified += 1;
             if !table.classified.contains(&extent_key(known.name, slot)) {
-                report.add(|| format!("{}: missing in the extent of a classification", instance.id));
+                report.add(|| format!("{id}: missing in the extent of a classification"));
             }
         }
-        for (name, value) in instance.properties.iter() {
-            if !graph.types.is_indexed(kind, instance.type_name, name) {
+        for (name, value) in instance.properties().iter() {
+            if !graph.types.is_indexed(kind, instance.type_name(), name) {
                 continue;
             }
             let mut keys = Vec::new();
@@ -194,7 +194,7 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind) {
                 .get(name.index())
                 .is_some_and(|values| keys.iter().all(|key| values.contains(key)));
             if !has_all && !keys.is_empty() {
-                report.add(|| format!("{}: missing in the index of {}", instance.id, graph.names.name(name)));
+                report.add(|| format!("{id}: missing in the index of {}", graph.names.name(name)));
             }
         }
     }

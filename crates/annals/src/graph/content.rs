@@ -22,7 +22,7 @@ impl Graph {
         let changes = apply_patch(&mut after.properties, patch, |name| self.symbol("property", name))?;
         self.check_changes(kind, slot, &after, &changes)?;
         self.change_values(kind, slot, &after, &changes);
-        self.table_mut(kind).replace(slot, Arc::new(after));
+        self.table_mut(kind).replace(slot, &after);
         Ok(())
     }
 
@@ -48,7 +48,7 @@ impl Graph {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
             }
         }
-        self.table_mut(kind).replace(slot, Arc::new(after));
+        self.table_mut(kind).replace(slot, &after);
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl Graph {
             for classification in self.new_classifications(context, &before, contents)? {
                 self.entities.add_past_classified(classification.name, slot);
             }
-            self.table_mut(kind).replace(slot, Arc::new(after));
+            self.table_mut(kind).replace(slot, &after);
             return Ok(());
         }
         let mut after = before.next_version(context);
@@ -117,7 +117,7 @@ impl Graph {
             self.change_classified(slot, &before, &after);
         }
         self.change_values(kind, slot, &after, &changes);
-        self.table_mut(kind).replace(slot, Arc::new(after));
+        self.table_mut(kind).replace(slot, &after);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl Graph {
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
             self.entities.add_past_classified(name, slot);
-            self.entities.replace(slot, Arc::new(after));
+            self.entities.replace(slot, &after);
             return Ok(());
         }
         if before.classification(name).is_some() {
@@ -187,7 +187,7 @@ impl Graph {
         classifications.push(classification);
         after.set_classifications(classifications);
         self.entities.set_classified(name, slot, true);
-        self.entities.replace(slot, Arc::new(after));
+        self.entities.replace(slot, &after);
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl Graph {
                 self.symbol("property", name)?;
             }
             self.entities.add_past_classified(symbol, slot);
-            self.entities.replace(slot, Arc::new(after));
+            self.entities.replace(slot, &after);
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
@@ -221,7 +221,7 @@ impl Graph {
         let mut after = before.next_version(context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.chain([changed]).collect());
-        self.entities.replace(slot, Arc::new(after));
+        self.entities.replace(slot, &after);
         Ok(())
     }
 
@@ -231,7 +231,7 @@ impl Graph {
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
-            self.entities.replace(slot, Arc::new(after));
+            self.entities.replace(slot, &after);
             return Ok(());
         }
         before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
@@ -239,7 +239,7 @@ impl Graph {
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
         self.entities.set_classified(symbol, slot, false);
-        self.entities.replace(slot, Arc::new(after));
+        self.entities.replace(slot, &after);
         Ok(())
     }
 

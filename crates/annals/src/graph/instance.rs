@@ -18,9 +18,7 @@ pub(crate) struct Stamp {
     pub(crate) author: Symbol,
 }
 
-/// An instance in one version.
-// What walks and searches look at comes first, so that it shares one cache line.
-#[repr(C)]
+/// An instance in one version, taken apart: how it is changed, and how one that does not fit a row is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) properties: Properties,

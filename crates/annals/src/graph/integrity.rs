@@ -115,14 +115,14 @@ impl Graph {
             let mut key = Vec::new();
             append_index_key(scalar, &mut key);
             for found in values.prefix(&key).map(slot_of_key) {
-                let Some(other) = table.get(found).filter(|_| Some(found) != own_slot) else { continue };
-                let holds = other.properties.get(name).is_some_and(|held| match held {
+                let Some(other) = table.row(found).filter(|_| Some(found) != own_slot) else { continue };
+                let holds = other.property(name).is_some_and(|held| match held {
                     Value::Set(held) => held.contains(scalar),
-                    held => held == scalar,
+                    held => held == *scalar,
                 });
-                let is_within = |declaring: &Symbol| self.types.is_a(kind, other.type_name, *declaring);
+                let is_within = |declaring: &Symbol| self.types.is_a(kind, other.type_name(), *declaring);
                 if holds && unique_in.iter().any(is_within) {
-                    taken = Some((scalar.clone(), other.id.clone()));
+                    taken = Some((scalar.clone(), table.id(found).clone()));
                 }
             }
         });
@@ -141,14 +141,15 @@ impl Graph {
     pub(super) fn live_end(&self, id: &Id, valid_from: i64) -> Result<u32> {
         let missing =
             |text: String| Error::new(ErrorKind::MissingEnd, format!("relationship end {id}: {text}"));
-        let Some((slot, entity)) = self.entities.find(id) else {
+        let found = self.entities.slot(id).and_then(|slot| Some((slot, self.entities.row(slot)?)));
+        let Some((slot, entity)) = found else {
             return Err(missing("expected an entity, found none; create it first".into()));
         };
         if !entity.is_live() {
             return Err(missing("the entity is deleted; restore it first".into()));
         }
-        if entity.live_from > valid_from {
-            let (since, asked) = (display_micros(entity.live_from), display_micros(valid_from));
+        if entity.live_from() > valid_from {
+            let (since, asked) = (display_micros(entity.live_from()), display_micros(valid_from));
             return Err(missing(format!(
                 "the entity exists since {since}, the relationship would be valid from {asked}; use a later instant"
             )));
@@ -183,11 +184,11 @@ impl Graph {
 
     fn check_end_type(&self, declared: &DeclaredType, end: &EndDefinition, slot: u32) -> Result<()> {
         let Some(expected) = &end.type_name else { return Ok(()) };
-        let entity = self.entities.get(slot).expect("the end was found");
+        let type_name = self.entities.row(slot).expect("the end was found").type_name();
         let fits = self
             .names
             .find(expected)
-            .is_some_and(|expected| self.types.is_a(TypeKind::Entity, entity.type_name, expected));
+            .is_some_and(|expected| self.types.is_a(TypeKind::Entity, type_name, expected));
         if fits {
             return Ok(());
         }
@@ -196,8 +197,8 @@ impl Graph {
             format!(
                 "relationship type {}: expected an end of type {expected}, found {} of type {}",
                 declared.definition.name,
-                entity.id,
-                self.names.name(entity.type_name)
+                self.entities.id(slot),
+                self.names.name(type_name)
             ),
         ))
     }
@@ -215,13 +216,13 @@ impl Graph {
         if subtypes.iter().map(|&subtype| neighbors.degree(Some(subtype))).sum::<usize>() <= linked {
             return Ok(());
         }
-        let entity = self.entities.get(slot).expect("the end was found");
         let way = if direction == Direction::Out { "from" } else { "to" };
         Err(Error::new(
             ErrorKind::Cardinality,
             format!(
                 "relationship type {}: expected at most one {way} {}, which has one; delete that first",
-                declared.definition.name, entity.id
+                declared.definition.name,
+                self.entities.id(slot)
             ),
         ))
     }

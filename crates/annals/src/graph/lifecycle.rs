@@ -1,12 +1,11 @@
 //! Delete, restore, purge. An entity takes its relationships along.
 
-use std::sync::Arc;
-
-use super::adjacency::{Link, link_of_key};
+use super::adjacency::Link;
 use super::apply::Context;
 use super::instance::Instance;
 use super::integrity::display_micros;
 use super::past::Place;
+use super::wide::link_of_key;
 use super::{Graph, kind_of, past_link_key, past_link_prefix};
 use crate::model::{Direction, InstanceId, Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
@@ -23,19 +22,19 @@ impl Graph {
         }
         let relationships = self.live_relationships(slot);
         for &relationship in &relationships {
-            check_not_before(context, self.relationships.get(relationship).expect("it is linked"))?;
+            check_not_before(context, &self.relationships.get(relationship).expect("it is linked"))?;
         }
         if context.valid_from < context.stamp.micros {
             // A relationship that was deleted from a later time on is still seen before that time.
             for relationship in self.past_relationships(slot) {
-                check_not_before(context, self.relationships.get(relationship).expect("it is linked"))?;
+                check_not_before(context, &self.relationships.get(relationship).expect("it is linked"))?;
             }
         }
         for relationship in relationships {
             self.delete_relationship(context, relationship);
         }
-        self.leave_indexes(TypeKind::Entity, slot);
-        self.entities.replace(slot, Arc::new(deleted(&found, context)));
+        self.leave_indexes(TypeKind::Entity, slot, &found);
+        self.entities.replace(slot, &deleted(&found, context));
         Ok(())
     }
 
@@ -52,13 +51,13 @@ impl Graph {
     }
 
     fn delete_relationship(&mut self, context: Context, slot: u32) {
-        let found = Arc::clone(self.relationships.get(slot).expect("it is linked"));
+        let found = self.relationships.get(slot).expect("it is linked");
         for (end, direction, link) in links_of(slot, &found) {
-            self.neighbors_mut(end, direction).remove(link);
+            self.adjacency_mut(direction).remove(end, link);
             self.past_links.insert(&past_link_key(end, direction, link));
         }
-        self.leave_indexes(TypeKind::Relationship, slot);
-        self.relationships.replace(slot, Arc::new(deleted(&found, context)));
+        self.leave_indexes(TypeKind::Relationship, slot, &found);
+        self.relationships.replace(slot, &deleted(&found, context));
     }
 
     pub(super) fn restore(
@@ -82,15 +81,15 @@ impl Graph {
         self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
         // Types may have been declared or extended while it was deleted.
         self.check_content(TypeKind::Entity, &restored)?;
-        self.entities.replace(slot, Arc::new(restored));
-        self.enter_indexes(TypeKind::Entity, slot);
+        self.entities.replace(slot, &restored);
+        self.enter_indexes(TypeKind::Entity, slot, &restored);
         if with_relationships {
             for relationship in self.relationships_deleted_at(slot, found.place) {
-                let ends = self.relationships.get(relationship).expect("it is in the past links").ends;
+                let ends = self.relationships.row(relationship).expect("it is in the past links").ends();
                 let is_possible = ends.iter().all(|&end| {
                     self.entities
-                        .get(end)
-                        .is_some_and(|entity| entity.is_live() && entity.live_from <= context.valid_from)
+                        .row(end)
+                        .is_some_and(|entity| entity.is_live() && entity.live_from() <= context.valid_from)
                 });
                 if is_possible {
                     self.restore_relationship(context, relationship)?;
@@ -104,7 +103,7 @@ impl Graph {
     fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
         let mut slots = self.past_relationships(slot);
         slots.retain(|&relationship| {
-            self.relationships.get(relationship).is_some_and(|found| found.place == place)
+            self.relationships.row(relationship).is_some_and(|found| found.place() == place)
         });
         slots
     }
@@ -122,20 +121,19 @@ impl Graph {
     }
 
     fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
-        let found = Arc::clone(self.relationships.get(slot).expect("it was found"));
+        let found = self.relationships.get(slot).expect("it was found");
         for end in found.ends {
-            let entity = self.entities.get(end).expect("a relationship's ends are purged only with it");
-            self.live_end(&entity.id, context.valid_from)?;
+            self.live_end(self.entities.id(end), context.valid_from)?;
         }
         self.check_ends(found.type_name, found.ends)?;
         let restored = restored(&found, context);
         self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
         for (end, direction, link) in links_of(slot, &found) {
             self.past_links.remove(&past_link_key(end, direction, link));
-            self.neighbors_mut(end, direction).insert(link);
+            self.adjacency_mut(direction).insert(end, link);
         }
-        self.relationships.replace(slot, Arc::new(restored));
-        self.enter_indexes(TypeKind::Relationship, slot);
+        self.relationships.replace(slot, &restored);
+        self.enter_indexes(TypeKind::Relationship, slot, &restored);
         // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
         Ok(())
     }
@@ -157,9 +155,9 @@ impl Graph {
     }
 
     fn purge_relationship(&mut self, slot: u32) {
-        let found = Arc::clone(self.relationships.get(slot).expect("it was found"));
+        let found = self.relationships.get(slot).expect("it was found");
         for (end, direction, link) in links_of(slot, &found) {
-            self.neighbors_mut(end, direction).remove(link);
+            self.adjacency_mut(direction).remove(end, link);
             self.past_links.remove(&past_link_key(end, direction, link));
         }
         self.forget(TypeKind::Relationship, slot);
@@ -167,9 +165,9 @@ impl Graph {
 
     /// Takes an instance out of every index, of the present and of the past, and frees its slot for good.
     fn forget(&mut self, kind: TypeKind, slot: u32) {
-        let instance = Arc::clone(self.table(kind).get(slot).expect("it was found"));
+        let instance = self.table(kind).get(slot).expect("it was found");
         if instance.is_live() {
-            self.leave_indexes(kind, slot);
+            self.leave_indexes(kind, slot, &instance);
         }
         let table = self.table_mut(kind);
         table.forget_extent(instance.type_name, slot);

@@ -10,26 +10,32 @@ pub(crate) mod instance;
 mod integrity;
 pub(crate) mod key_set;
 mod lifecycle;
+mod links_page;
 pub(crate) mod compare;
 pub(crate) mod past;
 pub(crate) mod patch;
 pub(crate) mod properties;
+pub(crate) mod row;
+mod row_value;
+pub(crate) mod rows;
 pub(crate) mod symbols;
 pub(crate) mod table;
 pub(crate) mod types;
 pub(crate) mod vector;
+pub(crate) mod wide;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use adjacency::{Link, Neighbors, append_link_key};
+use adjacency::{Adjacency, Link, Neighbors};
 use key_set::KeySet;
 use symbols::Symbols;
 use table::Table;
 use types::Types;
 use vector::Vector;
+use wide::append_link_key;
 
 use crate::Position;
 use crate::model::{Direction, InstanceId, Instant, TypeDefinition, TypeKind};
@@ -51,9 +57,9 @@ pub(crate) struct Graph {
     pub(crate) entities: Table,
     pub(crate) relationships: Table,
     /// Live relationships by the slot of the entity they start at.
-    pub(crate) out: Vector<Neighbors>,
+    pub(crate) out: Adjacency,
     /// Live relationships by the slot of the entity they end at.
-    pub(crate) into: Vector<Neighbors>,
+    pub(crate) into: Adjacency,
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
 }
@@ -70,8 +76,8 @@ impl Graph {
             type_changes: Vector::new(),
             entities: Table::new(),
             relationships: Table::new(),
-            out: Vector::new(),
-            into: Vector::new(),
+            out: Adjacency::new(),
+            into: Adjacency::new(),
             past_links: KeySet::new(),
         }
     }
@@ -91,21 +97,25 @@ impl Graph {
         }
     }
 
+    /// The live relationships of entities in one direction.
     #[inline]
-    pub(crate) fn neighbors(&self, slot: u32, direction: Direction) -> &Neighbors {
-        let side = match direction {
+    pub(crate) fn adjacency(&self, direction: Direction) -> &Adjacency {
+        match direction {
             Direction::Out => &self.out,
             Direction::In => &self.into,
-        };
-        side.get(slot as usize).expect("every entity slot has neighbors")
+        }
     }
 
-    pub(crate) fn neighbors_mut(&mut self, slot: u32, direction: Direction) -> &mut Neighbors {
-        let side = match direction {
+    pub(crate) fn adjacency_mut(&mut self, direction: Direction) -> &mut Adjacency {
+        match direction {
             Direction::Out => &mut self.out,
             Direction::In => &mut self.into,
-        };
-        side.get_mut(slot as usize).expect("every entity slot has neighbors")
+        }
+    }
+
+    #[inline]
+    pub(crate) fn neighbors(&self, slot: u32, direction: Direction) -> Neighbors<'_> {
+        self.adjacency(direction).get(slot)
     }
 
     /// When the record at the tail was committed. Units: microseconds since 1970.

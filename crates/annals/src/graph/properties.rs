@@ -30,6 +30,11 @@ impl Properties {
             entries.sort_by_key(|entry| entry.0);
             entries.dedup_by_key(|entry| entry.0);
         }
+        Properties::from_sorted(entries)
+    }
+
+    /// The properties in `entries`, which are ordered by symbol, each once.
+    pub(crate) fn from_sorted(entries: Vec<Entry>) -> Properties {
         if entries.len() <= CHUNK_MAX {
             return Properties::Few(entries.into());
         }
@@ -48,6 +53,14 @@ impl Properties {
         self.chunks().flatten().map(|(symbol, value)| (*symbol, value))
     }
 
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = Entry> {
+        let entries = match self {
+            Properties::Few(entries) => entries.into_vec(),
+            Properties::Many(chunks) => chunks.iter().flat_map(|chunk| chunk.iter().cloned()).collect(),
+        };
+        entries.into_iter()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.chunks().map(<[Entry]>::len).sum()
     }
@@ -64,15 +77,6 @@ impl Properties {
             Properties::Many(chunks) => &*chunks[Self::chunk_of(chunks, symbol)],
         };
         entries.iter().find(|entry| entry.0 == symbol).map(|entry| &entry.1)
-    }
-
-    /// Reads the first property, so that its memory is on the way when the caller asks for one.
-    #[inline]
-    pub(crate) fn touch(&self) {
-        if let Properties::Few(entries) = self {
-            let first = entries.first().map_or(0, |entry| entry.0.0);
-            assert!(first < u32::MAX, "symbols are given from 0 upwards");
-        }
     }
 
     /// Sets or (with `None`) removes one value; returns the one before.

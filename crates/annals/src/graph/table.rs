@@ -6,6 +6,9 @@ use super::hash::hash_id;
 use super::id_map::IdMap;
 use super::instance::Instance;
 use super::key_set::{KEY_BYTES_MAX, KeySet};
+use super::past::{Past, PastVersion, View};
+use super::row::{NO_EXTRA, Packed, Row, pack, pack_whole};
+use super::rows::Rows;
 use super::symbols::Symbol;
 use super::vector::Vector;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
@@ -13,12 +16,19 @@ use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, i
 // The longest key holds a slot, a property and a value.
 const _: () = assert!(8 + INDEX_KEY_BYTES_MAX <= KEY_BYTES_MAX);
 
+/// Room for most rows. Units: bytes.
+const ROW_BYTES: usize = 160;
+
 /// One kind of instances with its indexes.
 #[derive(Clone)]
 pub(crate) struct Table {
-    /// By slot, in the order of creation; `None` where an instance was purged.
-    pub(crate) slots: Vector<Option<Arc<Instance>>>,
-    ids: IdMap,
+    /// Versions in force by slot, in the order of creation; empty where an instance was purged.
+    pub(crate) rows: Rows,
+    /// What does not fit the rows.
+    pub(crate) extras: Vector<Extra>,
+    /// Ids by slot; a nil UUID where an instance was purged.
+    pub(crate) ids: Vector<Id>,
+    slots: IdMap,
     /// Live instances. Shape: type (4), slot (4).
     pub(crate) extents: KeySet,
     /// Instances that are not live now but were. Shape as `extents`.
@@ -37,6 +47,17 @@ pub(crate) struct Table {
     pub(crate) past_classified: KeySet,
     /// The same by slot, so that a purge finds them. Shape: slot (4), classification (4).
     pub(crate) past_classified_of: KeySet,
+}
+
+/// What a row does not hold itself.
+#[derive(Clone)]
+pub(crate) enum Extra {
+    /// The versions that are not in force.
+    Past(Arc<Past>),
+    /// The instance, which is too large for a row.
+    Whole(Arc<Instance>),
+    /// Nothing any more: the instance was purged.
+    Gone,
 }
 
 /// The slot at the end of an index key.
@@ -71,8 +92,10 @@ fn members(values: &ValueSet, take: &mut impl FnMut(&Value)) {
 impl Table {
     pub(crate) fn new() -> Table {
         Table {
-            slots: Vector::new(),
-            ids: IdMap::new(),
+            rows: Rows::new(),
+            extras: Vector::new(),
+            ids: Vector::new(),
+            slots: IdMap::new(),
             extents: KeySet::new(),
             past_extents: KeySet::new(),
             counts: Vector::new(),
@@ -85,40 +108,133 @@ impl Table {
         }
     }
 
+    /// Number of slots, those of purged instances included.
+    pub(crate) fn slots_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The version in force of the instance at `slot`.
     #[inline]
-    pub(crate) fn get(&self, slot: u32) -> Option<&Arc<Instance>> {
-        self.slots.get(slot as usize)?.as_ref()
+    pub(crate) fn row(&self, slot: u32) -> Option<Row<'_>> {
+        let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
+        let packed = Packed::new(bytes);
+        if packed.is_whole() { self.whole(packed) } else { Some(Row::Packed(packed)) }
+    }
+
+    #[inline(never)]
+    fn whole(&self, packed: Packed) -> Option<Row<'_>> {
+        match self.extra(packed)? {
+            Extra::Whole(instance) => Some(Row::Whole(instance)),
+            Extra::Past(_) | Extra::Gone => None,
+        }
+    }
+
+    fn extra(&self, packed: Packed) -> Option<&Extra> {
+        self.extras.get(packed.extra()? as usize)
+    }
+
+    fn packed(&self, slot: u32) -> Option<Packed<'_>> {
+        let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
+        Some(Packed::new(bytes))
+    }
+
+    /// The versions of the instance at `slot` that are not in force.
+    pub(crate) fn past(&self, slot: u32) -> Option<&Arc<Past>> {
+        match self.extra(self.packed(slot)?)? {
+            Extra::Past(past) => Some(past),
+            Extra::Whole(instance) => instance.past.as_ref(),
+            Extra::Gone => None,
+        }
+    }
+
+    /// The version of the instance at `slot` that `view` sees; `None` if it sees none.
+    pub(crate) fn version_in(&self, slot: u32, view: View) -> Option<PastVersion> {
+        let row = self.row(slot)?;
+        // Invariant: no version has a later valid time than the one in force.
+        if view.admits(row.place(), row.valid_from()) {
+            return Some(row.in_force());
+        }
+        self.past(slot)?.find(view).copied()
+    }
+
+    /// The instance at `slot`, taken apart.
+    pub(crate) fn get(&self, slot: u32) -> Option<Arc<Instance>> {
+        match self.extra(self.packed(slot)?) {
+            Some(Extra::Whole(instance)) => Some(Arc::clone(instance)),
+            _ => {
+                let row = self.row(slot)?;
+                Some(Arc::new(row.unpack(self.id(slot), self.past(slot).cloned())))
+            }
+        }
+    }
+
+    /// All live instances.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Id, Row<'_>)> {
+        let slots = 0..u32::try_from(self.slots_count()).unwrap_or(u32::MAX);
+        slots.filter_map(|slot| Some((slot, self.id(slot), self.row(slot).filter(|row| row.is_live())?)))
+    }
+
+    /// The id of the instance at `slot`.
+    pub(crate) fn id(&self, slot: u32) -> &Id {
+        self.ids.get(slot as usize).expect("every slot has an id")
     }
 
     #[inline]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
-        self.ids.get(hash_id(id), |slot| self.get(slot).is_some_and(|instance| instance.id == *id))
+        self.slots.get(hash_id(id), |slot| self.id(slot) == id)
     }
 
-    #[inline]
-    pub(crate) fn find(&self, id: &Id) -> Option<(u32, &Arc<Instance>)> {
-        let mut found = None;
-        self.ids.get(hash_id(id), |slot| {
-            found = self.get(slot).filter(|instance| instance.id == *id).map(|instance| (slot, instance));
-            found.is_some()
-        });
-        found
+    /// The instance with this id, taken apart, and its slot.
+    pub(crate) fn find(&self, id: &Id) -> Option<(u32, Arc<Instance>)> {
+        let slot = self.slot(id)?;
+        Some((slot, self.get(slot)?))
     }
 
     /// Puts a new instance into the next slot.
-    pub(crate) fn push(&mut self, instance: Arc<Instance>) -> u32 {
-        let slot = u32::try_from(self.slots.len()).expect("checked against SLOTS_MAX");
-        self.ids.insert(hash_id(&instance.id), slot);
-        self.slots.push(Some(instance));
+    pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
+        let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
+        self.slots.insert(hash_id(&instance.id), slot);
+        self.ids.push(instance.id.clone());
+        let mut row = Vec::with_capacity(ROW_BYTES);
+        self.pack(instance, None, &mut row);
+        self.rows.push(&row);
         slot
     }
 
-    /// A table of these slots whose other indexes are still empty.
-    pub(crate) fn from_slots(slots: Vec<Option<Arc<Instance>>>) -> Table {
+    /// Puts a later version in the place of the one at `slot`.
+    pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
+        let extra = self.packed(slot).and_then(Packed::extra);
+        let mut row = Vec::with_capacity(ROW_BYTES);
+        self.pack(instance, extra, &mut row);
+        self.rows.set(slot as usize, &row);
+    }
+
+    // Packs an instance into `row`, and what does not fit into an extra: the one it has, or the next.
+    fn pack(&mut self, instance: &Instance, extra: Option<u32>, row: &mut Vec<u8>) {
+        let next = extra.unwrap_or_else(|| u32::try_from(self.extras.len()).expect("no more than slots"));
+        let past = instance.past.as_ref().map(|past| Extra::Past(Arc::clone(past)));
+        let own = if past.is_some() { Some(next) } else { extra };
+        let kept = if pack(instance, own.unwrap_or(NO_EXTRA), row) {
+            past
+        } else {
+            pack_whole(next, row);
+            Some(Extra::Whole(Arc::new(instance.clone())))
+        };
+        match (extra, kept) {
+            (Some(extra), kept) => self.extras.set(extra as usize, kept.unwrap_or(Extra::Gone)),
+            (None, Some(kept)) => self.extras.push(kept),
+            (None, None) => {}
+        }
+    }
+
+    /// A table of parts that somebody else wrote, whose other indexes are still empty.
+    pub(crate) fn from_rows(rows: Rows, extras: Vector<Extra>, ids: Vec<Id>) -> Table {
         let hashed = (0u32..)
-            .zip(&slots)
-            .filter_map(|(slot, instance)| instance.as_ref().map(|instance| (hash_id(&instance.id), slot)));
-        Table { ids: IdMap::from_hashed(hashed), slots: slots.into_iter().collect(), ..Table::new() }
+            .zip(&ids)
+            .filter(|(slot, _)| rows.get(*slot as usize).is_some_and(|row| !row.is_empty()))
+            .map(|(slot, id)| (hash_id(id), slot));
+        let slots = IdMap::from_hashed(hashed);
+        Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new() }
     }
 
     /// Puts the extents in place, and counts them.
@@ -136,13 +252,14 @@ impl Table {
 
     /// Takes an instance away for good.
     pub(crate) fn remove(&mut self, slot: u32) {
-        if let Some(instance) = self.slots.get_mut(slot as usize).and_then(Option::take) {
-            self.ids.remove(hash_id(&instance.id), slot);
+        let Some(packed) = self.packed(slot) else { return };
+        if let Some(extra) = packed.extra() {
+            self.extras.set(extra as usize, Extra::Gone);
         }
-    }
-
-    pub(crate) fn replace(&mut self, slot: u32, instance: Arc<Instance>) {
-        self.slots.set(slot as usize, Some(instance));
+        let hash = hash_id(self.id(slot));
+        self.slots.remove(hash, slot);
+        self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
+        self.rows.set(slot as usize, &[]);
     }
 
     /// Lists the instance among the live ones of its type, or among those of the past.

@@ -50,6 +50,11 @@ impl ValueSet {
         }
     }
 
+    /// True if the set is one block, which is copied as a whole.
+    pub(crate) fn is_few(&self) -> bool {
+        matches!(self.0, Form::Few(_))
+    }
+
     /// True if there is no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

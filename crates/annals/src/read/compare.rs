@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::instance::{Held, named};
 use super::snapshot::{AsOf, Snapshot};
-use crate::graph::adjacency::link_of_key;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::properties::Properties;
+use crate::graph::wide::link_of_key;
 use crate::graph::{kind_of, past_link_prefix};
 use crate::log::ReadLimit;
 use crate::model::{Action, ClassificationContent, Direction, InstanceId, Status, Value};
@@ -75,12 +74,15 @@ impl Snapshot {
     ///
     /// Errors: `NotFound` if the instance or one of the versions does not exist.
     pub fn difference(&self, id: &InstanceId, before: u32, after: u32) -> Result<Difference> {
-        let version = |number: u32| {
-            self.instance_version(id, number)?.map(|(_, held)| held).ok_or_else(|| {
-                Error::new(ErrorKind::NotFound, format!("{id} has no version {number}; list its versions"))
-            })
+        let version = |number: u32| match self.instance_version(id, number)? {
+            Some((slot, held)) => Ok(self.instance(kind_of(id), slot, held)),
+            None => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("{id} has no version {number}; list its versions"),
+            )),
         };
-        Ok(self.compare(&version(before)?, &version(after)?))
+        let (before, after) = (version(before)?, version(after)?);
+        Ok(self.compare(&before, &after))
     }
 
     /// What became of every instance between two positions, in the order of first change.
@@ -100,9 +102,12 @@ impl Snapshot {
         for id in self.touched(from, to)? {
             let kind = kind_of(&id);
             // Purged since: neither side knows it.
-            let Some((_, instance)) = self.graph().table(kind).find(id.id()) else { continue };
-            let old = before.seen(kind, instance, false)?;
-            let new = after.seen(kind, instance, false)?;
+            let Some(slot) = self.graph().table(kind).slot(id.id()) else { continue };
+            let seen = |snapshot: &Snapshot| -> Result<_> {
+                let held = snapshot.seen(kind, slot, false)?;
+                Ok(held.map(|held| snapshot.instance(kind, slot, held)))
+            };
+            let (old, new) = (seen(&before)?, seen(&after)?);
             match (old, new) {
                 (None, Some(_)) => changes.push(InstanceChange::Appeared(id)),
                 (Some(_), None) => changes.push(InstanceChange::Disappeared(id)),
@@ -185,7 +190,7 @@ impl Snapshot {
         found
     }
 
-    fn compare(&self, before: &Held, after: &Held) -> Difference {
+    fn compare(&self, before: &Instance, after: &Instance) -> Difference {
         let mut classifications = Vec::new();
         let mut names: Vec<_> =
             before.classifications().iter().chain(after.classifications()).map(|known| known.name).collect();
@@ -233,7 +238,10 @@ impl Snapshot {
 
     /// All properties of an instance by name; used to write whole contents back.
     pub(crate) fn named_properties(&self, properties: &Properties) -> Vec<(Arc<str>, Value)> {
-        named(self, properties).map(|(name, value)| (name.into(), value.clone())).collect()
+        properties
+            .iter()
+            .map(|(name, value)| (Arc::clone(self.graph().names.name(name)), value.clone()))
+            .collect()
     }
 
     pub(crate) fn classification_content(&self, known: &Classification) -> ClassificationContent {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::instance::{Entity, Held, Relationship};
 use super::plan::Plan;
 use super::snapshot::Snapshot;
+use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
 use crate::model::{TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
@@ -74,8 +75,8 @@ pub enum Order {
 /// })?;
 /// let snapshot = repository.snapshot();
 /// let page = snapshot.find_entities(&Find::of("package").matching("size", Operator::Less, 5).order_by("size"))?;
-/// let names: Vec<_> = page.items.iter().map(|found| found.property("name").unwrap().as_str().unwrap()).collect();
-/// assert_eq!(names, ["dash", "zsh"]);
+/// let names: Vec<_> = page.items.iter().map(|found| found.property("name").unwrap()).collect();
+/// assert_eq!(names, ["dash".into(), "zsh".into()]);
 /// # Ok::<(), annals::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -271,16 +272,16 @@ impl<'f> Filter<'f> {
         }
     }
 
-    pub(super) fn admits(&self, instance: &crate::graph::instance::Instance) -> bool {
-        self.types.as_ref().is_none_or(|types| types.binary_search(&instance.type_name).is_ok())
+    pub(super) fn admits(&self, row: Row) -> bool {
+        self.types.as_ref().is_none_or(|types| types.binary_search(&row.type_name()).is_ok())
             && self
                 .classifications
                 .as_ref()
-                .is_none_or(|names| names.iter().any(|name| instance.classification(*name).is_some()))
+                .is_none_or(|names| names.iter().any(|name| row.is_classified(*name)))
             && self
                 .conditions
                 .iter()
-                .all(|(name, condition)| condition.holds(name.and_then(|name| instance.properties.get(name))))
+                .all(|(name, condition)| condition.holds(name.and_then(|name| row.property(name)).as_ref()))
     }
 }
 
@@ -295,15 +296,10 @@ impl Snapshot {
 
     /// One page of the relationships that a search finds. Errors: as [`Snapshot::find_entities`].
     pub fn find_relationships(&self, find: &Find) -> Result<Page<Relationship<'_>>> {
-        self.find(TypeKind::Relationship, find, |_, held| Relationship { snapshot: self, held })
+        self.find(TypeKind::Relationship, find, |slot, held| Relationship { snapshot: self, slot, held })
     }
 
-    fn find<'s, T>(
-        &'s self,
-        kind: TypeKind,
-        find: &Find,
-        make: impl Fn(u32, Held<'s>) -> T,
-    ) -> Result<Page<T>> {
+    fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T) -> Result<Page<T>> {
         find.check()?;
         let filter = Filter::new(self, kind, find);
         let plan = Plan::choose(self, &filter, find)?;
@@ -313,9 +309,9 @@ impl Snapshot {
         let mut last_key: Option<Vec<u8>> = None;
         let mut candidates = plan.candidates(self, &filter, after.as_deref());
         while let Some((key, slot)) = candidates.next() {
-            let Some(instance) = self.graph().table(kind).get(slot) else { continue };
-            let Some(held) = self.seen(kind, instance, false)? else { continue };
-            if !filter.admits(&held) || !plan.is_first_key(&held, slot, &key) {
+            let Some(held) = self.seen(kind, slot, false)? else { continue };
+            let row = self.row(kind, slot, &held);
+            if !filter.admits(row) || !plan.is_first_key(row, slot, &key) {
                 continue;
             }
             if page.items.len() == find.limit {

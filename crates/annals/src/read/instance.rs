@@ -1,33 +1,23 @@
 //! Entities and relationships as a caller sees them.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::properties::Properties;
+use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{Id, InstanceId, Instant, Stamp, Status, Value};
+use crate::model::{Id, InstanceId, Instant, Stamp, Status, TypeKind, Value};
 use crate::{Position, Result};
 
-/// An instance in the version that the snapshot sees: borrowed from it, or read from the log.
+/// Which version of an instance a handle holds.
 #[derive(Clone)]
-pub(crate) enum Held<'s> {
-    Borrowed(&'s Instance),
-    Owned(Arc<Instance>),
-}
-
-impl Deref for Held<'_> {
-    type Target = Instance;
-
-    #[inline]
-    fn deref(&self) -> &Instance {
-        match self {
-            Held::Borrowed(instance) => instance,
-            Held::Owned(instance) => instance,
-        }
-    }
+pub(crate) enum Held {
+    /// The one in force, which the graph has.
+    InForce,
+    /// One that was read from the log.
+    Read(Arc<Instance>),
 }
 
 /// A property name looked up by [`Snapshot::name`]: spares the look-up when many entities are asked.
@@ -46,70 +36,75 @@ macro_rules! instance_methods {
     ($name:ident, $variant:ident) => {
         impl<'s> $name<'s> {
             /// Its id.
-            pub fn id(&self) -> &Id {
-                &self.held.id
+            pub fn id(&self) -> &'s Id {
+                self.snapshot.graph().table(TypeKind::$variant).id(self.slot)
+            }
+
+            #[inline]
+            fn row(&self) -> Row<'_> {
+                self.snapshot.row(TypeKind::$variant, self.slot, &self.held)
             }
 
             /// Its id, with its kind.
             pub fn instance_id(&self) -> InstanceId {
-                InstanceId::$variant(self.held.id.clone())
+                InstanceId::$variant(self.id().clone())
             }
 
             /// Name of its type.
             pub fn type_name(&self) -> &'s str {
-                self.snapshot.graph().names.name(self.held.type_name)
+                self.snapshot.graph().names.name(self.row().type_name())
             }
 
             /// Number of this version; the first is 1.
             pub fn version(&self) -> u32 {
-                self.held.version
+                self.row().version()
             }
 
             /// Number of the version written last: what `If-Match` and optimistic writers compare.
             pub fn latest_version(&self) -> u32 {
-                self.held.versions
+                self.row().versions()
             }
 
             /// Whether it is live.
             pub fn status(&self) -> Status {
-                self.held.status
+                self.row().status()
             }
 
             /// When and by whom it was created.
             pub fn created(&self) -> Stamp {
-                self.snapshot.stamp(self.held.created)
+                self.snapshot.stamp(self.row().created())
             }
 
             /// When and by whom this version was written.
             pub fn updated(&self) -> Stamp {
-                self.snapshot.stamp(self.held.updated)
+                self.snapshot.stamp(self.row().updated())
             }
 
             /// From when this version is true.
             pub fn valid_from(&self) -> Instant {
-                Instant::from_checked_micros(self.held.valid_from)
+                Instant::from_checked_micros(self.row().valid_from())
             }
 
             /// Position of the record that wrote this version.
             pub fn position(&self) -> Position {
-                Position(self.held.place.position)
+                Position(self.row().place().position)
             }
 
             /// The value of a property.
             #[inline]
-            pub fn property(&self, name: &str) -> Option<&Value> {
-                self.held.properties.get(self.snapshot.graph().names.find(name)?)
+            pub fn property(&self, name: &str) -> Option<Value> {
+                self.row().property(self.snapshot.graph().names.find(name)?)
             }
 
             /// The value of a property whose name was looked up before.
             #[inline]
-            pub fn value(&self, name: Name) -> Option<&Value> {
-                self.held.properties.get(name.0)
+            pub fn value(&self, name: Name) -> Option<Value> {
+                self.row().property(name.0)
             }
 
             /// All properties, each with its name.
-            pub fn properties(&self) -> impl Iterator<Item = (&'s str, &Value)> {
-                named(self.snapshot, &self.held.properties)
+            pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'s> {
+                named(self.snapshot, self.row().properties())
             }
         }
 
@@ -127,14 +122,15 @@ macro_rules! instance_methods {
 pub struct Entity<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) slot: u32,
-    pub(super) held: Held<'s>,
+    pub(super) held: Held,
 }
 
 /// A relationship in one version.
 #[derive(Clone)]
 pub struct Relationship<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) held: Held<'s>,
+    pub(super) slot: u32,
+    pub(super) held: Held,
 }
 
 instance_methods!(Entity, Entity);
@@ -142,21 +138,15 @@ instance_methods!(Relationship, Relationship);
 
 impl<'s> Entity<'s> {
     /// The classifications it carries.
-    pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'_>> {
+    pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'s>> + use<'s> {
         let snapshot = self.snapshot;
-        self.held
-            .classifications()
-            .iter()
-            .map(move |classification| ClassificationRef { snapshot, classification })
+        let known = self.row().classifications().into_iter();
+        known.map(move |classification| ClassificationRef { snapshot, classification })
     }
 
     /// The classification with this name.
-    pub fn classification(&self, name: &str) -> Option<ClassificationRef<'_>> {
+    pub fn classification(&self, name: &str) -> Option<ClassificationRef<'s>> {
         self.classifications().find(|classification| classification.name() == name)
-    }
-
-    pub(crate) fn held(&self) -> &Instance {
-        &self.held
     }
 }
 
@@ -173,35 +163,29 @@ impl<'s> Relationship<'s> {
 
     /// The entity it starts at.
     pub fn from_entity(&self) -> Result<Option<Entity<'s>>> {
-        self.snapshot.entity_at(self.held.ends[0])
+        self.snapshot.entity_at(self.row().ends()[0])
     }
 
     /// The entity it ends at.
     pub fn to_entity(&self) -> Result<Option<Entity<'s>>> {
-        self.snapshot.entity_at(self.held.ends[1])
+        self.snapshot.entity_at(self.row().ends()[1])
     }
 
     fn end(&self, side: usize) -> &'s Id {
-        &self
-            .snapshot
-            .graph()
-            .entities
-            .get(self.held.ends[side])
-            .expect("purging an end purges the relationship")
-            .id
+        self.snapshot.graph().entities.id(self.row().ends()[side])
     }
 }
 
 /// A classification that an entity carries.
-#[derive(Clone, Copy)]
-pub struct ClassificationRef<'e> {
-    snapshot: &'e Snapshot,
-    classification: &'e Classification,
+#[derive(Clone)]
+pub struct ClassificationRef<'s> {
+    snapshot: &'s Snapshot,
+    classification: Classification,
 }
 
-impl<'e> ClassificationRef<'e> {
+impl<'s> ClassificationRef<'s> {
     /// Its name.
-    pub fn name(&self) -> &'e str {
+    pub fn name(&self) -> &'s str {
         self.snapshot.graph().names.name(self.classification.name)
     }
 
@@ -221,19 +205,16 @@ impl<'e> ClassificationRef<'e> {
     }
 
     /// The value of a property.
-    pub fn property(&self, name: &str) -> Option<&'e Value> {
-        self.classification.properties.get(self.snapshot.graph().names.find(name)?)
+    pub fn property(&self, name: &str) -> Option<Value> {
+        self.classification.properties.get(self.snapshot.graph().names.find(name)?).cloned()
     }
 
     /// All properties, each with its name.
-    pub fn properties(&self) -> impl Iterator<Item = (&'e str, &'e Value)> {
-        named(self.snapshot, &self.classification.properties)
+    pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'s> {
+        named(self.snapshot, self.classification.properties.clone())
     }
 }
 
-pub(super) fn named<'s, 'p>(
-    snapshot: &'s Snapshot,
-    properties: &'p Properties,
-) -> impl Iterator<Item = (&'s str, &'p Value)> {
-    properties.iter().map(|(name, value)| (&**snapshot.graph().names.name(name), value))
+pub(super) fn named(snapshot: &Snapshot, properties: Properties) -> impl Iterator<Item = (&str, Value)> {
+    properties.into_entries().map(|(name, value)| (&**snapshot.graph().names.name(name), value))
 }

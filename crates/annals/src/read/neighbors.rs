@@ -1,16 +1,15 @@
 //! The neighbours of an entity, now or as of an earlier time, page by page.
 
 use std::iter::Peekable;
-use std::sync::Arc;
 
-use super::instance::{Entity, Relationship};
+use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
-use crate::graph::adjacency::{Link, Links, link_of_key};
-use crate::graph::instance::Instance;
+use crate::graph::adjacency::{Link, Links, Neighbors as GraphNeighbors};
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id};
+use crate::graph::wide::link_of_key;
+use crate::model::{Direction, Id, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 /// A relationship of an entity, with the entity at its other end.
@@ -33,20 +32,9 @@ pub struct Neighbors<'s> {
     links: LinksSeen<'s>,
 }
 
-/// How many entities are looked up at once.
-const AHEAD: usize = 8;
-
-/// A link, and the instance at its other end, if it is still there.
-type LookedUp<'s> = (Link, Option<&'s Arc<Instance>>);
-
-/// A link and, once looked up, the entity it leads to.
-type End<'s> = (Link, Option<&'s Arc<Instance>>);
-
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
 pub struct Entities<'s> {
     neighbors: Neighbors<'s>,
-    ahead: [Option<LookedUp<'s>>; AHEAD],
-    next: usize,
 }
 
 /// Which types of relationships to follow.
@@ -129,9 +117,11 @@ impl Snapshot {
 
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
         let (own, other) = if direction == Direction::Out { (0, 1) } else { (1, 0) };
-        match self.graph().relationships.find(relationship) {
-            Some((found, instance)) if instance.ends[own] == slot => {
-                Ok(Link { type_name: instance.type_name, relationship: found, other: instance.ends[other] })
+        let relationships = &self.graph().relationships;
+        let found = relationships.slot(relationship);
+        match found.and_then(|found| Some((found, relationships.row(found)?))) {
+            Some((found, row)) if row.ends()[own] == slot => {
+                Ok(Link { type_name: row.type_name(), relationship: found, other: row.ends()[other] })
             }
             _ => Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -198,16 +188,16 @@ impl<'s> Entity<'s> {
 impl<'s> Neighbors<'s> {
     /// Only the entities at the other ends: cheaper, because the relationships are not looked at.
     pub fn entities(self) -> Entities<'s> {
-        Entities { neighbors: self, ahead: [None; AHEAD], next: AHEAD }
+        Entities { neighbors: self }
     }
 
     /// The next link that the snapshot sees, without looking at the entity behind it.
     pub(crate) fn next_link(&mut self) -> Option<Link> {
         loop {
             if let Some(link) = self.links.next() {
-                let relationship = self.snapshot.graph().relationships.get(link.relationship);
+                // Only live relationships are linked at present.
                 if self.snapshot.view().is_none()
-                    || relationship.is_some_and(|found| self.snapshot.sees(found))
+                    || self.snapshot.sees(TypeKind::Relationship, link.relationship)
                 {
                     return Some(link);
                 }
@@ -216,34 +206,6 @@ impl<'s> Neighbors<'s> {
             let name = self.types.pop()?;
             self.links = LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), self.after);
         }
-    }
-}
-
-impl<'s> Entities<'s> {
-    fn look_ahead(&mut self) {
-        self.next = 0;
-        self.ahead = [None; AHEAD];
-        for ahead in &mut self.ahead {
-            match self.neighbors.next_link() {
-                None => break,
-                Some(link) => *ahead = Some((link, None)),
-            }
-        }
-        look_up(self.neighbors.snapshot, &mut self.ahead);
-    }
-}
-
-/// Looks up the entities at the ends of links in steps, each step for all of them: the processor then waits for their
-/// memory once and not once for each.
-fn look_up<'s>(snapshot: &'s Snapshot, ends: &mut [Option<End<'s>>]) {
-    for (link, instance) in ends.iter_mut().flatten() {
-        *instance = snapshot.graph().entities.get(link.other);
-    }
-    for (_, instance) in ends.iter_mut().flatten() {
-        *instance = instance.filter(|instance| snapshot.sees(instance));
-    }
-    for instance in ends.iter().flatten().filter_map(|(_, instance)| *instance) {
-        instance.properties.touch();
     }
 }
 
@@ -262,33 +224,40 @@ impl Snapshot {
     ) -> Result<Vec<Entity<'s>>> {
         let types = self.relationship_types(type_name);
         let mut ends = Vec::with_capacity(4 * from.len());
-        match (self.view(), &types) {
-            (None, LinkTypes::All | LinkTypes::One(_)) => {
-                let one = if let LinkTypes::One(name) = types { Some(name) } else { None };
-                let neighbors: Vec<_> =
-                    from.iter().map(|entity| self.graph().neighbors(entity.slot, direction)).collect();
-                ends.extend(
-                    neighbors.iter().flat_map(|links| links.iter(one)).map(|link| Some((link, None))),
-                );
-            }
+        let one = match (self.view(), &types) {
+            (None, LinkTypes::All) => None,
+            (None, LinkTypes::One(name)) => Some(*name),
             _ => {
                 for entity in from {
                     let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
-                    ends.extend(std::iter::from_fn(|| neighbors.next_link()).map(|link| Some((link, None))));
+                    while let Some(link) = neighbors.next_link() {
+                        ends.push(self.end_of(link)?);
+                    }
                 }
+                return Ok(ends);
+            }
+        };
+        let adjacency = self.graph().adjacency(direction);
+        let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
+        for entity_from in from {
+            match adjacency.get(entity_from.slot) {
+                GraphNeighbors::Narrow(narrow) => {
+                    ends.extend(narrow.of_type(one).others.iter().map(|&slot| entity(slot)));
+                }
+                wide => ends.extend(wide.iter(one).map(|link| entity(link.other))),
             }
         }
-        look_up(self, &mut ends);
-        ends.into_iter().flatten().map(|end| self.entity_of_end(end)).collect()
+        Ok(ends)
     }
 
+    /// The entity that a link which this snapshot sees leads to.
     #[inline]
-    fn entity_of_end<'s>(&'s self, (link, instance): End<'s>) -> Result<Entity<'s>> {
-        let entity = match instance {
-            None => None,
-            Some(instance) => self.entity_of(link.other, instance)?,
-        };
-        entity.ok_or_else(|| dangling(link))
+    fn end_of(&self, link: Link) -> Result<Entity<'_>> {
+        // Live links lead to live entities.
+        if self.view().is_none() {
+            return Ok(Entity { snapshot: self, slot: link.other, held: Held::InForce });
+        }
+        self.entity_at(link.other)?.ok_or_else(|| dangling(link))
     }
 }
 
@@ -297,12 +266,8 @@ impl<'s> Iterator for Entities<'s> {
 
     #[inline]
     fn next(&mut self) -> Option<Result<Entity<'s>>> {
-        if self.next == AHEAD {
-            self.look_ahead();
-        }
-        let end = self.ahead[self.next]?;
-        self.next += 1;
-        Some(self.neighbors.snapshot.entity_of_end(end))
+        let link = self.neighbors.next_link()?;
+        Some(self.neighbors.snapshot.end_of(link))
     }
 }
 

@@ -6,8 +6,8 @@ use std::ops::Bound;
 
 use super::find::{Condition, Filter, Find, Operator, Order};
 use super::snapshot::Snapshot;
-use crate::graph::instance::Instance;
 use crate::graph::key_set::{KeySet, Range};
+use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{for_each_indexed, slot_of_key};
 use crate::model::{append_index_key, append_numeric_prefix, append_text_prefix};
@@ -101,7 +101,7 @@ impl Plan {
             Plan::Nothing => {}
             Plan::All => {
                 let first = after.map_or(0, |key| slot_of_key(key) as usize + 1);
-                return Candidates::Slots { next: first, end: table.slots.len() };
+                return Candidates::Slots { next: first, end: table.slots_count() };
             }
             Plan::Values { property, low, high, order } => {
                 is_descending = *order == Order::Descending;
@@ -124,12 +124,12 @@ impl Plan {
     }
 
     /// False if the walk comes upon the instance again by a later key, or by a value it does not hold in this view.
-    pub(super) fn is_first_key(&self, instance: &Instance, slot: u32, key: &[u8]) -> bool {
+    pub(super) fn is_first_key(&self, row: Row, slot: u32, key: &[u8]) -> bool {
         match self {
             Plan::Values { property, low, high, order } => {
-                let Some(value) = instance.properties.get(*property) else { return false };
+                let Some(value) = row.property(*property) else { return false };
                 let mut first: Option<Vec<u8>> = None;
-                for_each_indexed(value, |scalar| {
+                for_each_indexed(&value, |scalar| {
                     let mut own = Vec::with_capacity(32);
                     append_index_key(scalar, &mut own);
                     own.extend_from_slice(&slot.to_be_bytes());
@@ -145,7 +145,7 @@ impl Plan {
                 first.as_deref() == Some(key)
             }
             Plan::Classified(names) => {
-                let first = names.iter().find(|name| instance.classification(**name).is_some());
+                let first = names.iter().find(|name| row.is_classified(**name));
                 first.is_some_and(|name| name.0.to_be_bytes() == key[..4])
             }
             Plan::Extents(_) | Plan::All | Plan::Nothing => true,

@@ -8,7 +8,8 @@ use super::instance::{Entity, Held, Relationship};
 use super::source::{Pending, Source};
 use crate::graph::Graph;
 use crate::graph::instance::Instance;
-use crate::graph::past::View;
+use crate::graph::past::{PastVersion, View};
+use crate::graph::row::Row;
 use crate::graph::table::slot_of_key;
 use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeDefinition, TypeKind};
 use crate::{Error, ErrorKind, Position, Result};
@@ -128,91 +129,83 @@ impl Snapshot {
 
     /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
-        match self.graph.entities.find(id) {
-            None => Ok(None),
-            Some((slot, instance)) => self.entity_of(slot, instance),
-        }
+        self.graph.entities.slot(id).map_or(Ok(None), |slot| self.entity_at(slot))
     }
 
     /// The relationship with this id; `None` if there is none, or it is deleted, in this snapshot.
     pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
-        match self.graph.relationships.find(id) {
-            None => Ok(None),
-            Some((_, instance)) => self.relationship_of(instance),
-        }
-    }
-
-    pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
-        match self.graph.entities.get(slot) {
-            None => Ok(None),
-            Some(instance) => self.entity_of(slot, instance),
-        }
-    }
-
-    pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
-        match self.graph.relationships.get(slot) {
-            None => Ok(None),
-            Some(instance) => self.relationship_of(instance),
-        }
+        self.graph.relationships.slot(id).map_or(Ok(None), |slot| self.relationship_at(slot))
     }
 
     #[inline]
-    pub(crate) fn entity_of<'s>(&'s self, slot: u32, instance: &'s Arc<Instance>) -> Result<Option<Entity<'s>>> {
-        let held = self.seen(TypeKind::Entity, instance, false)?;
+    pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
+        let held = self.seen(TypeKind::Entity, slot, false)?;
         Ok(held.map(|held| Entity { snapshot: self, slot, held }))
     }
 
     #[inline]
-    fn relationship_of<'s>(&'s self, instance: &'s Arc<Instance>) -> Result<Option<Relationship<'s>>> {
-        let held = self.seen(TypeKind::Relationship, instance, false)?;
-        Ok(held.map(|held| Relationship { snapshot: self, held }))
+    pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
+        let held = self.seen(TypeKind::Relationship, slot, false)?;
+        Ok(held.map(|held| Relationship { snapshot: self, slot, held }))
     }
 
-    /// The version of `instance` that this snapshot sees; deleted ones only if asked for.
+    /// The version of the instance at `slot` that this snapshot sees; deleted ones only if asked for.
     #[inline]
-    pub(crate) fn seen<'s>(
-        &'s self,
-        kind: TypeKind,
-        instance: &'s Arc<Instance>,
-        with_deleted: bool,
-    ) -> Result<Option<Held<'s>>> {
+    pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
+        let table = self.graph.table(kind);
         let Some(view) = self.view else {
-            return Ok((instance.is_live() || with_deleted).then_some(Held::Borrowed(instance)));
+            let row = table.row(slot).filter(|row| row.is_live() || with_deleted);
+            return Ok(row.map(|_| Held::InForce));
         };
-        let Some(version) = instance.version_in(view) else { return Ok(None) };
+        let Some(version) = table.version_in(slot, view) else { return Ok(None) };
         if version.status == crate::Status::Deleted && !with_deleted {
             return Ok(None);
         }
-        self.content(kind, instance, version).map(Some)
+        self.content(kind, slot, version).map(Some)
     }
 
-    /// True if this snapshot sees `instance` live. Reads nothing from the log.
+    /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
     #[inline]
-    pub(crate) fn sees(&self, instance: &Instance) -> bool {
+    pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
+        let table = self.graph.table(kind);
         match self.view {
-            None => instance.is_live(),
+            None => table.row(slot).is_some_and(Row::is_live),
             Some(view) => {
-                instance.version_in(view).is_some_and(|version| version.status != crate::Status::Deleted)
+                let version = table.version_in(slot, view);
+                version.is_some_and(|version| version.status != crate::Status::Deleted)
             }
         }
     }
 
-    /// One version with its content.
-    pub(crate) fn content<'s>(
-        &'s self,
-        kind: TypeKind,
-        instance: &'s Arc<Instance>,
-        version: crate::graph::past::PastVersion,
-    ) -> Result<Held<'s>> {
-        if version.version == instance.version {
-            return Ok(Held::Borrowed(instance));
+    /// One version of the instance at `slot`, with its content.
+    pub(crate) fn content(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<Held> {
+        let table = self.graph.table(kind);
+        if table.row(slot).is_some_and(|row| row.version() == version.version) {
+            return Ok(Held::InForce);
         }
         let id = match kind {
-            TypeKind::Relationship => InstanceId::Relationship(instance.id.clone()),
-            TypeKind::Entity | TypeKind::Classification => InstanceId::Entity(instance.id.clone()),
+            TypeKind::Relationship => InstanceId::Relationship(table.id(slot).clone()),
+            TypeKind::Entity | TypeKind::Classification => InstanceId::Entity(table.id(slot).clone()),
         };
-        let content = self.source.version(&self.graph, self.pending.as_ref(), &id, instance, version)?;
-        Ok(Held::Owned(content))
+        let current = table.get(slot).expect("the caller has its version from there");
+        self.source.version(&self.graph, self.pending.as_ref(), &id, &current, version).map(Held::Read)
+    }
+
+    /// What a handle holds.
+    #[inline]
+    pub(crate) fn row<'h>(&'h self, kind: TypeKind, slot: u32, held: &'h Held) -> Row<'h> {
+        match held {
+            Held::InForce => self.graph.table(kind).row(slot).expect("a handle comes from this graph"),
+            Held::Read(instance) => Row::Whole(instance),
+        }
+    }
+
+    /// The same, taken apart.
+    pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Arc<Instance> {
+        match held {
+            Held::InForce => self.graph.table(kind).get(slot).expect("a handle comes from this graph"),
+            Held::Read(instance) => instance,
+        }
     }
 
     pub(crate) fn stamp(&self, stamp: crate::graph::instance::Stamp) -> Stamp {
@@ -239,7 +232,12 @@ impl Snapshot {
         if self.view.is_none() {
             return table.extents.len() as u64;
         }
-        table.slots.iter().flatten().filter(|instance| self.sees(instance)).count() as u64
+        self.seen_slots(kind).count() as u64
+    }
+
+    fn seen_slots(&self, kind: TypeKind) -> impl Iterator<Item = u32> + '_ {
+        let slots = 0..u32::try_from(self.graph.table(kind).slots_count()).unwrap_or(u32::MAX);
+        slots.filter(move |slot| self.sees(kind, *slot))
     }
 
     /// Number of live instances by type, without subtypes, most frequent first. Cost: as [`Snapshot::entities_count`].
@@ -254,8 +252,8 @@ impl Snapshot {
         } else if self.view.is_none() {
             counts = table.counts.iter().copied().collect();
         } else {
-            for instance in table.slots.iter().flatten().filter(|instance| self.sees(instance)) {
-                counts[instance.type_name.index()] += 1;
+            for row in self.seen_slots(kind).filter_map(|slot| table.row(slot)) {
+                counts[row.type_name().index()] += 1;
             }
         }
         let mut named: Vec<(Arc<str>, u64)> = self
@@ -282,7 +280,8 @@ impl Snapshot {
             entities.classified.iter().chain(entities.past_classified.iter()).map(slot_of_key).collect();
         for slot in slots {
             let Some(entity) = self.entity_at(slot)? else { continue };
-            for classification in entity.held().classifications() {
+            let row = self.row(TypeKind::Entity, slot, &entity.held);
+            for classification in row.classifications() {
                 counts[classification.name.index()] += 1;
             }
         }
@@ -324,8 +323,8 @@ impl Snapshot {
     }
 
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
-        match self.graph.entities.find(id) {
-            Some((slot, entity)) if self.sees(entity) => Ok(slot),
+        match self.graph.entities.slot(id) {
+            Some(slot) if self.sees(TypeKind::Entity, slot) => Ok(slot),
             _ => Err(Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))),
         }
     }

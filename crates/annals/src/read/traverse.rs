@@ -57,7 +57,7 @@ pub struct Reached<'s> {
 impl<'s> Reached<'s> {
     /// Its id.
     pub fn id(&self) -> &'s Id {
-        &self.snapshot.graph().entities.get(self.slot).expect("a walk comes to live entities only").id
+        self.snapshot.graph().entities.id(self.slot)
     }
 
     /// The entity, in the version that the snapshot sees.

@@ -40,9 +40,9 @@ impl Snapshot {
     ///
     /// Errors: `NotFound` if there is no such instance.
     pub fn versions(&self, id: &InstanceId, offset: usize, limit: usize) -> Result<Vec<VersionInfo>> {
-        let instance = self.known(id)?;
-        let in_force = self.version_seen(instance);
-        self.known_versions(instance)
+        let (_, instance) = self.known(id)?;
+        let in_force = self.version_seen(&instance);
+        self.known_versions(&instance)
             .into_iter()
             .rev()
             .skip(offset)
@@ -80,16 +80,14 @@ impl Snapshot {
     pub fn relationship_version(&self, id: &Id, version: u32) -> Result<Option<Relationship<'_>>> {
         let id = InstanceId::Relationship(id.clone());
         let held = self.instance_version(&id, version)?;
-        Ok(held.map(|(_, held)| Relationship { snapshot: self, held }))
+        Ok(held.map(|(slot, held)| Relationship { snapshot: self, slot, held }))
     }
 
-    pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held<'_>)>> {
-        let instance = self.known(id)?;
-        let kind = kind_of(id);
-        let slot = self.graph().table(kind).slot(id.id()).expect("it was found");
+    pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held)>> {
+        let (slot, instance) = self.known(id)?;
         let found =
             instance.version_numbered(version).filter(|version| version.place.position <= self.position().0);
-        found.map(|found| Ok((slot, self.content(kind, instance, found)?))).transpose()
+        found.map(|found| Ok((slot, self.content(kind_of(id), slot, found)?))).transpose()
     }
 
     /// The version that this snapshot sees, even a deleted one.
@@ -107,10 +105,9 @@ impl Snapshot {
         versions
     }
 
-    pub(crate) fn known(&self, id: &InstanceId) -> Result<&Arc<Instance>> {
-        match self.graph().table(kind_of(id)).find(id.id()) {
-            Some((_, instance)) => Ok(instance),
-            None => Err(Error::new(ErrorKind::NotFound, format!("{id} does not exist"))),
-        }
+    /// The slot and the instance, live or not.
+    pub(crate) fn known(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let found = self.graph().table(kind_of(id)).find(id.id());
+        found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{id} does not exist")))
     }
 }

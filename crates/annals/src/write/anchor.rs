@@ -41,8 +41,8 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
         let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
         let bytes_max = (before.since_anchor as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
-        if fits(before, bytes_max) && is_possible(before, &own) {
-            let anchor = after(base, before, &own, stamp).filter(|anchor| is_affordable(anchor, bytes_max));
+        if fits(&before, bytes_max) && is_possible(&before, &own) {
+            let anchor = after(base, &before, &own, stamp).filter(|anchor| is_affordable(anchor, bytes_max));
             changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
         }
     }

@@ -18,8 +18,9 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
     }
     for change in changes {
         let Some(instance) = change.action.instance() else { continue };
-        let known = base.table(kind_of(&instance)).find(instance.id());
-        let before = latest.get(&instance).copied().or(known.map(|(_, known)| known.valid_from));
+        let table = base.table(kind_of(&instance));
+        let known = || Some(table.row(table.slot(instance.id())?)?.valid_from());
+        let before = latest.get(&instance).copied().or_else(known);
         // Without a claim it is the commit instant, the latest there can be.
         let valid_from = change.valid_from.map_or(i64::MAX, crate::model::Instant::micros);
         if before.is_some_and(|before| valid_from < before) {
@@ -39,7 +40,7 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
 pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
     let (kind, known) = (kind_of(instance), snapshot.known(instance));
     // It may have been purged by the same transaction.
-    let Ok(known) = known else { return Ok(()) };
+    let Ok((slot, known)) = known else { return Ok(()) };
     let position = snapshot.position().0;
     let versions = known.all_versions();
     let corrections = versions.iter().filter(|version| {
@@ -48,8 +49,8 @@ pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
             && version.status != Status::Deleted
     });
     for correction in corrections {
-        let content = snapshot.content(kind, known, *correction)?;
-        snapshot.graph().check_content(kind, &content)?;
+        let held = snapshot.content(kind, slot, *correction)?;
+        snapshot.graph().check_content(kind, &snapshot.instance(kind, slot, held))?;
     }
     Ok(())
 }

@@ -92,20 +92,16 @@ impl Reads {
             return true;
         }
         let kind = kind_of(id);
-        let Some((_, instance)) = graph.table(kind).find(id.id()) else { return true };
+        let table = graph.table(kind);
+        let Some(row) = table.slot(id.id()).and_then(|slot| table.row(slot)) else { return true };
         let is_searched = self.types.iter().any(|(read_kind, name)| {
             *read_kind == kind
                 && name.as_ref().is_none_or(|name| {
-                    graph
-                        .names
-                        .find(name)
-                        .is_some_and(|name| graph.types.is_a(kind, instance.type_name, name))
+                    graph.names.find(name).is_some_and(|name| graph.types.is_a(kind, row.type_name(), name))
                 })
         });
         is_searched
             || (kind == TypeKind::Relationship
-                && instance.ends.iter().any(|&end| {
-                    graph.entities.get(end).is_none_or(|entity| self.neighborhoods.contains(&entity.id))
-                }))
+                && row.ends().iter().any(|&end| self.neighborhoods.contains(graph.entities.id(end))))
     }
 }

@@ -173,7 +173,7 @@ impl Transaction {
     pub fn undo(&mut self, instance: &InstanceId) -> Result<()> {
         self.reads.instance(instance.clone());
         let snapshot = self.current()?;
-        let known = snapshot.known(instance)?;
+        let (slot, known) = snapshot.known(instance)?;
         let Some(before) = known.version_numbered(known.base) else {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -187,7 +187,8 @@ impl Transaction {
             (Status::Deleted, _) => Action::Restore(instance.clone(), true),
             (_, Status::Deleted) => Action::Delete(instance.clone()),
             _ => {
-                let content = snapshot.content(kind_of(instance), known, before)?;
+                let kind = kind_of(instance);
+                let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?);
                 let classifications = matches!(instance, InstanceId::Entity(_)).then(|| {
                     content
                         .classifications()

@@ -55,7 +55,7 @@ fn compare_entity(found: &Entity<'_>, known: &Known, expected: &Version) {
         Image { properties: properties_of(found.properties()), classifications: classifications.collect() };
     assert_eq!(image, expected.image, "content of {} v{}", found.id(), found.version());
     for (name, value) in &expected.image.properties {
-        assert_eq!(found.property(name), Some(value), "property {name} of {}", found.id());
+        assert_eq!(found.property(name).as_ref(), Some(value), "property {name} of {}", found.id());
     }
 }
 
@@ -74,8 +74,8 @@ fn pair(stamp: &Stamp) -> (i64, String) {
     (stamp.instant.micros(), stamp.author.to_string())
 }
 
-fn properties_of<'e>(properties: impl Iterator<Item = (&'e str, &'e Value)>) -> Properties {
-    properties.map(|(name, value)| (name.to_string(), value.clone())).collect()
+fn properties_of<'e>(properties: impl Iterator<Item = (&'e str, Value)>) -> Properties {
+    properties.map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 /// Relationships of an entity that a view sees, in the order of the engine, with the entity at the other end.

@@ -22,7 +22,7 @@ pub fn set(n: i64) -> Patch {
 
 pub fn number(snapshot: &Snapshot, text: &str) -> i64 {
     let found = snapshot.entity(&id(text)).unwrap().unwrap();
-    found.property("n").and_then(Value::as_integer).unwrap()
+    found.property("n").and_then(|value| value.as_integer()).unwrap()
 }
 
 /// A repository with the entities `a` and `b`, both with n = 1.

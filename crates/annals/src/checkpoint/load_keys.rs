@@ -1,0 +1,85 @@
+//! Reads sets of keys out of a checkpoint.
+
+use std::collections::HashMap;
+
+use super::block::{Input, Loaded, damaged};
+use super::save::SetKind;
+use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
+
+/// What names a set: its kind, and the property it indexes.
+type Name = (u8, u64);
+
+/// The sets of keys of one table, or those of no table.
+#[derive(Default)]
+pub(super) struct KeySets {
+    sets: HashMap<Name, KeySet>,
+    // The set whose blocks are being read.
+    open: Option<(Name, Keys)>,
+    pub(super) count: u64,
+}
+
+/// Keys read so far: ascending, one after the other, with the end of each.
+#[derive(Default)]
+struct Keys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    fn last(&self) -> &[u8] {
+        let end = self.bytes.len();
+        let start = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);
+        &self.bytes[if self.ends.is_empty() { end } else { start }..end]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end])
+    }
+}
+
+impl KeySets {
+    /// Reads a block, which names its set.
+    pub(super) fn read(&mut self, input: &mut Input) -> Loaded<()> {
+        let set = (input.u8()?, input.number()?);
+        if self.open.as_ref().is_none_or(|(open, _)| *open != set) {
+            self.close();
+            self.open = Some((set, Keys::default()));
+        }
+        let Some((_, keys)) = &mut self.open else { return Err(damaged("a set of keys")) };
+        let mut key: Vec<u8> = Vec::new();
+        while !input.is_empty() {
+            let shared = input.small()? as usize;
+            if shared > key.len() {
+                return Err(damaged("a key"));
+            }
+            key.truncate(shared);
+            key.extend_from_slice(input.bytes()?);
+            let is_ascending = keys.ends.is_empty() || keys.last() < &key[..];
+            if !is_ascending || key.len() > KEY_BYTES_MAX || key.len() < 4 {
+                return Err(damaged("the order of keys"));
+            }
+            keys.bytes.extend_from_slice(&key);
+            keys.ends.push(keys.bytes.len());
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    /// Called when all blocks are read.
+    pub(super) fn close(&mut self) {
+        if let Some((set, keys)) = self.open.take() {
+            self.sets.insert(set, KeySet::from_sorted(keys.iter()));
+        }
+    }
+
+    pub(super) fn take(&mut self, kind: SetKind, property: u64) -> KeySet {
+        self.sets.remove(&(kind as u8, property)).unwrap_or_default()
+    }
+
+    /// The sets of all properties, by property; `names` is how many there can be.
+    pub(super) fn take_all(&mut self, kind: SetKind, names: usize) -> impl Iterator<Item = KeySet> {
+        let used = self.sets.keys().filter(|set| set.0 == kind as u8).map(|set| set.1 + 1).max();
+        (0..used.unwrap_or(0).min(names as u64)).map(move |property| self.take(kind, property))
+    }
+}

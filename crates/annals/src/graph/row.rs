@@ -1,0 +1,479 @@
+//! One instance as the graph holds it: packed into a few bytes, or whole if it is large.
+
+use std::sync::Arc;
+
+use super::instance::{Classification, Instance, NO_ENDS, Stamp};
+use super::past::{Past, PastVersion, Place};
+use super::properties::Properties;
+use super::row_value::{self, Bytes, append_properties, checked, skip_properties};
+use super::rows::Rows;
+use super::symbols::Symbol;
+use crate::model::{Id, Status, Value};
+
+/// Longest packed form; a longer instance is kept whole. Units: bytes.
+pub(crate) const PACKED_BYTES_MAX: usize = 1_024;
+/// "This row needs nothing but its bytes."
+pub(crate) const NO_EXTRA: u32 = u32::MAX;
+
+// Bits of the first byte.
+const DELETED: u8 = 1;
+const HAS_ENDS: u8 = 2;
+const IS_LATER: u8 = 4;
+const IS_CLASSIFIED: u8 = 8;
+const IS_WHOLE: u8 = 16;
+
+// Offsets of what every packed row has. A whole one has only the flags and, at `EXTRA_OF_WHOLE`, where it is.
+const PROPERTIES_COUNT: usize = 1;
+const TYPE: usize = 2;
+const EXTRA_OF_WHOLE: usize = 2;
+const POSITION: usize = 6;
+const CHANGE: usize = 14;
+const AUTHOR: usize = 18;
+const MICROS: usize = 22;
+const HEAD_BYTES: usize = 30;
+const ENDS_BYTES: usize = 8;
+
+// Offsets within what a row has that is not an untouched first version.
+const VERSION: usize = 0;
+const VERSIONS: usize = 4;
+const BASE: usize = 8;
+const SINCE_ANCHOR: usize = 12;
+const CREATED_MICROS: usize = 16;
+const CREATED_AUTHOR: usize = 24;
+const VALID_FROM: usize = 28;
+const LIVE_FROM: usize = 36;
+const CHANGED: usize = 44;
+const EXTRA: usize = 52;
+const LATER_BYTES: usize = 56;
+
+/// The version in force of one instance. Copying it copies a pointer.
+#[derive(Clone, Copy)]
+pub(crate) enum Row<'g> {
+    Packed(Packed<'g>),
+    Whole(&'g Instance),
+}
+
+/// The bytes of a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Packed<'g>(&'g [u8]);
+
+/// Appends the packed form of `instance`; false, and nothing, if it is too large for one.
+pub(crate) fn pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let is_packed = try_pack(instance, extra, out) && out.len() - start <= PACKED_BYTES_MAX;
+    if !is_packed {
+        out.truncate(start);
+    }
+    is_packed
+}
+
+/// Appends what stands for an instance that is kept whole at `extra`.
+pub(crate) fn pack_whole(extra: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[IS_WHOLE, 0]);
+    out.extend_from_slice(&extra.to_le_bytes());
+}
+
+fn try_pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
+    let is_later = !instance.is_untouched() || extra != NO_EXTRA;
+    let Ok(count) = u8::try_from(instance.properties.len()) else { return false };
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    out.push(
+        flag(instance.status == Status::Deleted, DELETED)
+            | flag(instance.ends != NO_ENDS, HAS_ENDS)
+            | flag(is_later, IS_LATER)
+            | flag(instance.classifications.is_some(), IS_CLASSIFIED),
+    );
+    out.push(count);
+    out.extend_from_slice(&instance.type_name.0.to_le_bytes());
+    out.extend_from_slice(&instance.place.position.to_le_bytes());
+    out.extend_from_slice(&instance.place.change.to_le_bytes());
+    append_stamp(instance.updated, out);
+    if instance.ends != NO_ENDS {
+        instance.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+    }
+    if is_later {
+        for number in [instance.version, instance.versions, instance.base, instance.since_anchor] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&instance.created.micros.to_le_bytes());
+        out.extend_from_slice(&instance.created.author.0.to_le_bytes());
+        out.extend_from_slice(&instance.valid_from.to_le_bytes());
+        out.extend_from_slice(&instance.live_from.to_le_bytes());
+        out.extend_from_slice(&instance.changed.to_le_bytes());
+        out.extend_from_slice(&extra.to_le_bytes());
+    }
+    if !append_properties(&instance.properties, PACKED_BYTES_MAX, out) {
+        return false;
+    }
+    instance.classifications.is_none() || append_classifications(instance.classifications(), out)
+}
+
+fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
+    out.extend_from_slice(&stamp.author.0.to_le_bytes());
+    out.extend_from_slice(&stamp.micros.to_le_bytes());
+}
+
+fn append_classifications(classifications: &[Classification], out: &mut Vec<u8>) -> bool {
+    let Ok(count) = u8::try_from(classifications.len()) else { return false };
+    out.push(count);
+    classifications.iter().all(|known| {
+        let Ok(count) = u8::try_from(known.properties.len()) else { return false };
+        out.extend_from_slice(&known.name.0.to_le_bytes());
+        out.extend_from_slice(&known.version.to_le_bytes());
+        append_stamp(known.created, out);
+        append_stamp(known.updated, out);
+        out.push(count);
+        append_properties(&known.properties, PACKED_BYTES_MAX, out)
+    })
+}
+
+impl Instance {
+    /// True for a first version that nothing has touched: most of its head follows from the rest.
+    fn is_untouched(&self) -> bool {
+        (self.version, self.versions, self.base, self.since_anchor) == (1, 1, 0, 0)
+            && self.created == self.updated
+            && self.valid_from == self.updated.micros
+            && self.live_from == self.updated.micros
+            && self.changed == self.place.position
+            && self.past.is_none()
+    }
+}
+
+/// What rows may refer to: numbers below these.
+pub(crate) struct Limits {
+    pub(crate) names: usize,
+    pub(crate) authors: usize,
+    /// Rows of the ends of relationships; `None` for entities, which have no ends.
+    pub(crate) ends: Option<Rows>,
+}
+
+impl Limits {
+    /// True if reading this row, which somebody else wrote, cannot fail. `is_whole` tells of an extra, if it is
+    /// there, whether it is a whole instance.
+    pub(crate) fn admit_row(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> bool {
+        row.is_empty() || self.admit_packed(row, is_whole).is_some()
+    }
+
+    fn admit_packed(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> Option<()> {
+        let packed = Packed(row);
+        if packed.has(IS_WHOLE) {
+            let is_sound = row.len() == EXTRA_OF_WHOLE + 4 && is_whole(packed.extra()?)?;
+            return is_sound.then_some(());
+        }
+        let later = packed.later();
+        let properties_at = later + if packed.has(IS_LATER) { LATER_BYTES } else { 0 };
+        if row.len() < properties_at {
+            return None;
+        }
+        let whole = Row::Packed(packed);
+        let is_head_sound = whole.type_name().index() < self.names
+            && self.is_author(whole.updated())
+            && self.is_author(whole.created())
+            && self.are_ends(whole.ends())
+            && packed.extra().is_none_or(|extra| is_whole(extra) == Some(false));
+        let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names)?;
+        if packed.has(IS_CLASSIFIED) {
+            let (&count, following) = rest.split_first()?;
+            rest = following;
+            for _ in 0..count {
+                let head = Packed(rest.get(..CLASSIFICATION_HEAD_BYTES)?);
+                let is_sound = (head.u32(0) as usize) < self.names
+                    && self.is_author(head.stamp(8))
+                    && self.is_author(head.stamp(20));
+                let count = is_sound.then(|| rest[CLASSIFICATION_HEAD_BYTES - 1])?;
+                rest = checked(&rest[CLASSIFICATION_HEAD_BYTES..], count, self.names)?;
+            }
+        }
+        (is_head_sound && rest.is_empty()).then_some(())
+    }
+
+    /// The same of an instance that is kept whole.
+    pub(crate) fn admit(&self, instance: &Instance) -> bool {
+        let are_names =
+            |properties: &Properties| properties.iter().all(|(name, _)| name.index() < self.names);
+        instance.type_name.index() < self.names
+            && self.is_author(instance.created)
+            && self.is_author(instance.updated)
+            && self.are_ends(instance.ends)
+            && are_names(&instance.properties)
+            && instance.classifications().iter().all(|known| {
+                known.name.index() < self.names
+                    && self.is_author(known.created)
+                    && self.is_author(known.updated)
+                    && are_names(&known.properties)
+            })
+    }
+
+    fn is_author(&self, stamp: Stamp) -> bool {
+        stamp.author.index() < self.authors
+    }
+
+    fn are_ends(&self, ends: [u32; 2]) -> bool {
+        match &self.ends {
+            None => ends == NO_ENDS,
+            Some(rows) => ends.iter().all(|&end| rows.get(end as usize).is_some_and(|row| !row.is_empty())),
+        }
+    }
+}
+
+impl<'g> Packed<'g> {
+    /// The row in these bytes, which [`pack`] or [`pack_whole`] made. An empty one stands for nothing.
+    pub(crate) fn new(bytes: &'g [u8]) -> Packed<'g> {
+        Packed(bytes)
+    }
+
+    /// Where the graph keeps what is not in the bytes: the past, or the whole instance.
+    pub(crate) fn extra(self) -> Option<u32> {
+        let extra = match self.0[0] {
+            flags if flags & IS_WHOLE != 0 => self.u32(EXTRA_OF_WHOLE),
+            flags if flags & IS_LATER != 0 => self.u32(self.later() + EXTRA),
+            _ => NO_EXTRA,
+        };
+        (extra != NO_EXTRA).then_some(extra)
+    }
+
+    pub(crate) fn is_whole(self) -> bool {
+        self.0[0] & IS_WHOLE != 0
+    }
+
+    #[inline]
+    fn has(self, flag: u8) -> bool {
+        self.0[0] & flag != 0
+    }
+
+    #[inline]
+    fn u32(self, at: usize) -> u32 {
+        row_value::u32_at(self.0, at)
+    }
+
+    fn i64(self, at: usize) -> i64 {
+        row_value::u64_at(self.0, at).cast_signed()
+    }
+
+    fn stamp(self, at: usize) -> Stamp {
+        Stamp { author: Symbol(self.u32(at)), micros: self.i64(at + 4) }
+    }
+
+    /// Where the head of a row that is not an untouched first version goes on.
+    #[inline]
+    fn later(self) -> usize {
+        HEAD_BYTES + if self.has(HAS_ENDS) { ENDS_BYTES } else { 0 }
+    }
+
+    #[inline]
+    fn properties(self) -> Bytes<'g> {
+        let at = self.later() + if self.has(IS_LATER) { LATER_BYTES } else { 0 };
+        Bytes::new(&self.0[at..], self.0[PROPERTIES_COUNT])
+    }
+
+    fn later_u32(self, at: usize, untouched: u32) -> u32 {
+        if self.has(IS_LATER) { self.u32(self.later() + at) } else { untouched }
+    }
+
+    fn classifications(self) -> Vec<Classification> {
+        if !self.has(IS_CLASSIFIED) {
+            return Vec::new();
+        }
+        let mut rest = skip_properties(self.properties());
+        let count = rest[0];
+        rest = &rest[1..];
+        let mut found = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let head = Packed(rest);
+            let properties =
+                Bytes::new(&rest[CLASSIFICATION_HEAD_BYTES..], rest[CLASSIFICATION_HEAD_BYTES - 1]);
+            found.push(Classification {
+                name: Symbol(head.u32(0)),
+                version: head.u32(4),
+                created: head.stamp(8),
+                updated: head.stamp(20),
+                properties: Properties::from_sorted(properties.collect()),
+            });
+            rest = skip_properties(properties);
+        }
+        found
+    }
+}
+
+// Name (4), version (4), two stamps (12 each), number of properties (1).
+const CLASSIFICATION_HEAD_BYTES: usize = 33;
+
+impl<'g> Row<'g> {
+    #[inline]
+    pub(crate) fn type_name(self) -> Symbol {
+        match self {
+            Row::Packed(packed) => Symbol(packed.u32(TYPE)),
+            Row::Whole(instance) => instance.type_name,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn status(self) -> Status {
+        match self {
+            Row::Packed(packed) if packed.has(DELETED) => Status::Deleted,
+            Row::Packed(_) => Status::Active,
+            Row::Whole(instance) => instance.status,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_live(self) -> bool {
+        self.status() != Status::Deleted
+    }
+
+    pub(crate) fn version(self) -> u32 {
+        match self {
+            Row::Packed(packed) => packed.later_u32(VERSION, 1),
+            Row::Whole(instance) => instance.version,
+        }
+    }
+
+    /// Number of the version written last.
+    pub(crate) fn versions(self) -> u32 {
+        match self {
+            Row::Packed(packed) => packed.later_u32(VERSIONS, 1),
+            Row::Whole(instance) => instance.versions,
+        }
+    }
+
+    pub(crate) fn place(self) -> Place {
+        match self {
+            Row::Packed(packed) => {
+                Place { position: row_value::u64_at(packed.0, POSITION), change: packed.u32(CHANGE) }
+            }
+            Row::Whole(instance) => instance.place,
+        }
+    }
+
+    pub(crate) fn updated(self) -> Stamp {
+        match self {
+            Row::Packed(packed) => packed.stamp(AUTHOR),
+            Row::Whole(instance) => instance.updated,
+        }
+    }
+
+    pub(crate) fn created(self) -> Stamp {
+        match self {
+            Row::Packed(packed) if packed.has(IS_LATER) => {
+                let at = packed.later();
+                Stamp {
+                    micros: packed.i64(at + CREATED_MICROS),
+                    author: Symbol(packed.u32(at + CREATED_AUTHOR)),
+                }
+            }
+            Row::Packed(packed) => packed.stamp(AUTHOR),
+            Row::Whole(instance) => instance.created,
+        }
+    }
+
+    fn later_i64(self, at: usize, whole: impl Fn(&Instance) -> i64) -> i64 {
+        match self {
+            Row::Packed(packed) if packed.has(IS_LATER) => packed.i64(packed.later() + at),
+            Row::Packed(packed) => packed.i64(MICROS),
+            Row::Whole(instance) => whole(instance),
+        }
+    }
+
+    pub(crate) fn valid_from(self) -> i64 {
+        self.later_i64(VALID_FROM, |instance| instance.valid_from)
+    }
+
+    pub(crate) fn live_from(self) -> i64 {
+        self.later_i64(LIVE_FROM, |instance| instance.live_from)
+    }
+
+    /// Record that wrote the latest version.
+    pub(crate) fn changed(self) -> u64 {
+        match self {
+            Row::Packed(packed) if packed.has(IS_LATER) => {
+                row_value::u64_at(packed.0, packed.later() + CHANGED)
+            }
+            Row::Packed(_) => self.place().position,
+            Row::Whole(instance) => instance.changed,
+        }
+    }
+
+    pub(crate) fn ends(self) -> [u32; 2] {
+        match self {
+            Row::Packed(packed) if packed.has(HAS_ENDS) => {
+                [packed.u32(HEAD_BYTES), packed.u32(HEAD_BYTES + 4)]
+            }
+            Row::Packed(_) => NO_ENDS,
+            Row::Whole(instance) => instance.ends,
+        }
+    }
+
+    /// The version in force, described as a past one.
+    pub(crate) fn in_force(self) -> PastVersion {
+        let base = match self {
+            Row::Packed(packed) => packed.later_u32(BASE, 0),
+            Row::Whole(instance) => instance.base,
+        };
+        PastVersion {
+            version: self.version(),
+            base,
+            status: self.status(),
+            place: self.place(),
+            valid_from: self.valid_from(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn property(self, name: Symbol) -> Option<Value> {
+        match self {
+            Row::Packed(packed) => packed.properties().find(name),
+            Row::Whole(instance) => instance.properties.get(name).cloned(),
+        }
+    }
+
+    pub(crate) fn properties(self) -> Properties {
+        match self {
+            Row::Packed(packed) => Properties::from_sorted(packed.properties().collect()),
+            Row::Whole(instance) => instance.properties.clone(),
+        }
+    }
+
+    pub(crate) fn classifications(self) -> Vec<Classification> {
+        match self {
+            Row::Packed(packed) => packed.classifications(),
+            Row::Whole(instance) => instance.classifications().to_vec(),
+        }
+    }
+
+    pub(crate) fn is_classified(self, name: Symbol) -> bool {
+        match self {
+            Row::Packed(packed) if !packed.has(IS_CLASSIFIED) => false,
+            Row::Packed(packed) => packed.classifications().iter().any(|known| known.name == name),
+            Row::Whole(instance) => instance.classification(name).is_some(),
+        }
+    }
+
+    /// Everything about the instance, taken apart.
+    pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>) -> Instance {
+        let packed = match self {
+            Row::Whole(instance) => return instance.clone(),
+            Row::Packed(packed) => packed,
+        };
+        let mut instance = Instance {
+            properties: self.properties(),
+            type_name: self.type_name(),
+            version: self.version(),
+            versions: self.versions(),
+            status: self.status(),
+            id: id.clone(),
+            ends: self.ends(),
+            valid_from: self.valid_from(),
+            place: self.place(),
+            past,
+            classifications: None,
+            created: self.created(),
+            updated: self.updated(),
+            live_from: self.live_from(),
+            changed: self.changed(),
+            base: packed.later_u32(BASE, 0),
+            since_anchor: packed.later_u32(SINCE_ANCHOR, 0),
+        };
+        instance.set_classifications(packed.classifications());
+        instance
+    }
+}

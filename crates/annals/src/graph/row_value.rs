@@ -1,0 +1,220 @@
+//! Properties in the bytes of a row.
+//!
+//! Shape: for each property, ordered by symbol: symbol (4), tag (1), value.
+
+use std::sync::Arc;
+
+use super::properties::Properties;
+use super::symbols::Symbol;
+use crate::model::{Instant, Value};
+use crate::record::{decode_value_from, encode_value_into};
+
+// What the value is, and how long: nothing, four bytes, eight bytes, or a length of two bytes and as many bytes.
+const FALSE: u8 = 0;
+const TRUE: u8 = 1;
+const SMALL_INTEGER: u8 = 2;
+const INTEGER: u8 = 3;
+const FLOAT: u8 = 4;
+const TIMESTAMP: u8 = 5;
+const STRING: u8 = 6;
+// As the record encodes it.
+const OTHER: u8 = 7;
+
+const HEAD_BYTES: usize = 5;
+const IN_MEMORY: &str = "the graph wrote these bytes itself, or checked them when it loaded them";
+
+#[inline]
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+#[inline]
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Properties that are still to be read, with what follows them.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes<'g> {
+    bytes: &'g [u8],
+    count: u8,
+}
+
+impl<'g> Bytes<'g> {
+    #[inline]
+    pub(super) fn new(bytes: &'g [u8], count: u8) -> Bytes<'g> {
+        Bytes { bytes, count }
+    }
+
+    #[inline]
+    pub(super) fn find(self, name: Symbol) -> Option<Value> {
+        let mut rest = self.bytes;
+        for _ in 0..self.count {
+            let found = u32_at(rest, 0);
+            if found >= name.0 {
+                return (found == name.0).then(|| value(&rest[HEAD_BYTES - 1..]));
+            }
+            rest = &rest[HEAD_BYTES + value_bytes(&rest[HEAD_BYTES - 1..])..];
+        }
+        None
+    }
+}
+
+impl Iterator for Bytes<'_> {
+    type Item = (Symbol, Value);
+
+    fn next(&mut self) -> Option<(Symbol, Value)> {
+        self.count = self.count.checked_sub(1)?;
+        let name = Symbol(u32_at(self.bytes, 0));
+        let tagged = &self.bytes[HEAD_BYTES - 1..];
+        let value = value(tagged);
+        self.bytes = &self.bytes[HEAD_BYTES + value_bytes(tagged)..];
+        Some((name, value))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count.into(), Some(self.count.into()))
+    }
+}
+
+/// What follows the properties.
+pub(super) fn skip_properties(properties: Bytes<'_>) -> &[u8] {
+    (0..properties.count)
+        .fold(properties.bytes, |rest, _| &rest[HEAD_BYTES + value_bytes(&rest[HEAD_BYTES - 1..])..])
+}
+
+// The bytes after the tag that belong to the value.
+#[inline]
+fn value_bytes(tagged: &[u8]) -> usize {
+    match tagged[0] {
+        FALSE | TRUE => 0,
+        SMALL_INTEGER => 4,
+        INTEGER | FLOAT | TIMESTAMP => 8,
+        _ => 2 + length(tagged),
+    }
+}
+
+#[inline]
+fn length(tagged: &[u8]) -> usize {
+    usize::from(u16::from_le_bytes([tagged[1], tagged[2]]))
+}
+
+#[inline]
+fn value(tagged: &[u8]) -> Value {
+    match tagged[0] {
+        FALSE => Value::Boolean(false),
+        TRUE => Value::Boolean(true),
+        SMALL_INTEGER => Value::Integer(u32_at(tagged, 1).cast_signed().into()),
+        INTEGER => Value::Integer(u64_at(tagged, 1).cast_signed()),
+        FLOAT => Value::Float(f64::from_bits(u64_at(tagged, 1))),
+        TIMESTAMP => Value::Timestamp(Instant::from_checked_micros(u64_at(tagged, 1).cast_signed())),
+        STRING => Value::String(Arc::from(std::str::from_utf8(content(tagged)).expect(IN_MEMORY))),
+        _ => decode_value_from(content(tagged)).expect(IN_MEMORY).0,
+    }
+}
+
+fn content(tagged: &[u8]) -> &[u8] {
+    &tagged[3..3 + length(tagged)]
+}
+
+/// Appends properties; false if one of them is longer than `bytes_max` or changes in parts, like a large set.
+pub(super) fn append_properties(properties: &Properties, bytes_max: usize, out: &mut Vec<u8>) -> bool {
+    properties.iter().all(|(name, value)| {
+        out.extend_from_slice(&name.0.to_le_bytes());
+        append_value(value, bytes_max, out)
+    })
+}
+
+fn append_value(value: &Value, bytes_max: usize, out: &mut Vec<u8>) -> bool {
+    let word = |tag: u8, word: u64, out: &mut Vec<u8>| {
+        out.push(tag);
+        out.extend_from_slice(&word.to_le_bytes());
+    };
+    match value {
+        Value::Boolean(boolean) => out.push(if *boolean { TRUE } else { FALSE }),
+        Value::Integer(number) => match i32::try_from(*number) {
+            Ok(small) => {
+                out.push(SMALL_INTEGER);
+                out.extend_from_slice(&small.to_le_bytes());
+            }
+            Err(_) => word(INTEGER, number.cast_unsigned(), out),
+        },
+        Value::Float(number) => word(FLOAT, number.to_bits(), out),
+        Value::Timestamp(instant) => word(TIMESTAMP, instant.micros().cast_unsigned(), out),
+        Value::String(text) if text.len() <= bytes_max => {
+            out.push(STRING);
+            append_content(text.as_bytes(), out);
+        }
+        value if is_small(value, &mut { bytes_max }) => {
+            let mut content = Vec::new();
+            encode_value_into(value, &mut content);
+            if content.len() > bytes_max {
+                return false;
+            }
+            out.push(OTHER);
+            append_content(&content, out);
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn append_content(content: &[u8], out: &mut Vec<u8>) {
+    let length = u16::try_from(content.len()).expect("at most the longest packed form");
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(content);
+}
+
+// False once the parts of a value use up `left`; looks at no more of them.
+fn is_small(value: &Value, left: &mut usize) -> bool {
+    let bytes = match value {
+        Value::String(text) | Value::Iri(text) => text.len(),
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    };
+    let Some(rest) = left.checked_sub(bytes + 1) else { return false };
+    *left = rest;
+    match value {
+        Value::List(values) => values.iter().all(|value| is_small(value, left)),
+        Value::Map(values) => values.iter().all(|(name, value)| {
+            *left = left.saturating_sub(name.len());
+            is_small(value, left)
+        }),
+        Value::Set(values) => values.is_few() && values.iter().all(|value| is_small(&value, left)),
+        _ => true,
+    }
+}
+
+/// Reads properties of bytes that somebody else wrote. `None` if they are no properties in order, otherwise what
+/// follows them. `names` is how many symbols there are.
+pub(super) fn checked<'b>(bytes: &'b [u8], count: u8, names: usize) -> Option<&'b [u8]> {
+    let mut rest = bytes;
+    let mut before = None;
+    for _ in 0..count {
+        let name = u32::from_le_bytes(*rest.first_chunk()?);
+        if name as usize >= names || before.is_some_and(|before| before >= name) {
+            return None;
+        }
+        before = Some(name);
+        let tagged = &rest[HEAD_BYTES - 1..];
+        let length = match *tagged.first()? {
+            FALSE | TRUE => 0,
+            SMALL_INTEGER => 4,
+            INTEGER | FLOAT | TIMESTAMP => 8,
+            STRING | OTHER => 2 + usize::from(u16::from_le_bytes(*tagged.get(1..)?.first_chunk()?)),
+            _ => return None,
+        };
+        let content = tagged.get(1..1 + length)?;
+        let is_sound = match tagged[0] {
+            STRING => std::str::from_utf8(&content[2..]).is_ok(),
+            OTHER => decode_value_from(&content[2..]).is_some(),
+            TIMESTAMP => Instant::from_micros(u64_at(tagged, 1).cast_signed()).is_ok(),
+            _ => true,
+        };
+        if !is_sound {
+            return None;
+        }
+        rest = &tagged[1 + length..];
+    }
+    Some(rest)
+}

@@ -1,0 +1,214 @@
+//! Rows of bytes by slot, 32 to a page, so that a million of them are a few ten thousand blocks of memory.
+
+use std::sync::Arc;
+
+use super::vector::Vector;
+
+/// Rows of one page.
+pub(crate) const PAGE_ROWS: usize = 32;
+const END_BYTES: usize = 2;
+const ENDS_BYTES: usize = PAGE_ROWS * END_BYTES;
+/// Longest row: all rows of a page end where two bytes can say it.
+const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
+
+/// A persistent vector of rows: a clone costs a few reference counts, and replacing a row copies its page.
+///
+/// Shape of a page: where each row ends (2 bytes each, little endian, counted from the end of this table), then the
+/// rows side by side.
+/// Units: a row has at most 2,047 bytes.
+#[derive(Clone)]
+pub(crate) struct Rows {
+    pages: Vector<Arc<[u8]>>,
+    // Invariant: holds fewer than PAGE_ROWS rows, those behind the last page.
+    tail: Arc<Tail>,
+}
+
+#[derive(Clone)]
+struct Tail {
+    ends: Vec<u16>,
+    bytes: Vec<u8>,
+}
+
+impl Rows {
+    pub(crate) fn new() -> Rows {
+        Rows { pages: Vector::new(), tail: Arc::new(Tail::new()) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len() * PAGE_ROWS + self.tail.ends.len()
+    }
+
+    /// The row at `index`; `None` from `len` on.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        let place = index % PAGE_ROWS;
+        match self.pages.get(index / PAGE_ROWS) {
+            Some(page) => Some(row_of(page, place)),
+            None if index / PAGE_ROWS > self.pages.len() => None,
+            None => self.tail.get(place),
+        }
+    }
+
+    /// Adds a row at the end.
+    pub(crate) fn push(&mut self, row: &[u8]) {
+        assert_bounded(row);
+        let tail = Arc::make_mut(&mut self.tail);
+        tail.bytes.extend_from_slice(row);
+        tail.ends.push(tail.bytes.len() as u16);
+        if tail.ends.len() == PAGE_ROWS {
+            let page = tail.ends.iter().flat_map(|end| end.to_le_bytes()).chain(tail.bytes.iter().copied());
+            let mut bytes = Vec::with_capacity(ENDS_BYTES + tail.bytes.len());
+            bytes.extend(page);
+            self.pages.push(bytes.into());
+            tail.ends.clear();
+            tail.bytes.clear();
+        }
+    }
+
+    /// Puts `row` in the place of the one at `index`, which must be there.
+    pub(crate) fn set(&mut self, index: usize, row: &[u8]) {
+        assert_bounded(row);
+        let place = index % PAGE_ROWS;
+        match self.pages.get_mut(index / PAGE_ROWS) {
+            Some(page) => *page = replaced(page, place, row),
+            None => Arc::make_mut(&mut self.tail).set(place, row),
+        }
+    }
+
+    /// All rows in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.get(index).expect("below the length"))
+    }
+
+    /// The whole pages, then one with what is left, if anything is. [`Rows::from_pages`] takes them.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Arc<[u8]>> {
+        let rest = (!self.tail.ends.is_empty()).then(|| {
+            let mut ends = self.tail.ends.clone();
+            ends.resize(PAGE_ROWS, self.tail.bytes.len() as u16);
+            ends.iter().flat_map(|end| end.to_le_bytes()).chain(self.tail.bytes.iter().copied()).collect()
+        });
+        self.pages.iter().cloned().chain(rest)
+    }
+
+    /// Rows of pages that somebody else wrote; `None` if they are not `len` rows. The rows are not looked into.
+    pub(crate) fn from_pages(pages: &[&[u8]], len: usize) -> Option<Rows> {
+        let mut rows = Rows::new();
+        for (number, page) in pages.iter().enumerate() {
+            let (ends, rest) = page.split_at_checked(ENDS_BYTES)?;
+            let ends: Vec<u16> =
+                ends.chunks_exact(END_BYTES).map(|end| u16::from_le_bytes([end[0], end[1]])).collect();
+            let are_rising = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+            if !are_rising || usize::from(ends[PAGE_ROWS - 1]) != rest.len() {
+                return None;
+            }
+            let left = len.checked_sub(number * PAGE_ROWS)?;
+            if left >= PAGE_ROWS {
+                rows.pages.push(Arc::from(*page));
+            } else {
+                let bytes = rest[..usize::from(*ends.get(left.checked_sub(1)?)?)].to_vec();
+                rows.tail = Arc::new(Tail { ends: ends[..left].to_vec(), bytes });
+            }
+        }
+        (rows.len() == len).then_some(rows)
+    }
+}
+
+fn assert_bounded(row: &[u8]) {
+    assert!(row.len() <= ROW_BYTES_MAX, "a row has {} bytes, at most {ROW_BYTES_MAX} are allowed", row.len());
+}
+
+#[inline]
+fn end_of(page: &[u8], place: usize) -> usize {
+    usize::from(u16::from_le_bytes([page[END_BYTES * place], page[END_BYTES * place + 1]]))
+}
+
+#[inline]
+fn row_of(page: &[u8], place: usize) -> &[u8] {
+    let start = if place == 0 { 0 } else { end_of(page, place - 1) };
+    &page[ENDS_BYTES + start..ENDS_BYTES + end_of(page, place)]
+}
+
+/// A copy of `page` with another row at `place`.
+fn replaced(page: &[u8], place: usize, row: &[u8]) -> Arc<[u8]> {
+    let start = if place == 0 { 0 } else { end_of(page, place - 1) };
+    let end = end_of(page, place);
+    let mut copy = Vec::with_capacity(page.len() + row.len() - (end - start));
+    copy.extend_from_slice(&page[..END_BYTES * place]);
+    for following in place..PAGE_ROWS {
+        let moved = end_of(page, following) + row.len() - (end - start);
+        copy.extend_from_slice(&(moved as u16).to_le_bytes());
+    }
+    copy.extend_from_slice(&page[ENDS_BYTES..ENDS_BYTES + start]);
+    copy.extend_from_slice(row);
+    copy.extend_from_slice(&page[ENDS_BYTES + end..]);
+    copy.into()
+}
+
+impl Tail {
+    fn new() -> Tail {
+        Tail { ends: Vec::with_capacity(PAGE_ROWS), bytes: Vec::new() }
+    }
+
+    fn start(&self, place: usize) -> usize {
+        place.checked_sub(1).map_or(0, |before| self.ends[before].into())
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> Option<&[u8]> {
+        let end = usize::from(*self.ends.get(place)?);
+        Some(&self.bytes[self.start(place)..end])
+    }
+
+    fn set(&mut self, place: usize, row: &[u8]) {
+        let (start, end) = (self.start(place), usize::from(self.ends[place]));
+        self.bytes.splice(start..end, row.iter().copied());
+        for following in &mut self.ends[place..] {
+            *following = (usize::from(*following) + row.len() - (end - start)) as u16;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_behave_as_a_vector_and_clones_keep_what_they_had(
+            steps in proptest::collection::vec((0usize..300, 0usize..70, any::<u8>()), 0..300),
+        ) {
+            let mut rows = Rows::new();
+            let mut model: Vec<Vec<u8>> = Vec::new();
+            let mut clones: Vec<(Rows, Vec<Vec<u8>>)> = Vec::new();
+            for (index, length, byte) in steps {
+                let row = vec![byte; length];
+                if index < model.len() {
+                    rows.set(index, &row);
+                    model[index] = row;
+                } else {
+                    rows.push(&row);
+                    model.push(row);
+                }
+                if byte % 16 == 0 {
+                    clones.push((rows.clone(), model.clone()));
+                }
+            }
+            clones.push((rows, model));
+            for (rows, model) in &clones {
+                prop_assert_eq!(rows.len(), model.len());
+                prop_assert!(rows.iter().eq(model.iter().map(Vec::as_slice)));
+                prop_assert!(rows.get(model.len()).is_none() && rows.get(model.len() + 64).is_none());
+                let pages: Vec<Arc<[u8]>> = rows.pages().collect();
+                let pages: Vec<&[u8]> = pages.iter().map(|page| &**page).collect();
+                let loaded = Rows::from_pages(&pages, model.len()).expect("pages it wrote");
+                prop_assert!(loaded.iter().eq(rows.iter()));
+            }
+        }
+
+        #[test]
+        fn foreign_pages_never_panic(page in proptest::collection::vec(any::<u8>(), 0..200), len in 0usize..70) {
+            let _ = Rows::from_pages(&[&page, &page], len);
+        }
+    }
+}
