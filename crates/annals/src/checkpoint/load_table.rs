@@ -68,12 +68,8 @@ impl TableParts {
         }
         let mut table = Table::from_rows(rows, self.extras.into_iter().collect(), self.ids);
         let keys = &mut self.keys;
-        table.set_extents(keys.take(SetKind::Extents, 0));
-        table.past_extents = keys.take(SetKind::PastExtents, 0);
         table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
-        table.classified = keys.take(SetKind::Classified, 0);
-        table.past_classified = keys.take(SetKind::PastClassified, 0);
-        table.past_classified_of = keys.take(SetKind::PastClassifiedOf, 0);
+        table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
         table.values = keys.take_all(SetKind::Values, limits.names).collect();
         table.past_values = keys.take_all(SetKind::PastValues, limits.names).collect();
         Ok(table)

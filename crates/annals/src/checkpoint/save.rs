@@ -25,11 +25,7 @@ pub(super) const NO_TABLE: u8 = 2;
 /// Which set the keys of a block belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetKind {
-    Extents,
-    PastExtents,
     PastValuesOf,
-    Classified,
-    PastClassified,
     PastClassifiedOf,
     Values,
     PastValues,
@@ -226,11 +222,7 @@ fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
 fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<u64> {
     let mut count = 0;
     for (kind, keys) in [
-        (SetKind::Extents, &table.extents),
-        (SetKind::PastExtents, &table.past_extents),
         (SetKind::PastValuesOf, &table.past_values_of),
-        (SetKind::Classified, &table.classified),
-        (SetKind::PastClassified, &table.past_classified),
         (SetKind::PastClassifiedOf, &table.past_classified_of),
     ] {
         count += save_keys(out, kind, number, 0, keys)?;

@@ -10,6 +10,7 @@ use super::past::{Past, PastVersion, Place, View};
 use super::patch::ValueChange;
 use super::properties::Properties;
 use super::row::Row;
+use super::slot_set::SlotSet;
 use super::symbols::Symbol;
 use super::{Graph, kind_of};
 use crate::model::{
@@ -229,7 +230,7 @@ impl Graph {
         }
     }
 
-    /// Brings the property indexes up to date with changes of one live instance.
+    /// Brings columns and property indexes up to date with changes of one live instance.
     pub(super) fn change_values(
         &mut self,
         kind: TypeKind,
@@ -240,6 +241,7 @@ impl Graph {
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
         for change in changes {
+            table.put_in_column(change.name(), slot, after.properties.get(change.name()));
             if !types.is_indexed(kind, after.type_name, change.name()) {
                 continue;
             }
@@ -282,8 +284,7 @@ impl Graph {
         before: &super::types::Types,
     ) -> Result<()> {
         let table = self.table(kind);
-        let slots: Vec<u32> =
-            table.extents.prefix(&type_name.0.to_be_bytes()).map(super::table::slot_of_key).collect();
+        let slots: Vec<u32> = table.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
         let types = Arc::clone(&self.types);
         for slot in slots {
             let instance = self.table(kind).get(slot).expect("extents list live instances");
@@ -307,8 +308,7 @@ impl Graph {
 
     fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
         for &name in classifications {
-            for slot in self.entities.classified.prefix(&name.0.to_be_bytes()).map(super::table::slot_of_key)
-            {
+            for slot in self.entities.classified.of(name).into_iter().flat_map(SlotSet::iter) {
                 let entity = self.entities.get(slot).expect("classified entities are live");
                 let classification = entity.classification(name).expect("the index says so");
                 let touched = classification.properties.iter().map(|(name, _)| name);

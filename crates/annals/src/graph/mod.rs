@@ -3,6 +3,7 @@
 // In the order a newcomer should read them: structures, then contents, then how records change them.
 pub(crate) mod adjacency;
 mod apply;
+mod column;
 mod content;
 mod hash;
 pub(crate) mod id_map;
@@ -18,6 +19,7 @@ pub(crate) mod properties;
 pub(crate) mod row;
 mod row_value;
 pub(crate) mod rows;
+pub(crate) mod slot_set;
 pub(crate) mod symbols;
 pub(crate) mod table;
 pub(crate) mod types;

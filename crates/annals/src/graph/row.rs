@@ -433,6 +433,26 @@ impl<'g> Row<'g> {
         }
     }
 
+    /// The names of all properties.
+    pub(crate) fn names(self) -> Vec<Symbol> {
+        match self {
+            Row::Packed(packed) => packed.properties().names().collect(),
+            Row::Whole(instance) => instance.properties.iter().map(|(name, _)| name).collect(),
+        }
+    }
+
+    /// The properties whose values are in no need of memory of their own.
+    pub(crate) fn short_properties(self) -> Vec<(Symbol, Value)> {
+        match self {
+            Row::Packed(packed) => packed.properties().short().collect(),
+            Row::Whole(instance) => instance.properties.clone().into_entries().collect(),
+        }
+    }
+
+    pub(crate) fn classified_names(self) -> Vec<Symbol> {
+        self.classifications().into_iter().map(|known| known.name).collect()
+    }
+
     pub(crate) fn classifications(self) -> Vec<Classification> {
         match self {
             Row::Packed(packed) => packed.classifications(),

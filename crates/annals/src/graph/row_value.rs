@@ -60,6 +60,27 @@ impl<'g> Bytes<'g> {
     }
 }
 
+impl<'g> Bytes<'g> {
+    // Each property as its symbol and its tagged value.
+    fn tagged(mut self) -> impl Iterator<Item = (Symbol, &'g [u8])> {
+        std::iter::from_fn(move || {
+            self.count = self.count.checked_sub(1)?;
+            let (name, tagged) = (Symbol(u32_at(self.bytes, 0)), &self.bytes[HEAD_BYTES - 1..]);
+            self.bytes = &self.bytes[HEAD_BYTES + value_bytes(tagged)..];
+            Some((name, tagged))
+        })
+    }
+
+    pub(super) fn names(self) -> impl Iterator<Item = Symbol> {
+        self.tagged().map(|(name, _)| name)
+    }
+
+    /// The properties whose values are in no need of memory of their own.
+    pub(super) fn short(self) -> impl Iterator<Item = (Symbol, Value)> {
+        self.tagged().filter(|(_, tagged)| tagged[0] < STRING).map(|(name, tagged)| (name, value(tagged)))
+    }
+}
+
 impl Iterator for Bytes<'_> {
     type Item = (Symbol, Value);
 

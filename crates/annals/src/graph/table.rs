@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::column::Column;
 use super::hash::hash_id;
 use super::id_map::IdMap;
 use super::instance::Instance;
@@ -9,6 +10,7 @@ use super::key_set::{KEY_BYTES_MAX, KeySet};
 use super::past::{Past, PastVersion, View};
 use super::row::{NO_EXTRA, Packed, Row, pack, pack_whole};
 use super::rows::Rows;
+use super::slot_set::{Extents, SlotSet};
 use super::symbols::Symbol;
 use super::vector::Vector;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
@@ -29,22 +31,24 @@ pub(crate) struct Table {
     /// Ids by slot; a nil UUID where an instance was purged.
     pub(crate) ids: Vector<Id>,
     slots: IdMap,
-    /// Live instances. Shape: type (4), slot (4).
-    pub(crate) extents: KeySet,
-    /// Instances that are not live now but were. Shape as `extents`.
-    pub(crate) past_extents: KeySet,
-    /// Number of live instances by type.
-    pub(crate) counts: Vector<u64>,
+    /// Short values held now, by property and slot.
+    columns: Vector<Column>,
+    /// Live instances.
+    live: SlotSet,
+    /// Live instances by type.
+    pub(crate) extents: Extents,
+    /// Instances that are not live now but were, by type.
+    pub(crate) past_extents: Extents,
     /// Values held now, by property. Shape: value key, slot (4).
     pub(crate) values: Vector<KeySet>,
     /// Values held by some version that is not in force, by property. Shape as `values`.
     pub(crate) past_values: Vector<KeySet>,
     /// The same by slot, so that a purge finds them. Shape: slot (4), property (4), value key.
     pub(crate) past_values_of: KeySet,
-    /// Live entities by classification. Shape: classification (4), slot (4).
-    pub(crate) classified: KeySet,
-    /// Entities that carried a classification in a version that is not in force. Shape as `classified`.
-    pub(crate) past_classified: KeySet,
+    /// Live entities by classification.
+    pub(crate) classified: Extents,
+    /// Entities that carried a classification in a version that is not in force.
+    pub(crate) past_classified: Extents,
     /// The same by slot, so that a purge finds them. Shape: slot (4), classification (4).
     pub(crate) past_classified_of: KeySet,
 }
@@ -66,11 +70,11 @@ pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
     u32::from_be_bytes(slot)
 }
 
-/// Key of an extent.
-pub(crate) fn extent_key(name: Symbol, slot: u32) -> [u8; 8] {
+/// Key of a classification that an entity carried.
+fn past_classified_key(slot: u32, name: Symbol) -> [u8; 8] {
     let mut key = [0; 8];
-    key[..4].copy_from_slice(&name.0.to_be_bytes());
-    key[4..].copy_from_slice(&slot.to_be_bytes());
+    key[..4].copy_from_slice(&slot.to_be_bytes());
+    key[4..].copy_from_slice(&name.0.to_be_bytes());
     key
 }
 
@@ -96,14 +100,15 @@ impl Table {
             extras: Vector::new(),
             ids: Vector::new(),
             slots: IdMap::new(),
-            extents: KeySet::new(),
-            past_extents: KeySet::new(),
-            counts: Vector::new(),
+            columns: Vector::new(),
+            live: SlotSet::new(),
+            extents: Extents::new(),
+            past_extents: Extents::new(),
             values: Vector::new(),
             past_values: Vector::new(),
             past_values_of: KeySet::new(),
-            classified: KeySet::new(),
-            past_classified: KeySet::new(),
+            classified: Extents::new(),
+            past_classified: Extents::new(),
             past_classified_of: KeySet::new(),
         }
     }
@@ -168,10 +173,22 @@ impl Table {
         }
     }
 
+    /// A property of the version in force of the instance at `slot`.
+    #[inline]
+    pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
+        let value = self.columns.get(name.index()).and_then(|column| column.get(slot));
+        if value.is_some() { value } else { self.row(slot)?.property(name) }
+    }
+
+    /// True if the instance at `slot` is live.
+    #[inline]
+    pub(crate) fn is_live(&self, slot: u32) -> bool {
+        self.live.contains(slot)
+    }
+
     /// All live instances.
     pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Id, Row<'_>)> {
-        let slots = 0..u32::try_from(self.slots_count()).unwrap_or(u32::MAX);
-        slots.filter_map(|slot| Some((slot, self.id(slot), self.row(slot).filter(|row| row.is_live())?)))
+        self.live.iter().filter_map(|slot| Some((slot, self.id(slot), self.row(slot)?)))
     }
 
     /// The id of the instance at `slot`.
@@ -198,10 +215,20 @@ impl Table {
         let mut row = Vec::with_capacity(ROW_BYTES);
         self.pack(instance, None, &mut row);
         self.rows.push(&row);
+        for (name, value) in instance.properties.iter() {
+            self.put_in_column(name, slot, Some(value));
+        }
         slot
     }
 
-    /// Puts a later version in the place of the one at `slot`.
+    /// Says which value the instance at `slot` holds now.
+    pub(crate) fn put_in_column(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
+        grow(&mut self.columns, name, Column::new);
+        self.columns.get_mut(name.index()).expect("grown above").put(slot, value);
+    }
+
+    /// Puts a later version in the place of the one at `slot`. What changes in columns and other indexes, the caller
+    /// says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
         let extra = self.packed(slot).and_then(Packed::extra);
         let mut row = Vec::with_capacity(ROW_BYTES);
@@ -234,24 +261,46 @@ impl Table {
             .filter(|(slot, _)| rows.get(*slot as usize).is_some_and(|row| !row.is_empty()))
             .map(|(slot, id)| (hash_id(id), slot));
         let slots = IdMap::from_hashed(hashed);
-        Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new() }
+        let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new() };
+        table.derive();
+        table
     }
 
-    /// Puts the extents in place, and counts them.
-    pub(crate) fn set_extents(&mut self, extents: KeySet) {
-        let mut counts: Vec<u64> = Vec::new();
-        for key in extents.iter() {
-            let name =
-                u32::from_be_bytes(key[..4].try_into().expect("extent keys have eight bytes")) as usize;
-            counts.resize(counts.len().max(name + 1), 0);
-            counts[name] += 1;
+    // Fills the indexes that follow from the rows.
+    fn derive(&mut self) {
+        let rows = self.rows.clone();
+        let whole = self.clone();
+        for slot in 0..u32::try_from(rows.len()).unwrap_or(u32::MAX) {
+            let Some(row) = whole.row(slot) else { continue };
+            for (name, value) in row.short_properties() {
+                self.put_in_column(name, slot, Some(&value));
+            }
+            if row.is_live() {
+                self.live.insert(slot);
+                self.extents.insert(row.type_name(), slot);
+                for name in row.classified_names() {
+                    self.classified.insert(name, slot);
+                }
+            } else {
+                self.past_extents.insert(row.type_name(), slot);
+            }
         }
-        self.counts = counts.into_iter().collect();
-        self.extents = extents;
+    }
+
+    /// Puts in place which classifications entities carried. Shape: as `past_classified_of`.
+    pub(crate) fn set_past_classified(&mut self, keys: KeySet) {
+        for key in keys.iter() {
+            let slot = u32::from_be_bytes(key[..4].try_into().expect("keys have eight bytes"));
+            self.past_classified.insert(Symbol(slot_of_key(key)), slot);
+        }
+        self.past_classified_of = keys;
     }
 
     /// Takes an instance away for good.
     pub(crate) fn remove(&mut self, slot: u32) {
+        for name in self.row(slot).map(Row::names).unwrap_or_default() {
+            self.put_in_column(name, slot, None);
+        }
         let Some(packed) = self.packed(slot) else { return };
         if let Some(extra) = packed.extra() {
             self.extras.set(extra as usize, Extra::Gone);
@@ -264,25 +313,22 @@ impl Table {
 
     /// Lists the instance among the live ones of its type, or among those of the past.
     pub(crate) fn set_live(&mut self, type_name: Symbol, slot: u32, is_live: bool) {
-        let key = extent_key(type_name, slot);
-        grow(&mut self.counts, type_name, || 0);
-        let count = self.counts.get_mut(type_name.index()).expect("grown above");
         if is_live {
-            *count += u64::from(self.extents.insert(&key));
-            self.past_extents.remove(&key);
+            self.live.insert(slot);
+            self.extents.insert(type_name, slot);
+            self.past_extents.remove(type_name, slot);
         } else {
-            *count -= u64::from(self.extents.remove(&key));
-            self.past_extents.insert(&key);
+            self.live.remove(slot);
+            self.extents.remove(type_name, slot);
+            self.past_extents.insert(type_name, slot);
         }
     }
 
     /// Forgets the instance's place in the extents.
     pub(crate) fn forget_extent(&mut self, type_name: Symbol, slot: u32) {
-        let key = extent_key(type_name, slot);
-        if self.extents.remove(&key) {
-            *self.counts.get_mut(type_name.index()).expect("it was counted") -= 1;
-        }
-        self.past_extents.remove(&key);
+        self.live.remove(slot);
+        self.extents.remove(type_name, slot);
+        self.past_extents.remove(type_name, slot);
     }
 
     /// Adds the scalars of `value` to the index of current values.
@@ -325,26 +371,25 @@ impl Table {
 
     /// Lists an entity among those that carry a classification, or among those that did.
     pub(crate) fn set_classified(&mut self, name: Symbol, slot: u32, is_classified: bool) {
-        let key = extent_key(name, slot);
         if is_classified {
-            self.classified.insert(&key);
-        } else if self.classified.remove(&key) {
+            self.classified.insert(name, slot);
+        } else if self.classified.remove(name, slot) {
             self.add_past_classified(name, slot);
         }
     }
 
     pub(crate) fn add_past_classified(&mut self, name: Symbol, slot: u32) {
-        if self.past_classified.insert(&extent_key(name, slot)) {
-            self.past_classified_of.insert(&extent_key(Symbol(slot), name.0));
+        if self.past_classified.insert(name, slot) {
+            self.past_classified_of.insert(&past_classified_key(slot, name));
         }
     }
 
     /// Forgets all classifications of the past of one entity.
     pub(crate) fn forget_past_classified(&mut self, slot: u32) {
         let names: Vec<u32> = self.past_classified_of.prefix(&slot.to_be_bytes()).map(slot_of_key).collect();
-        for name in names {
-            self.past_classified_of.remove(&extent_key(Symbol(slot), name));
-            self.past_classified.remove(&extent_key(Symbol(name), slot));
+        for name in names.into_iter().map(Symbol) {
+            self.past_classified_of.remove(&past_classified_key(slot, name));
+            self.past_classified.remove(name, slot);
         }
     }
 

@@ -93,13 +93,13 @@ macro_rules! instance_methods {
             /// The value of a property.
             #[inline]
             pub fn property(&self, name: &str) -> Option<Value> {
-                self.row().property(self.snapshot.graph().names.find(name)?)
+                self.value(self.snapshot.name(name)?)
             }
 
             /// The value of a property whose name was looked up before.
             #[inline]
             pub fn value(&self, name: Name) -> Option<Value> {
-                self.row().property(name.0)
+                self.snapshot.value(TypeKind::$variant, self.slot, &self.held, name.0)
             }
 
             /// All properties, each with its name.

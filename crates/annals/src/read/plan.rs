@@ -8,6 +8,7 @@ use super::find::{Condition, Filter, Find, Operator, Order};
 use super::snapshot::Snapshot;
 use crate::graph::key_set::{KeySet, Range};
 use crate::graph::row::Row;
+use crate::graph::slot_set::Extents;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{for_each_indexed, slot_of_key};
 use crate::model::{append_index_key, append_numeric_prefix, append_text_prefix};
@@ -111,12 +112,12 @@ impl Plan {
             }
             Plan::Extents(types) => {
                 let past = is_past.then_some(&table.past_extents);
-                ranges.extend(named_ranges(&table.extents, past, types, after));
+                return Candidates::extents(&table.extents, past, types, after);
             }
             Plan::Classified(names) => {
-                let past = is_past.then_some(&table.past_classified);
                 // A deleted entity leaves the current list, so both lists together hold every candidate.
-                ranges.extend(named_ranges(&table.classified, past, names, after));
+                let past = is_past.then_some(&table.past_classified);
+                return Candidates::extents(&table.classified, past, names, after);
             }
         }
         ranges.reverse();
@@ -193,23 +194,6 @@ fn successor(key: &[u8]) -> Option<Vec<u8>> {
     Some(next)
 }
 
-fn named_ranges<'s>(
-    current: &'s KeySet,
-    past: Option<&'s KeySet>,
-    names: &[Symbol],
-    after: Option<&[u8]>,
-) -> Vec<Merged<'s>> {
-    names
-        .iter()
-        .map(|name| name.0.to_be_bytes())
-        .filter(|name| after.is_none_or(|after| name[..] >= after[..after.len().min(4)]))
-        .map(|name| {
-            let after = after.filter(|after| after.starts_with(&name));
-            Merged::new(Some(current), past, &name, successor(&name).as_deref(), after, false)
-        })
-        .collect()
-}
-
 /// The keys of a set of the present and of one of the past, in one order, each once.
 pub(super) struct Merged<'s> {
     current: Option<Peekable<Directed<'s>>>,
@@ -274,10 +258,29 @@ impl<'s> Merged<'s> {
 pub(super) enum Candidates<'s> {
     // Ranges still to be walked, last first.
     Keys { ranges: Vec<Merged<'s>>, is_descending: bool },
+    // Slots by name, in the lists of the present and of the past; names still to be walked, last first.
+    Extents { lists: [Option<&'s Extents>; 2], names: Vec<Symbol>, next: u32 },
     Slots { next: usize, end: usize },
 }
 
 impl<'s> Candidates<'s> {
+    fn extents(
+        current: &'s Extents,
+        past: Option<&'s Extents>,
+        names: &[Symbol],
+        after: Option<&[u8]>,
+    ) -> Candidates<'s> {
+        let after = after.map(name_and_slot);
+        let mut names = names.to_vec();
+        names.retain(|name| after.is_none_or(|(after, _)| *name >= after));
+        let next = match (after, names.first()) {
+            (Some((name, slot)), Some(first)) if *first == name => slot.saturating_add(1),
+            _ => 0,
+        };
+        names.reverse();
+        Candidates::Extents { lists: [Some(current), past], names, next }
+    }
+
     pub(super) fn next(&mut self) -> Option<(Cow<'s, [u8]>, u32)> {
         match self {
             Candidates::Slots { next, end } => {
@@ -285,6 +288,18 @@ impl<'s> Candidates<'s> {
                 *next += 1;
                 Some((Cow::Owned(slot.to_be_bytes().to_vec()), slot))
             }
+            Candidates::Extents { lists, names, next } => loop {
+                let name = *names.last()?;
+                let slots = lists.iter().flatten().filter_map(|list| list.of(name)?.next_from(*next));
+                let Some(slot) = slots.min() else {
+                    names.pop();
+                    *next = 0;
+                    continue;
+                };
+                *next = slot + 1;
+                let key = [name.0.to_be_bytes(), slot.to_be_bytes()].concat();
+                return Some((Cow::Owned(key), slot));
+            },
             Candidates::Keys { ranges, is_descending } => loop {
                 let range = ranges.last_mut()?;
                 match range.next(*is_descending) {
@@ -294,4 +309,11 @@ impl<'s> Candidates<'s> {
             },
         }
     }
+}
+
+// The parts of a key of an extent. A foreign cursor may be of any length.
+fn name_and_slot(key: &[u8]) -> (Symbol, u32) {
+    let word =
+        |at: usize| key.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_be_bytes);
+    (Symbol(word(0)), word(4))
 }

@@ -10,8 +10,8 @@ use crate::graph::Graph;
 use crate::graph::instance::Instance;
 use crate::graph::past::{PastVersion, View};
 use crate::graph::row::Row;
-use crate::graph::table::slot_of_key;
-use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeDefinition, TypeKind};
+use crate::graph::symbols::Symbol;
+use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeDefinition, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Which time to read as of. Every field left out means "now".
@@ -154,8 +154,8 @@ impl Snapshot {
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
         let table = self.graph.table(kind);
         let Some(view) = self.view else {
-            let row = table.row(slot).filter(|row| row.is_live() || with_deleted);
-            return Ok(row.map(|_| Held::InForce));
+            let is_seen = table.is_live(slot) || with_deleted && table.row(slot).is_some();
+            return Ok(is_seen.then_some(Held::InForce));
         };
         let Some(version) = table.version_in(slot, view) else { return Ok(None) };
         if version.status == crate::Status::Deleted && !with_deleted {
@@ -169,7 +169,7 @@ impl Snapshot {
     pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
         let table = self.graph.table(kind);
         match self.view {
-            None => table.row(slot).is_some_and(Row::is_live),
+            None => table.is_live(slot),
             Some(view) => {
                 let version = table.version_in(slot, view);
                 version.is_some_and(|version| version.status != crate::Status::Deleted)
@@ -197,6 +197,15 @@ impl Snapshot {
         match held {
             Held::InForce => self.graph.table(kind).row(slot).expect("a handle comes from this graph"),
             Held::Read(instance) => Row::Whole(instance),
+        }
+    }
+
+    /// A property of it.
+    #[inline]
+    pub(crate) fn value(&self, kind: TypeKind, slot: u32, held: &Held, name: Symbol) -> Option<Value> {
+        match held {
+            Held::InForce => self.graph.table(kind).value(slot, name),
+            Held::Read(instance) => instance.properties.get(name).cloned(),
         }
     }
 
@@ -250,7 +259,7 @@ impl Snapshot {
         if kind == TypeKind::Classification {
             self.count_classified(&mut counts)?;
         } else if self.view.is_none() {
-            counts = table.counts.iter().copied().collect();
+            table.extents.iter().for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
         } else {
             for row in self.seen_slots(kind).filter_map(|slot| table.row(slot)) {
                 counts[row.type_name().index()] += 1;
@@ -270,14 +279,13 @@ impl Snapshot {
 
     fn count_classified(&self, counts: &mut [u64]) -> Result<()> {
         if self.view.is_none() {
-            for key in self.graph.entities.classified.iter() {
-                counts[classification_of_key(key)] += 1;
-            }
+            let classified = self.graph.entities.classified.iter();
+            classified.for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
             return Ok(());
         }
         let entities = &self.graph.entities;
-        let slots: BTreeSet<u32> =
-            entities.classified.iter().chain(entities.past_classified.iter()).map(slot_of_key).collect();
+        let extents = entities.classified.iter().chain(entities.past_classified.iter());
+        let slots: BTreeSet<u32> = extents.flat_map(|(_, slots)| slots.iter()).collect();
         for slot in slots {
             let Some(entity) = self.entity_at(slot)? else { continue };
             let row = self.row(TypeKind::Entity, slot, &entity.held);
@@ -369,8 +377,4 @@ impl Snapshot {
             }
         }
     }
-}
-
-fn classification_of_key(key: &[u8]) -> usize {
-    u32::from_be_bytes(key[..4].try_into().expect("extent keys have eight bytes")) as usize
 }
