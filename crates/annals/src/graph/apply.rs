@@ -3,6 +3,7 @@
 //! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
 //! function of the log. An error leaves the graph half changed: the caller throws that copy away.
 
+use std::hint::black_box;
 use std::sync::Arc;
 
 use super::instance::{Instance, NO_ENDS, Stamp};
@@ -24,6 +25,9 @@ use super::integrity::display_micros;
 
 /// Most instances of one kind a graph ever holds, purged ones included.
 const SLOTS_MAX: usize = u32::MAX as usize - 1;
+
+/// How many changes are looked up at once.
+const AHEAD: usize = 32;
 
 /// What all changes of one record have in common, and which one is being applied.
 #[derive(Clone, Copy)]
@@ -52,6 +56,9 @@ impl Graph {
         self.instants.push(micros);
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
         for (index, change) in (0u32..).zip(&record.changes) {
+            if (index as usize).is_multiple_of(AHEAD) {
+                self.look_ahead(&record.changes[index as usize..]);
+            }
             let valid_from =
                 change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
             if valid_from > micros {
@@ -70,6 +77,34 @@ impl Graph {
         }
         self.position = position;
         Ok(())
+    }
+
+    // Looks up what the next changes will need, without using it: the processor then waits for the memory of all of
+    // them together, and not for each when its turn comes.
+    fn look_ahead(&self, changes: &[Change]) {
+        if changes.len() < AHEAD / 2 {
+            return;
+        }
+        for change in changes.iter().take(AHEAD) {
+            match &change.action {
+                Action::CreateEntity(new) => self.entities.look_ahead(&new.id),
+                Action::CreateRelationship(new) => {
+                    self.relationships.look_ahead(&new.id);
+                    self.entities.look_ahead(&new.from);
+                    self.entities.look_ahead(&new.to);
+                }
+                _ => {}
+            }
+        }
+        for change in changes.iter().take(AHEAD) {
+            if let Action::CreateRelationship(new) = &change.action {
+                for (end, adjacency) in [(&new.from, &self.out), (&new.to, &self.into)] {
+                    if let Some(slot) = self.entities.slot(end) {
+                        black_box(adjacency.get(slot).degree(None));
+                    }
+                }
+            }
+        }
     }
 
     fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {

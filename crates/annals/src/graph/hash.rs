@@ -15,6 +15,10 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     hasher().hash_one(bytes)
 }
 
+#[inline]
 pub(crate) fn hash_id(id: &Id) -> u64 {
-    hasher().hash_one(id)
+    match id.uuid_bytes() {
+        Some(bytes) => hasher().hash_one(u128::from_ne_bytes(*bytes)),
+        None => hasher().hash_one(id),
+    }
 }

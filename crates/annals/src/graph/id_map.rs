@@ -115,6 +115,21 @@ impl IdMap {
         }
     }
 
+    /// Reads the memory that looking up `hash` will need.
+    #[inline]
+    pub(crate) fn look_ahead(&self, hash: u64) {
+        let tag = tag(hash);
+        let mut node = &*self.root;
+        let mut shift = ROOT_SHIFT;
+        while let Node::Branch(branch) = node {
+            node = branch.child(branch.head(digit(tag, shift)));
+            shift -= FAN_BITS;
+        }
+        if let Node::Leaf(leaf) = node {
+            std::hint::black_box(leaf.entries[home(tag)]);
+        }
+    }
+
     /// Adds a slot under `hash`. The caller knows that it is not there yet.
     pub(crate) fn insert(&mut self, hash: u64, slot: u32) {
         let entry = entry(hash, slot);

@@ -3,6 +3,7 @@
 use super::Graph;
 use super::instance::Instance;
 use super::properties::Properties;
+use super::row::Row;
 use super::symbols::Symbol;
 use super::table::{for_each_indexed, slot_of_key};
 use super::types::DeclaredType;
@@ -141,15 +142,18 @@ impl Graph {
     pub(super) fn live_end(&self, id: &Id, valid_from: i64) -> Result<u32> {
         let missing =
             |text: String| Error::new(ErrorKind::MissingEnd, format!("relationship end {id}: {text}"));
-        let found = self.entities.slot(id).and_then(|slot| Some((slot, self.entities.row(slot)?)));
-        let Some((slot, entity)) = found else {
+        let Some(slot) = self.entities.slot(id) else {
             return Err(missing("expected an entity, found none; create it first".into()));
         };
-        if !entity.is_live() {
+        if !self.entities.is_live(slot) {
             return Err(missing("the entity is deleted; restore it first".into()));
         }
-        if entity.live_from() > valid_from {
-            let (since, asked) = (display_micros(entity.live_from()), display_micros(valid_from));
+        // Whatever is live now, is so at the latest instant.
+        if valid_from < self.last_instant()
+            && let Some(live_from) = self.entities.row(slot).map(Row::live_from)
+            && live_from > valid_from
+        {
+            let (since, asked) = (display_micros(live_from), display_micros(valid_from));
             return Err(missing(format!(
                 "the entity exists since {since}, the relationship would be valid from {asked}; use a later instant"
             )));

@@ -208,7 +208,7 @@ fn is_small(value: &Value, left: &mut usize) -> bool {
 
 /// Reads properties of bytes that somebody else wrote. `None` if they are no properties in order, otherwise what
 /// follows them. `names` is how many symbols there are.
-pub(super) fn checked<'b>(bytes: &'b [u8], count: u8, names: usize) -> Option<&'b [u8]> {
+pub(super) fn checked(bytes: &[u8], count: u8, names: usize) -> Option<&[u8]> {
     let mut rest = bytes;
     let mut before = None;
     for _ in 0..count {

@@ -163,6 +163,13 @@ impl PartialEq for Extents {
 }
 
 #[cfg(test)]
+impl std::fmt::Debug for SlotSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -196,12 +203,5 @@ mod tests {
                 prop_assert_eq!(slots.next_from(from), model.range(from..).next().copied());
             }
         }
-    }
-}
-
-#[cfg(test)]
-impl std::fmt::Debug for SlotSet {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
     }
 }

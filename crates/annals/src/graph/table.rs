@@ -201,6 +201,12 @@ impl Table {
         self.slots.get(hash_id(id), |slot| self.id(slot) == id)
     }
 
+    /// Reads the memory that looking up this id will need first.
+    #[inline]
+    pub(crate) fn look_ahead(&self, id: &Id) {
+        self.slots.look_ahead(hash_id(id));
+    }
+
     /// The instance with this id, taken apart, and its slot.
     pub(crate) fn find(&self, id: &Id) -> Option<(u32, Arc<Instance>)> {
         let slot = self.slot(id)?;
