@@ -42,7 +42,7 @@ use wide::append_link_key;
 use crate::Position;
 use crate::model::{Direction, InstanceId, Instant, TypeDefinition, TypeKind};
 
-pub(crate) use apply::find_conflict;
+pub(crate) use apply::{check_conflicts, find_conflict};
 
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
