@@ -1,8 +1,8 @@
 //! The links of 32 neighbouring entities in one block of memory.
 //!
 //! Shape, in words of 32 bits: where the links of each entity end (two to a word); the type of all links, or `MIXED`;
-//! the other ends; the relationships; and if types are mixed, the types. An entity with many links has one pseudo link
-//! instead, whose relationship is `WIDE` and whose other end is the number under which its links are kept.
+//! which entities have many links (a bit each); the other ends; the relationships; and if types are mixed, the types.
+//! An entity with many links has one pseudo link instead, whose other end is the number under which they are kept.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,10 +13,10 @@ use super::symbols::Symbol;
 pub(super) const PAGE_ENTITIES: usize = 32;
 const ENDS_WORDS: usize = PAGE_ENTITIES / 2;
 const TYPE: usize = ENDS_WORDS;
-const LINKS: usize = ENDS_WORDS + 1;
-// Neither a type nor a relationship has this number.
+const WIDE: usize = ENDS_WORDS + 1;
+const LINKS: usize = ENDS_WORDS + 2;
+// No type has this number.
 const MIXED: u32 = u32::MAX;
-const WIDE: u32 = u32::MAX;
 
 /// What a page holds of one entity.
 pub(super) enum Entry {
@@ -47,10 +47,10 @@ pub(super) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
     let count = end(page, PAGE_ENTITIES - 1);
     let (start, end) = (start(page, place), end(page, place));
     let others = &page[LINKS + start..LINKS + end];
-    let relationships = &page[LINKS + count + start..LINKS + count + end];
-    if relationships.first() == Some(&WIDE) {
+    if page[WIDE] >> place & 1 == 1 {
         return Err(others[0]);
     }
+    let relationships = &page[LINKS + count + start..LINKS + count + end];
     let types = match page[TYPE] {
         MIXED => NarrowTypes::Each(&page[LINKS + 2 * count + start..LINKS + 2 * count + end]),
         only => NarrowTypes::One(Symbol(only)),
@@ -83,6 +83,8 @@ pub(super) fn replaced(page: &[u32], place: usize, entry: &Entry) -> Arc<[u32]> 
         set_end(&mut copy, following, moved);
     }
     copy.push(if is_mixed { MIXED } else { only.0 });
+    let is_wide = u32::from(matches!(entry, Entry::Wide(_)));
+    copy.push(page[WIDE] & !(1 << place) | is_wide << place);
     let column = |number: usize| &page[LINKS + number * count..LINKS + (number + 1) * count];
     for (number, of_link) in [(0, other as fn(&Link) -> u32), (1, relationship)] {
         copy.extend_from_slice(&column(number)[..start]);
@@ -111,7 +113,7 @@ fn relationship(link: &Link) -> u32 {
 
 // Its type is never asked for; any that keeps the page uniform will do.
 fn pseudo_link(number: u32, type_name: Symbol) -> Link {
-    Link { type_name, relationship: WIDE, other: number }
+    Link { type_name, relationship: 0, other: number }
 }
 
 /// True if reading this page, which somebody else wrote, stays within it and within `bounds`.
@@ -126,10 +128,13 @@ pub(super) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
     {
         return false;
     }
-    (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
-        Err(number) => is_wide(number),
-        Ok(narrow) => narrow.iter().all(|link| bounds.admit(&link)),
-    })
+    // Without its pseudo link a wide entity would lead nowhere.
+    let has_pseudo_link = |place: usize| start(page, place) < end(page, place);
+    (0..PAGE_ENTITIES).all(|place| page[WIDE] >> place & 1 == 0 || has_pseudo_link(place))
+        && (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
+            Err(number) => is_wide(number),
+            Ok(narrow) => narrow.iter().all(|link| bounds.admit(&link)),
+        })
 }
 
 fn set_end(page: &mut [u32], place: usize, end: usize) {

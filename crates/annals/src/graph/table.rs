@@ -180,6 +180,19 @@ impl Table {
         if value.is_some() { value } else { self.row(slot)?.property(name) }
     }
 
+    /// The same for many slots, in order: faster, because the processor waits for their memory together.
+    pub(crate) fn values(&self, slots: &[u32], name: Symbol) -> Vec<Option<Value>> {
+        let mut values = Vec::with_capacity(slots.len());
+        match self.columns.get(name.index()) {
+            Some(column) => column.get_all(slots, &mut values),
+            None => values.resize(slots.len(), None),
+        }
+        for (value, slot) in values.iter_mut().zip(slots).filter(|(value, _)| value.is_none()) {
+            *value = self.row(*slot).and_then(|row| row.property(name));
+        }
+        values
+    }
+
     /// True if the instance at `slot` is live.
     #[inline]
     pub(crate) fn is_live(&self, slot: u32) -> bool {

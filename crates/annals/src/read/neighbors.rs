@@ -2,14 +2,14 @@
 
 use std::iter::Peekable;
 
-use super::instance::{Entity, Held, Relationship};
+use super::instance::{Entity, Held, Name, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::adjacency::{Link, Links, Neighbors as GraphNeighbors};
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
 use crate::graph::symbols::Symbol;
 use crate::graph::wide::link_of_key;
-use crate::model::{Direction, Id, TypeKind};
+use crate::model::{Direction, Id, TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
 /// A relationship of an entity, with the entity at its other end.
@@ -31,6 +31,9 @@ pub struct Neighbors<'s> {
     after: Option<Link>,
     links: LinksSeen<'s>,
 }
+
+/// How many entities are looked up at once.
+const AHEAD: usize = 32;
 
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
 pub struct Entities<'s> {
@@ -239,15 +242,36 @@ impl Snapshot {
         };
         let adjacency = self.graph().adjacency(direction);
         let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
-        for entity_from in from {
-            match adjacency.get(entity_from.slot) {
-                GraphNeighbors::Narrow(narrow) => {
-                    ends.extend(narrow.of_type(one).others.iter().map(|&slot| entity(slot)));
+        for from in from.chunks(AHEAD) {
+            // All pages are looked up before the first list of ends is read.
+            let mut links = [None; AHEAD];
+            for (links, entity) in links.iter_mut().zip(from) {
+                *links = Some(adjacency.get(entity.slot));
+            }
+            for links in links.iter().flatten() {
+                match links {
+                    GraphNeighbors::Narrow(narrow) => {
+                        ends.extend(narrow.of_type(one).others.iter().map(|&slot| entity(slot)));
+                    }
+                    wide => ends.extend(wide.iter(one).map(|link| entity(link.other))),
                 }
-                wide => ends.extend(wide.iter(one).map(|link| entity(link.other))),
             }
         }
         Ok(ends)
+    }
+
+    /// One property of many entities: faster than asking each, because the processor waits for their memory together.
+    ///
+    /// Shape: for each of `entities`, in order, its value.
+    pub fn values(&self, entities: &[Entity<'_>], name: Name) -> Vec<Option<Value>> {
+        let slots: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
+        let mut values = self.graph().entities.values(&slots, name.symbol());
+        for (value, entity) in values.iter_mut().zip(entities) {
+            if let Held::Read(_) = entity.held {
+                *value = entity.value(name);
+            }
+        }
+        values
     }
 
     /// The entity that a link which this snapshot sees leads to.
