@@ -105,19 +105,18 @@ fn hop2(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
     Ok(sum)
 }
 
-/// Does `work` while another thread commits: one entity and one relationship, waits until they are durable, and again.
+/// Does `work` while another thread commits: one entity and one relationship to an entity that is there, waits until
+/// they are durable, and again. No entity that is there gets another out-neighbour, so the answers stay.
 fn beside_writer<T>(repository: &Repository, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     let is_over = AtomicBool::new(false);
-    let write = || -> annals::Result<u64> {
+    let write = || -> annals::Result<usize> {
         let standard = Standard::new();
         let mut commits = 0;
         while !is_over.load(Ordering::Relaxed) {
             let mut transaction = repository.transaction();
-            let [from, to] = [Id::random(), Id::random()];
-            for id in [&from, &to] {
-                transaction.create_entity(standard.entity_with(id.clone(), 0))?;
-            }
-            transaction.create_relationship(standard.relationship_with(Id::random(), 0, from, to))?;
+            let from = transaction.create_entity(standard.entity_with(Id::random(), commits))?;
+            let edge = standard.relationship_with(Id::random(), commits, from, vertex_id(0));
+            transaction.create_relationship(edge)?;
             transaction.commit()?;
             commits += 1;
         }

@@ -40,8 +40,8 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let (ours, limit) =
         in_turn(job.round, || Timed::of(|| Ok(Repository::open(&path)?)), || Timed::of(|| read_all(&files)))?;
     let loaded = job.size.elements(1_000_000, 10_000);
-    // Each commit beside a reader has added two entities and a relationship.
-    let relationships = 3 * loaded as u64 + (job.number - loaded as u64) / 2;
+    // Each commit beside a reader has added one of both.
+    let relationships = 3 * loaded as u64 + (job.number - loaded as u64);
     check(&ours.result, loaded, (job.number, relationships))?;
     let elements = usize::try_from(job.number + relationships)?;
     Ok(vec![if is_checkpoint {

@@ -89,7 +89,7 @@ const fn line(
     Line { name, unit, limit, bar, goal, growth }
 }
 
-const HAND_OVER: &str = "same threads, one writes + fdatasyncs";
+const HAND_OVER: &str = "same threads to write + fdatasync";
 const HASH_MAP: &str = "HashMap<Uuid, Arc<Entity>>";
 const CSR: &str = "CSR + vector of records";
 const CSR_IDS: &str = "CSR + vectors of ids";

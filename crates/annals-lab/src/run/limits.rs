@@ -7,12 +7,16 @@ use clap::Args;
 use super::catalogue::{LINES, Line};
 use super::growth;
 use super::job::Job;
-use super::machine;
+use super::machine::{self, Usage};
 use super::report::Report;
 use super::sample::Sample;
 use super::size::Size;
+use super::summary::{Pair, Summary};
 use crate::Outcome;
 use crate::lines::{EXPERIMENTS, Experiment};
+
+/// Share of the machine that others may use before figures are doubtful. Some is the kernel's, writing for us.
+const OTHERS_MAX: f64 = 0.15;
 
 /// Settings of `limits`.
 #[derive(Args)]
@@ -43,10 +47,11 @@ pub struct Measured {
 }
 
 /// The figures of all rounds.
-#[derive(Default)]
 pub struct Figures {
-    pub ours: Vec<f64>,
-    pub limits: Vec<f64>,
+    /// The turns of each round.
+    pub rounds: Vec<Vec<Pair>>,
+    /// Share of the machine that others have used meanwhile.
+    pub others: f64,
 }
 
 impl Limits {
@@ -89,10 +94,12 @@ impl Limits {
             if lines.is_empty() {
                 continue;
             }
-            let samples = self.rounds(experiment, size, &lines, folder);
+            let usage = Usage::now();
+            let rounds = self.rounds(experiment, size, &lines, folder);
+            let others = usage.others();
             for line in lines {
-                let figures = match &samples {
-                    Ok(samples) => Figures::of(line, samples),
+                let figures = match &rounds {
+                    Ok(rounds) => Figures::of(line, rounds, others),
                     Err(error) => Err(error.to_string()),
                 };
                 let measured = Measured { line, figures };
@@ -109,10 +116,9 @@ impl Limits {
         size: Size,
         lines: &[&'static Line],
         folder: &Path,
-    ) -> Outcome<Vec<Sample>> {
+    ) -> Outcome<Vec<Vec<Sample>>> {
         let rounds = self.rounds.map_or(size.operations(5, 1), usize::from);
-        let mut samples = Vec::new();
-        for round in 0..rounds {
+        let one = |round| {
             let folder = tempfile::Builder::new().prefix(experiment.name).tempdir_in(folder)?;
             let job = Job {
                 experiment: experiment.name.into(),
@@ -122,21 +128,36 @@ impl Limits {
                 lines: lines.iter().map(|line| line.name.into()).collect(),
                 number: experiment.number,
             };
-            let round = if experiment.is_fresh { job.run_fresh() } else { (experiment.run)(&job) };
-            samples.extend(round?);
-        }
-        Ok(samples)
+            if experiment.is_fresh { job.run_fresh() } else { (experiment.run)(&job) }
+        };
+        (0..rounds).map(one).collect()
     }
 }
 
 impl Figures {
-    fn of(line: &Line, samples: &[Sample]) -> Result<Figures, String> {
-        let own: Vec<&Sample> = samples.iter().filter(|sample| sample.line == line.name).collect();
-        if own.is_empty() {
-            return Err("the experiment ended without it".into());
+    fn of(line: &Line, rounds: &[Vec<Sample>], others: f64) -> Result<Figures, String> {
+        let own = |samples: &Vec<Sample>| -> Vec<Pair> {
+            let own = samples.iter().filter(|sample| sample.line == line.name);
+            own.map(|sample| Pair { ours: sample.ours, limit: sample.limit }).collect()
+        };
+        let rounds: Vec<Vec<Pair>> = rounds.iter().map(own).collect();
+        if rounds.iter().any(Vec::is_empty) {
+            return Err("a round ended without it".into());
         }
-        let ours = own.iter().map(|sample| sample.ours).collect();
-        Ok(Figures { ours, limits: own.iter().map(|sample| sample.limit).collect() })
+        Ok(Figures { rounds, others })
+    }
+
+    /// What the rounds say together.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::of(&self.rounds);
+        summary.distrust.extend(self.distrust());
+        summary
+    }
+
+    /// Why the machine may have misled us, if it may.
+    pub fn distrust(&self) -> Option<String> {
+        let percent = 100.0 * self.others;
+        (self.others > OTHERS_MAX).then(|| format!("others used {percent:.0} % of the machine"))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::catalogue::Mark;
-use super::limits::Measured;
+use super::limits::{Figures, Measured};
 use super::size::Size;
 use super::summary::Summary;
 
@@ -22,23 +22,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// A line for which there is only a reason.
-    pub fn not_measured(name: String, unit: &'static str, reason: &str) -> Row {
-        let (bar, goal) = (Vec::new(), Vec::new());
-        Row { name, unit, limit_name: "", summary: Err(reason.into()), bar, goal }
-    }
-
     fn of(measured: &Measured, scale: u64) -> Row {
         let line = measured.line;
-        let summary = match &measured.figures {
-            Ok(figures) => Ok(Summary::of(&figures.ours, &figures.limits)),
-            Err(error) => Err(error.clone()),
-        };
         Row {
             name: line.name.into(),
             unit: line.unit,
             limit_name: line.limit,
-            summary,
+            summary: measured.figures.as_ref().map(Figures::summary).map_err(String::clone),
             bar: line.at_scale(line.bar, scale),
             goal: line.at_scale(line.goal, scale),
         }
@@ -140,8 +130,9 @@ impl Report {
             texts(&row.goal),
         );
         if !self.size.quick {
-            for reason in self.distrust(row, summary) {
-                println!("{:<28} distrust: {reason}", "");
+            let reasons = self.distrust(row, summary);
+            if !reasons.is_empty() {
+                println!("{:<28} distrust: {}", "", reasons.join("; "));
             }
         }
     }
@@ -194,6 +185,7 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::summary::Pair;
     use super::*;
 
     #[test]
@@ -203,7 +195,7 @@ mod tests {
 
     #[test]
     fn an_object_has_the_fields_that_others_read() {
-        let summary = Summary::of(&[2.0, 2.0], &[4.0, 4.0]);
+        let summary = Summary::of(&[vec![Pair { ours: 2.0, limit: 4.0 }]]);
         let row = Row {
             name: "get-1".into(),
             unit: "gets/s",
