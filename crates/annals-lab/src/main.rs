@@ -6,6 +6,8 @@ mod run;
 mod graph;
 mod lines;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 /// What the commands return: there is nobody to tell kinds of errors apart.
@@ -31,9 +33,16 @@ enum Command {
     Round(run::Job),
 }
 
-fn main() -> Outcome<()> {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
         Command::Limits(limits) => limits.run(),
         Command::Round(job) => job.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("annals-lab: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
