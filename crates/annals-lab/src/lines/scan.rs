@@ -53,7 +53,7 @@ pub fn round(
 fn scan(snapshot: &Snapshot) -> Outcome<i64> {
     let size = snapshot.name("size").ok_or("no entity has a size")?;
     let mut sum = 0;
-    let mut find = Find::of("vertex").limit(PAGE);
+    let mut find = Find::all().limit(PAGE);
     loop {
         let page = snapshot.find_entities(&find)?;
         for end in snapshot.expand(&page.items, Direction::Out, Some("edge"))? {

@@ -20,6 +20,13 @@ const OTHERS_MAX: f64 = 0.15;
 
 /// Settings of `limits`.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab limits                          # a quarter of an hour, on a machine that does nothing else
+  annals-lab limits --only get --only hop2   # get-1, get-2, get-2-to-1 and hop2
+  annals-lab limits --json > limits.jsonl
+  annals-lab limits --growth --only bulk     # also with ten times the elements
+
+Some lines need wrk, nginx and the binary annals beside this one; `cargo run` builds the latter.")]
 pub struct Limits {
     /// Run only the line of this name, or all lines whose name begins so. Can be given several times.
     #[arg(long)]

@@ -62,7 +62,7 @@ impl Report {
             println!("a quick run: it shows that all lines run and answer right; no bar is judged");
         }
         println!(
-            "{:<28} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} holds?",
+            "{:<34} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} holds?",
             "what", "ours", "unit", "limit", "ratio", "95 %", "limit is", "bar", "goal"
         );
     }
@@ -76,7 +76,7 @@ impl Report {
     pub fn row(&mut self, row: Row) {
         match &row.summary {
             Err(reason) if self.is_json => println!("{}", json_without_figures(&row, reason)),
-            Err(reason) => println!("{:<28} not measured: {reason}", row.name),
+            Err(reason) => println!("{:<34} not measured: {reason}", row.name),
             Ok(summary) => {
                 let holds = (!self.size.quick).then(|| summary.holds(&row.bar));
                 self.judged += usize::from(holds.is_some());
@@ -118,7 +118,7 @@ impl Report {
         };
         let [low, high] = summary.interval;
         println!(
-            "{:<28} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} {holds}",
+            "{:<34} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} {holds}",
             row.name,
             number(summary.ours),
             row.unit,
@@ -132,7 +132,7 @@ impl Report {
         if !self.size.quick {
             let reasons = self.distrust(row, summary);
             if !reasons.is_empty() {
-                println!("{:<28} distrust: {}", "", reasons.join("; "));
+                println!("{:<34} distrust: {}", "", reasons.join("; "));
             }
         }
     }
