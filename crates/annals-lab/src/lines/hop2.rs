@@ -63,14 +63,14 @@ fn walk(snapshot: &Snapshot, size: Name, ids: &[Id], together: usize) -> Outcome
     let mut frontier: Vec<Entity<'_>> = Vec::with_capacity(together);
     for ids in ids.chunks(together) {
         frontier.clear();
-        for id in ids {
-            frontier.push(snapshot.entity(id)?.ok_or("an entity is not there")?);
+        for entity in snapshot.entities(ids)? {
+            frontier.push(entity.ok_or("an entity is not there")?);
         }
         let first = snapshot.expand(&frontier, Direction::Out, Some("edge"))?;
         let second = snapshot.expand(&first, Direction::Out, Some("edge"))?;
         visits += first.len() + second.len();
-        for end in &second {
-            sum += end.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+        for value in snapshot.values(&second, size) {
+            sum += value.and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
         }
     }
     Ok((visits, sum))

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use annals::{Direction, Find, Repository, Snapshot};
+use annals::{Direction, Repository, Snapshot};
 
 use crate::Outcome;
 use crate::graph::{Packed, load, power_law_edges, size};
@@ -53,14 +53,16 @@ pub fn round(
 fn scan(snapshot: &Snapshot) -> Outcome<i64> {
     let size = snapshot.name("size").ok_or("no entity has a size")?;
     let mut sum = 0;
-    let mut find = Find::all().limit(PAGE);
+    let mut entities = snapshot.entities_of(None);
     loop {
-        let page = snapshot.find_entities(&find)?;
-        for end in snapshot.expand(&page.items, Direction::Out, Some("edge"))? {
-            sum += end.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+        let page = entities.by_ref().take(PAGE).collect::<annals::Result<Vec<_>>>()?;
+        if page.is_empty() {
+            return Ok(sum);
         }
-        let Some(next) = page.next else { return Ok(sum) };
-        find = find.after(next);
+        let ends = snapshot.expand(&page, Direction::Out, Some("edge"))?;
+        for value in snapshot.values(&ends, size) {
+            sum += value.and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+        }
     }
 }
 

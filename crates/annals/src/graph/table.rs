@@ -35,6 +35,8 @@ pub(crate) struct Table {
     columns: Vector<Column>,
     /// Live instances.
     live: SlotSet,
+    /// Instances that are not live now but were.
+    dead: SlotSet,
     /// Live instances by type.
     pub(crate) extents: Extents,
     /// Instances that are not live now but were, by type.
@@ -102,6 +104,7 @@ impl Table {
             slots: IdMap::new(),
             columns: Vector::new(),
             live: SlotSet::new(),
+            dead: SlotSet::new(),
             extents: Extents::new(),
             past_extents: Extents::new(),
             values: Vector::new(),
@@ -191,6 +194,14 @@ impl Table {
             *value = self.row(*slot).and_then(|row| row.property(name));
         }
         values
+    }
+
+    pub(crate) fn live_slots(&self) -> &SlotSet {
+        &self.live
+    }
+
+    pub(crate) fn dead_slots(&self) -> &SlotSet {
+        &self.dead
     }
 
     /// True if the instance at `slot` is live.
@@ -301,6 +312,7 @@ impl Table {
                     self.classified.insert(name, slot);
                 }
             } else {
+                self.dead.insert(slot);
                 self.past_extents.insert(row.type_name(), slot);
             }
         }
@@ -334,10 +346,12 @@ impl Table {
     pub(crate) fn set_live(&mut self, type_name: Symbol, slot: u32, is_live: bool) {
         if is_live {
             self.live.insert(slot);
+            self.dead.remove(slot);
             self.extents.insert(type_name, slot);
             self.past_extents.remove(type_name, slot);
         } else {
             self.live.remove(slot);
+            self.dead.insert(slot);
             self.extents.remove(type_name, slot);
             self.past_extents.insert(type_name, slot);
         }
@@ -346,6 +360,7 @@ impl Table {
     /// Forgets the instance's place in the extents.
     pub(crate) fn forget_extent(&mut self, type_name: Symbol, slot: u32) {
         self.live.remove(slot);
+        self.dead.remove(slot);
         self.extents.remove(type_name, slot);
         self.past_extents.remove(type_name, slot);
     }

@@ -2,14 +2,14 @@
 
 use std::iter::Peekable;
 
-use super::instance::{Entity, Held, Name, Relationship};
+use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
-use crate::graph::adjacency::{Link, Links, Neighbors as GraphNeighbors};
+use crate::graph::adjacency::{Link, Links};
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
 use crate::graph::symbols::Symbol;
 use crate::graph::wide::link_of_key;
-use crate::model::{Direction, Id, TypeKind, Value};
+use crate::model::{Direction, Id, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 /// A relationship of an entity, with the entity at its other end.
@@ -31,9 +31,6 @@ pub struct Neighbors<'s> {
     after: Option<Link>,
     links: LinksSeen<'s>,
 }
-
-/// How many entities are looked up at once.
-const AHEAD: usize = 32;
 
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
 pub struct Entities<'s> {
@@ -213,70 +210,9 @@ impl<'s> Neighbors<'s> {
 }
 
 impl Snapshot {
-    /// The entities one step away from any of several: faster than asking for the neighbours of each, because the
-    /// processor waits for their memory together.
-    ///
-    /// Shape: for each entity of `from`, in order, the ends of its relationships as [`Snapshot::neighbors`] has
-    /// them; an entity comes as often as relationships lead to it.
-    /// Errors: those of reading history.
-    pub fn expand<'s>(
-        &'s self,
-        from: &[Entity<'s>],
-        direction: Direction,
-        type_name: Option<&str>,
-    ) -> Result<Vec<Entity<'s>>> {
-        let types = self.relationship_types(type_name);
-        let mut ends = Vec::with_capacity(4 * from.len());
-        let one = match (self.view(), &types) {
-            (None, LinkTypes::All) => None,
-            (None, LinkTypes::One(name)) => Some(*name),
-            _ => {
-                for entity in from {
-                    let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
-                    while let Some(link) = neighbors.next_link() {
-                        ends.push(self.end_of(link)?);
-                    }
-                }
-                return Ok(ends);
-            }
-        };
-        let adjacency = self.graph().adjacency(direction);
-        let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
-        for from in from.chunks(AHEAD) {
-            // All pages are looked up before the first list of ends is read.
-            let mut links = [None; AHEAD];
-            for (links, entity) in links.iter_mut().zip(from) {
-                *links = Some(adjacency.get(entity.slot));
-            }
-            for links in links.iter().flatten() {
-                match links {
-                    GraphNeighbors::Narrow(narrow) => {
-                        ends.extend(narrow.of_type(one).others.iter().map(|&slot| entity(slot)));
-                    }
-                    wide => ends.extend(wide.iter(one).map(|link| entity(link.other))),
-                }
-            }
-        }
-        Ok(ends)
-    }
-
-    /// One property of many entities: faster than asking each, because the processor waits for their memory together.
-    ///
-    /// Shape: for each of `entities`, in order, its value.
-    pub fn values(&self, entities: &[Entity<'_>], name: Name) -> Vec<Option<Value>> {
-        let slots: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
-        let mut values = self.graph().entities.values(&slots, name.symbol());
-        for (value, entity) in values.iter_mut().zip(entities) {
-            if let Held::Read(_) = entity.held {
-                *value = entity.value(name);
-            }
-        }
-        values
-    }
-
     /// The entity that a link which this snapshot sees leads to.
     #[inline]
-    fn end_of(&self, link: Link) -> Result<Entity<'_>> {
+    pub(super) fn end_of(&self, link: Link) -> Result<Entity<'_>> {
         // Live links lead to live entities.
         if self.view().is_none() {
             return Ok(Entity { snapshot: self, slot: link.other, held: Held::InForce });
@@ -298,10 +234,18 @@ impl<'s> Iterator for Entities<'s> {
 impl<'s> Iterator for Neighbors<'s> {
     type Item = Result<Neighbor<'s>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
         let link = self.next_link()?;
-        let neighbor = self.snapshot.relationship_at(link.relationship).and_then(|relationship| {
-            let entity = self.snapshot.entity_at(link.other)?;
+        let snapshot = self.snapshot;
+        // Live links are live relationships and lead to live entities.
+        if snapshot.view().is_none() {
+            let relationship = Relationship { snapshot, slot: link.relationship, held: Held::InForce };
+            let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
+            return Some(Ok(Neighbor { relationship, entity }));
+        }
+        let neighbor = snapshot.relationship_at(link.relationship).and_then(|relationship| {
+            let entity = snapshot.entity_at(link.other)?;
             relationship.zip(entity).ok_or_else(|| dangling(link))
         });
         Some(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity }))
