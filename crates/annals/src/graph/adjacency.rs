@@ -216,6 +216,7 @@ impl<'g> Neighbors<'g> {
     }
 
     /// The links of one type or of all that come after `after`, in order.
+    #[inline]
     pub(crate) fn iter_after(self, type_name: Option<Symbol>, after: Option<Link>) -> Links<'g> {
         let Some(after) = after else { return self.iter(type_name) };
         match self {

@@ -216,6 +216,7 @@ impl Table {
     }
 
     /// The id of the instance at `slot`.
+    #[inline]
     pub(crate) fn id(&self, slot: u32) -> &Id {
         self.ids.get(slot as usize).expect("every slot has an id")
     }

@@ -46,10 +46,17 @@ pub(crate) enum LinkTypes {
     Several(Vec<Symbol>),
 }
 
-/// The links that a snapshot may see, in order: the current ones, and as of an earlier time the past ones too.
-struct LinksSeen<'s> {
+/// The links that a snapshot may see, in order.
+enum LinksSeen<'s> {
+    /// At present the current ones, which it sees all.
+    Current(Links<'s>),
+    /// As of an earlier time the past ones too.
+    Merged(Box<Merged<'s>>),
+}
+
+struct Merged<'s> {
     current: Peekable<Links<'s>>,
-    past: Option<Box<Peekable<Range<'s>>>>,
+    past: Peekable<Range<'s>>,
 }
 
 impl Snapshot {
@@ -135,9 +142,10 @@ impl Snapshot {
 
 impl<'s> LinksSeen<'s> {
     fn none() -> LinksSeen<'s> {
-        LinksSeen { current: Links::none().peekable(), past: None }
+        LinksSeen::Current(Links::none())
     }
 
+    #[inline]
     fn new(
         snapshot: &'s Snapshot,
         slot: u32,
@@ -145,16 +153,15 @@ impl<'s> LinksSeen<'s> {
         type_name: Option<Symbol>,
         after: Option<Link>,
     ) -> LinksSeen<'s> {
-        let graph = snapshot.graph();
-        let current = graph.neighbors(slot, direction).iter_after(type_name, after).peekable();
-        let past = snapshot.view().map(|_| {
-            let mut prefix = past_link_prefix(slot, direction).to_vec();
-            prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
-            let mut past = graph.past_links.prefix(&prefix).peekable();
-            while past.next_if(|key| after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
-            Box::new(past)
-        });
-        LinksSeen { current, past }
+        let current = snapshot.graph().neighbors(slot, direction).iter_after(type_name, after);
+        if snapshot.view().is_none() {
+            return LinksSeen::Current(current);
+        }
+        let mut prefix = past_link_prefix(slot, direction).to_vec();
+        prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
+        let mut past = snapshot.graph().past_links.prefix(&prefix).peekable();
+        while past.next_if(|key| after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
+        LinksSeen::Merged(Box::new(Merged { current: current.peekable(), past }))
     }
 }
 
@@ -163,14 +170,24 @@ impl Iterator for LinksSeen<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Link> {
-        let Some(past) = &mut self.past else { return self.current.next() };
-        match (self.current.peek(), past.peek().map(|key| link_of_key(key))) {
+        match self {
+            LinksSeen::Current(links) => links.next(),
+            LinksSeen::Merged(merged) => merged.next(),
+        }
+    }
+}
+
+impl Iterator for Merged<'_> {
+    type Item = Link;
+
+    fn next(&mut self) -> Option<Link> {
+        match (self.current.peek(), self.past.peek().map(|key| link_of_key(key))) {
             (Some(current), Some(link)) if link < *current => {
-                past.next();
+                self.past.next();
                 Some(link)
             }
             (None, Some(link)) => {
-                past.next();
+                self.past.next();
                 Some(link)
             }
             _ => self.current.next(),
@@ -192,13 +209,15 @@ impl<'s> Neighbors<'s> {
     }
 
     /// The next link that the snapshot sees, without looking at the entity behind it.
+    #[inline]
     pub(crate) fn next_link(&mut self) -> Option<Link> {
         loop {
             if let Some(link) = self.links.next() {
-                // Only live relationships are linked at present.
-                if self.snapshot.view().is_none()
-                    || self.snapshot.sees(TypeKind::Relationship, link.relationship)
-                {
+                let is_seen = match &self.links {
+                    LinksSeen::Current(_) => true,
+                    LinksSeen::Merged(_) => self.snapshot.sees(TypeKind::Relationship, link.relationship),
+                };
+                if is_seen {
                     return Some(link);
                 }
                 continue;

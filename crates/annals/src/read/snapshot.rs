@@ -128,6 +128,7 @@ impl Snapshot {
     }
 
     /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
+    #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         self.graph.entities.slot(id).map_or(Ok(None), |slot| self.entity_at(slot))
     }
@@ -139,6 +140,10 @@ impl Snapshot {
 
     #[inline]
     pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
+        if self.view.is_none() {
+            let is_live = self.graph.entities.is_live(slot);
+            return Ok(is_live.then_some(Entity { snapshot: self, slot, held: Held::InForce }));
+        }
         let held = self.seen(TypeKind::Entity, slot, false)?;
         Ok(held.map(|held| Entity { snapshot: self, slot, held }))
     }
