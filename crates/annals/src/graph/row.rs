@@ -460,14 +460,6 @@ impl<'g> Row<'g> {
         }
     }
 
-    pub(crate) fn is_classified(self, name: Symbol) -> bool {
-        match self {
-            Row::Packed(packed) if !packed.has(IS_CLASSIFIED) => false,
-            Row::Packed(packed) => packed.classifications().iter().any(|known| known.name == name),
-            Row::Whole(instance) => instance.classification(name).is_some(),
-        }
-    }
-
     /// Everything about the instance, taken apart.
     pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>) -> Instance {
         let packed = match self {

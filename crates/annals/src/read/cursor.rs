@@ -7,10 +7,10 @@ const KEY_BYTES_MIN: usize = 4;
 
 /// Writes the number of a plan and the last key of a page as text.
 pub(super) fn encode(plan: u8, key: &[u8]) -> String {
-    use std::fmt::Write;
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
     let mut text = String::with_capacity(2 + 2 * key.len());
     for byte in std::iter::once(&plan).chain(key) {
-        write!(text, "{byte:02x}").expect("a String takes every write");
+        text.extend([digit(byte >> 4), digit(byte & 15)]);
     }
     text
 }

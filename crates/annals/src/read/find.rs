@@ -1,17 +1,21 @@
 //! Finds instances by type, classification and property, in order, page by page.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::instance::{Entity, Held, Relationship};
 use super::plan::Plan;
 use super::snapshot::Snapshot;
-use crate::graph::row::Row;
+use crate::graph::instance::Instance;
 use crate::graph::symbols::Symbol;
+use crate::graph::table::Table;
 use crate::model::{TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
 /// Most instances on one page.
 const LIMIT_MAX: usize = 100_000;
+/// Pages of more instances make room as they find them.
+const ITEMS_RESERVED_MAX: usize = 1_000;
 /// Most conditions of one search.
 const CONDITIONS_MAX: usize = 64;
 
@@ -272,16 +276,48 @@ impl<'f> Filter<'f> {
         }
     }
 
-    pub(super) fn admits(&self, row: Row) -> bool {
-        self.types.as_ref().is_none_or(|types| types.binary_search(&row.type_name()).is_ok())
+    pub(super) fn admits(&self, candidate: Candidate) -> bool {
+        self.types.as_ref().is_none_or(|types| candidate.is_of(types))
             && self
                 .classifications
                 .as_ref()
-                .is_none_or(|names| names.iter().any(|name| row.is_classified(*name)))
-            && self
-                .conditions
-                .iter()
-                .all(|(name, condition)| condition.holds(name.and_then(|name| row.property(name)).as_ref()))
+                .is_none_or(|names| names.iter().any(|name| candidate.is_classified(*name)))
+            && self.conditions.iter().all(|(name, condition)| {
+                condition.holds(name.and_then(|name| candidate.property(name)).as_ref())
+            })
+    }
+}
+
+/// An instance that may be one of the found, in the version that the snapshot sees.
+#[derive(Clone, Copy)]
+pub(super) enum Candidate<'s> {
+    /// In the version in force: indexes answer most questions without a look at its row.
+    InForce(&'s Table, u32),
+    Read(&'s Instance),
+}
+
+impl Candidate<'_> {
+    #[inline]
+    fn is_of(self, types: &[Symbol]) -> bool {
+        match self {
+            Candidate::InForce(table, slot) => types.iter().any(|name| table.extents.contains(*name, slot)),
+            Candidate::Read(instance) => types.binary_search(&instance.type_name).is_ok(),
+        }
+    }
+
+    pub(super) fn is_classified(self, name: Symbol) -> bool {
+        match self {
+            Candidate::InForce(table, slot) => table.classified.contains(name, slot),
+            Candidate::Read(instance) => instance.classification(name).is_some(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn property(self, name: Symbol) -> Option<Value> {
+        match self {
+            Candidate::InForce(table, slot) => table.value(slot, name),
+            Candidate::Read(instance) => instance.properties.get(name).cloned(),
+        }
     }
 }
 
@@ -305,21 +341,26 @@ impl Snapshot {
         let plan = Plan::choose(self, &filter, find)?;
         let after =
             find.after.as_deref().map(|cursor| super::cursor::decode(plan.number(), cursor)).transpose()?;
-        let mut page = Page { items: Vec::new(), next: None };
-        let mut last_key: Option<Vec<u8>> = None;
+        let mut page = Page { items: Vec::with_capacity(find.limit.min(ITEMS_RESERVED_MAX)), next: None };
+        let mut last_key = None;
         let mut candidates = plan.candidates(self, &filter, after.as_deref());
+        let table = self.graph().table(kind);
         while let Some((key, slot)) = candidates.next() {
             let Some(held) = self.seen(kind, slot, false)? else { continue };
-            let row = self.row(kind, slot, &held);
-            if !filter.admits(row) || !plan.is_first_key(row, slot, &key) {
+            let candidate = match &held {
+                Held::InForce => Candidate::InForce(table, slot),
+                Held::Read(instance) => Candidate::Read(instance),
+            };
+            let is_present = self.view().is_none();
+            if !filter.admits(candidate) || !plan.is_first_key(candidate, slot, &key, is_present) {
                 continue;
             }
             if page.items.len() == find.limit {
-                page.next = last_key.map(|key| super::cursor::encode(plan.number(), &key));
+                page.next = last_key.map(|key: Cow<[u8]>| super::cursor::encode(plan.number(), &key));
                 break;
             }
             page.items.push(make(slot, held));
-            last_key = Some(key.into_owned());
+            last_key = Some(key);
         }
         Ok(page)
     }

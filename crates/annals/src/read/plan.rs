@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 use std::ops::Bound;
 
-use super::find::{Condition, Filter, Find, Operator, Order};
+use super::find::{Candidate, Condition, Filter, Find, Operator, Order};
 use super::snapshot::Snapshot;
 use crate::graph::key_set::{KeySet, Range};
-use crate::graph::row::Row;
 use crate::graph::slot_set::Extents;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{for_each_indexed, slot_of_key};
-use crate::model::{append_index_key, append_numeric_prefix, append_text_prefix};
+use crate::model::{Value, append_index_key, append_numeric_prefix, append_text_prefix};
 use crate::{Error, ErrorKind, Result};
 
 /// A way to find candidates.
@@ -125,33 +124,40 @@ impl Plan {
     }
 
     /// False if the walk comes upon the instance again by a later key, or by a value it does not hold in this view.
-    pub(super) fn is_first_key(&self, row: Row, slot: u32, key: &[u8]) -> bool {
+    pub(super) fn is_first_key(&self, candidate: Candidate, slot: u32, key: &[u8], is_present: bool) -> bool {
         match self {
-            Plan::Values { property, low, high, order } => {
-                let Some(value) = row.property(*property) else { return false };
-                let mut first: Option<Vec<u8>> = None;
-                for_each_indexed(&value, |scalar| {
-                    let mut own = Vec::with_capacity(32);
-                    append_index_key(scalar, &mut own);
-                    own.extend_from_slice(&slot.to_be_bytes());
-                    let is_within = own >= *low && high.as_ref().is_none_or(|high| own < *high);
-                    let is_earlier = first.as_ref().is_none_or(|first| match order {
-                        Order::Ascending => own < *first,
-                        Order::Descending => own > *first,
-                    });
-                    if is_within && is_earlier {
-                        first = Some(own);
-                    }
-                });
-                first.as_deref() == Some(key)
-            }
+            Plan::Values { property, low, high, order } => match candidate.property(*property) {
+                None => false,
+                // A single value has one key, and of the present the index holds no other.
+                Some(value) if is_present && value.is_scalar() => true,
+                Some(value) => first_key(&value, slot, low, high.as_deref(), *order).as_deref() == Some(key),
+            },
             Plan::Classified(names) => {
-                let first = names.iter().find(|name| row.is_classified(**name));
+                let first = names.iter().find(|name| candidate.is_classified(**name));
                 first.is_some_and(|name| name.0.to_be_bytes() == key[..4])
             }
             Plan::Extents(_) | Plan::All | Plan::Nothing => true,
         }
     }
+}
+
+/// The first key within bounds of the scalars of `value`, in this order.
+fn first_key(value: &Value, slot: u32, low: &[u8], high: Option<&[u8]>, order: Order) -> Option<Vec<u8>> {
+    let mut first: Option<Vec<u8>> = None;
+    for_each_indexed(value, |scalar| {
+        let mut own = Vec::with_capacity(32);
+        append_index_key(scalar, &mut own);
+        own.extend_from_slice(&slot.to_be_bytes());
+        let is_within = &own[..] >= low && high.is_none_or(|high| &own[..] < high);
+        let is_earlier = first.as_ref().is_none_or(|first| match order {
+            Order::Ascending => own < *first,
+            Order::Descending => own > *first,
+        });
+        if is_within && is_earlier {
+            first = Some(own);
+        }
+    });
+    first
 }
 
 /// From the first key that counts to the first that does not.
@@ -236,7 +242,15 @@ impl<'s> Merged<'s> {
         Merged { current: current.map(directed), past: past.map(directed) }
     }
 
+    #[inline]
     fn next(&mut self, is_descending: bool) -> Option<&'s [u8]> {
+        match (&mut self.current, &self.past) {
+            (Some(current), None) => current.next(),
+            _ => self.next_of_both(is_descending),
+        }
+    }
+
+    fn next_of_both(&mut self, is_descending: bool) -> Option<&'s [u8]> {
         let current = self.current.as_mut().and_then(|keys| keys.peek().copied());
         let past = self.past.as_mut().and_then(|keys| keys.peek().copied());
         let (takes_current, takes_past) = match (current, past) {
