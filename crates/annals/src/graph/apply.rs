@@ -56,8 +56,8 @@ impl Graph {
         self.instants.push(micros);
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
         for (index, change) in (0u32..).zip(&record.changes) {
-            if (index as usize).is_multiple_of(AHEAD) {
-                self.look_ahead(&record.changes[index as usize..]);
+            if record.changes.len() > AHEAD && (index as usize).is_multiple_of(AHEAD) {
+                self.look_ahead(record.changes[index as usize..].iter().take(AHEAD));
             }
             let valid_from =
                 change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
@@ -79,13 +79,10 @@ impl Graph {
         Ok(())
     }
 
-    // Looks up what the next changes will need, without using it: the processor then waits for the memory of all of
-    // them together, and not for each when its turn comes.
-    fn look_ahead(&self, changes: &[Change]) {
-        if changes.len() < AHEAD / 2 {
-            return;
-        }
-        for change in changes.iter().take(AHEAD) {
+    /// Looks up what the next changes will need, without using it: the processor then waits for the memory of all of
+    /// them together, and not for each when its turn comes.
+    pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change> + Clone) {
+        for change in changes.clone() {
             match &change.action {
                 Action::CreateEntity(new) => self.entities.look_ahead(&new.id),
                 Action::CreateRelationship(new) => {
@@ -96,7 +93,7 @@ impl Graph {
                 _ => {}
             }
         }
-        for change in changes.iter().take(AHEAD) {
+        for change in changes {
             if let Action::CreateRelationship(new) = &change.action {
                 for (end, adjacency) in [(&new.from, &self.out), (&new.to, &self.into)] {
                     if let Some(slot) = self.entities.slot(end) {

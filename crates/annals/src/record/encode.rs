@@ -17,8 +17,15 @@ use crate::model::{
 pub(crate) struct RecordBody {
     // Number of entries of the record map that `bytes` holds.
     entries: u64,
+    // The body from `HEAD_BYTES_MAX` on, and before it, up to it, the head once it is known.
     bytes: Vec<u8>,
+    // Where the head starts.
+    start: usize,
 }
+
+/// Units: bytes of the map's length and the instant, at most. The room for them is kept, so that nothing is copied
+/// when they are known.
+const HEAD_BYTES_MAX: usize = 16;
 
 impl RecordBody {
     pub(crate) fn encode(
@@ -35,7 +42,8 @@ impl RecordBody {
             encode_change(&mut out, &mut names, change);
         }
 
-        let mut bytes = Vec::with_capacity(encoded_changes.len() + 64);
+        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX + encoded_changes.len() + 64);
+        bytes.resize(HEAD_BYTES_MAX, 0);
         let mut entries = 2;
         let mut out = Encoder::new(&mut bytes);
         for (key, text) in [(record_key::AUTHOR, author), (record_key::MESSAGE, message)] {
@@ -54,68 +62,74 @@ impl RecordBody {
         }
         out.u32(record_key::CHANGES).expect(INFALLIBLE);
         bytes.extend_from_slice(&encoded_changes);
-        RecordBody { entries, bytes }
+        RecordBody { entries, bytes, start: HEAD_BYTES_MAX }
     }
 
     /// Length of the record with any instant, at most. Units: bytes.
     pub(crate) fn record_bytes_max(&self) -> usize {
-        self.bytes.len() + 16
+        self.bytes.len()
     }
 
-    /// The whole record.
-    pub(crate) fn record(&self, instant: Instant) -> Vec<u8> {
-        let mut record = Vec::with_capacity(self.record_bytes_max());
-        let mut out = Encoder::new(&mut record);
+    /// Completes the record, or gives it another instant.
+    pub(crate) fn set_instant(&mut self, instant: Instant) {
+        let mut head = [0; HEAD_BYTES_MAX];
+        let mut out = Encoder::new(minicbor::encode::write::Cursor::new(&mut head[..]));
         out.map(self.entries + 1)
-            .and_then(|out| out.u32(record_key::INSTANT))
-            .and_then(|out| out.i64(instant.micros()))
-            .expect(INFALLIBLE);
-        record.extend_from_slice(&self.bytes);
-        record
+            .and_then(|out| out.u32(record_key::INSTANT)?.i64(instant.micros()))
+            .expect("the head is at most 1 + 1 + 9 bytes");
+        let length = out.writer().position();
+        self.start = HEAD_BYTES_MAX - length;
+        self.bytes[self.start..HEAD_BYTES_MAX].copy_from_slice(&head[..length]);
+    }
+
+    /// The whole record, once it has an instant.
+    pub(crate) fn record(&self) -> &[u8] {
+        &self.bytes[self.start..]
     }
 }
 
 /// The bytes of a whole record.
 pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
-    RecordBody::encode(&record.author, &record.message, record.valid_from, &record.changes)
-        .record(record.instant)
+    let mut body = RecordBody::encode(&record.author, &record.message, record.valid_from, &record.changes);
+    body.set_instant(record.instant);
+    body.record().to_vec()
 }
 
 /// The names of types and properties of one record: each is written once and then meant by its number.
 #[derive(Default)]
-struct Names {
-    order: Vec<Arc<str>>,
-    numbers: Option<HashMap<Arc<str>, u32>>,
+struct Names<'a> {
+    order: Vec<&'a str>,
+    numbers: Option<HashMap<&'a str, u32>>,
 }
 
-impl Names {
+impl<'a> Names<'a> {
     /// Up to this many names are searched one by one, which is faster than hashing.
     const LINEAR_MAX: usize = 12;
 
-    fn number(&mut self, name: &Arc<str>) -> u32 {
+    fn number(&mut self, name: &'a str) -> u32 {
         let next = u32::try_from(self.order.len()).expect("a record is smaller than 2^32 names");
         match &mut self.numbers {
             None => {
-                if let Some(found) = self.order.iter().position(|known| known == name) {
+                if let Some(found) = self.order.iter().position(|known| *known == name) {
                     return u32::try_from(found).expect("at most LINEAR_MAX");
                 }
-                self.order.push(Arc::clone(name));
+                self.order.push(name);
                 if self.order.len() > Self::LINEAR_MAX {
                     let mut numbers = HashMap::new();
-                    numbers.extend(self.order.iter().cloned().zip(0..));
+                    numbers.extend(self.order.iter().copied().zip(0..));
                     self.numbers = Some(numbers);
                 }
                 next
             }
-            Some(numbers) => *numbers.entry(Arc::clone(name)).or_insert_with(|| {
-                self.order.push(Arc::clone(name));
+            Some(numbers) => *numbers.entry(name).or_insert_with(|| {
+                self.order.push(name);
                 next
             }),
         }
     }
 }
 
-fn encode_change(out: &mut Sink, names: &mut Names, change: &Change) {
+fn encode_change<'a>(out: &mut Sink, names: &mut Names<'a>, change: &'a Change) {
     let extra = u64::from(change.valid_from.is_some()) + u64::from(change.anchor.is_some());
     encode_action(out, names, &change.action, extra);
     if let Some(instant) = change.valid_from {
@@ -128,7 +142,7 @@ fn encode_change(out: &mut Sink, names: &mut Names, change: &Change) {
 }
 
 /// Writes the map header for the action's own entries and `extra` more, then its own entries.
-fn encode_action(out: &mut Sink, names: &mut Names, action: &Action, extra: u64) {
+fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, extra: u64) {
     match action {
         Action::CreateEntity(entity) => {
             let optional =
@@ -226,18 +240,22 @@ fn encode_id(out: &mut Sink, id: &Id) {
     }
 }
 
-fn encode_name(out: &mut Sink, names: &mut Names, name: &Arc<str>) {
+fn encode_name<'a>(out: &mut Sink, names: &mut Names<'a>, name: &'a Arc<str>) {
     out.u32(change_key::NAME).and_then(|out| out.u32(names.number(name))).expect(INFALLIBLE);
 }
 
-fn encode_optional_properties(out: &mut Sink, names: &mut Names, properties: &[(Arc<str>, Value)]) {
+fn encode_optional_properties<'a>(
+    out: &mut Sink,
+    names: &mut Names<'a>,
+    properties: &'a [(Arc<str>, Value)],
+) {
     if !properties.is_empty() {
         out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
         encode_properties(out, names, properties);
     }
 }
 
-fn encode_properties(out: &mut Sink, names: &mut Names, properties: &[(Arc<str>, Value)]) {
+fn encode_properties<'a>(out: &mut Sink, names: &mut Names<'a>, properties: &'a [(Arc<str>, Value)]) {
     out.map(properties.len() as u64).expect(INFALLIBLE);
     for (name, value) in properties {
         out.u32(names.number(name)).expect(INFALLIBLE);
@@ -245,7 +263,11 @@ fn encode_properties(out: &mut Sink, names: &mut Names, properties: &[(Arc<str>,
     }
 }
 
-fn encode_classifications(out: &mut Sink, names: &mut Names, classifications: &[ClassificationContent]) {
+fn encode_classifications<'a>(
+    out: &mut Sink,
+    names: &mut Names<'a>,
+    classifications: &'a [ClassificationContent],
+) {
     out.u32(change_key::CLASSIFICATIONS)
         .and_then(|out| out.array(classifications.len() as u64))
         .expect(INFALLIBLE);
@@ -255,7 +277,7 @@ fn encode_classifications(out: &mut Sink, names: &mut Names, classifications: &[
     }
 }
 
-fn encode_anchor(out: &mut Sink, names: &mut Names, anchor: &Anchor) {
+fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) {
     out.array(2).expect(INFALLIBLE);
     encode_properties(out, names, &anchor.properties);
     out.array(anchor.classifications.len() as u64).expect(INFALLIBLE);
@@ -272,7 +294,7 @@ fn encode_anchor(out: &mut Sink, names: &mut Names, anchor: &Anchor) {
     }
 }
 
-fn encode_patch(out: &mut Sink, names: &mut Names, patch: &Patch) {
+fn encode_patch<'a>(out: &mut Sink, names: &mut Names<'a>, patch: &'a Patch) {
     out.u32(change_key::PATCH).and_then(|out| out.array(patch.steps.len() as u64)).expect(INFALLIBLE);
     for step in &patch.steps {
         let (code, name, value) = match step {

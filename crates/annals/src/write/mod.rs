@@ -7,9 +7,10 @@ mod reads;
 mod ticket;
 mod queue;
 mod sequencer;
-mod appender;
+mod leader;
 
-pub(crate) use queue::{Committer, Limits, start};
+pub(crate) use leader::start;
+pub(crate) use queue::{Committer, Limits};
 pub(crate) use sequencer::catch_up;
 pub use ticket::{Receipt, Ticket};
 pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};

@@ -1,14 +1,16 @@
 //! The bounded queue between committing threads and the sequencer.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
 use arc_swap::ArcSwap;
 
+use super::leader::{AHEAD_MIN, Leader, lead, refuse};
 use super::reads::Reads;
-use super::ticket::Ticket;
+use super::sequencer::{Sequenced, Sequencer};
+use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
 use crate::model::{Instant, Record};
 use crate::read::{Snapshot, Source};
@@ -29,6 +31,12 @@ pub(crate) struct Limits {
 
 /// A transaction on its way.
 pub(super) struct Request {
+    pub(super) work: Box<Work>,
+    pub(super) promise: Promise,
+}
+
+/// What a transaction is made of.
+pub(super) struct Work {
     pub(super) base: Position,
     pub(super) record: Record,
     pub(super) body: RecordBody,
@@ -36,16 +44,6 @@ pub(super) struct Request {
     pub(super) instant: Option<Instant>,
     /// What a serializable transaction read.
     pub(super) reads: Option<Reads>,
-    pub(super) ticket: Ticket,
-}
-
-impl Drop for Request {
-    /// Whoever waits is told even if a thread that commits has panicked.
-    fn drop(&mut self) {
-        if self.ticket.poll().is_none() {
-            self.ticket.complete(Err(panicked()));
-        }
-    }
 }
 
 /// What is told when a thread that commits has panicked: nobody knows what it had done.
@@ -56,31 +54,24 @@ pub(super) fn panicked() -> Error {
     )
 }
 
-/// A sequenced transaction.
-pub(super) struct Sequenced {
-    pub(super) request: Request,
-    pub(super) position: Position,
-    pub(super) bytes: Vec<u8>,
-}
-
-/// Sequenced transactions on their way to the log, and the graph they make.
-pub(super) struct Batch {
-    pub(super) sequenced: Vec<Sequenced>,
-    pub(super) graph: Arc<Graph>,
-}
-
 /// Everything the threads of one repository share for committing.
 pub(crate) struct Committer {
     pub(super) published: ArcSwap<Graph>,
     pub(super) source: Arc<Source>,
+    /// Set by the first serializable transaction: from then on the sequencer remembers what records touch.
+    pub(super) is_remembering: Arc<AtomicBool>,
     limits: Limits,
     pub(super) state: Mutex<State>,
-    // The sequencer waits here for requests, and for the appender to be free.
-    pub(super) sequencer: Condvar,
-    // The appender waits here for a batch.
-    pub(super) appender: Condvar,
+    // The thread of the repository that leads waits here for something to lead.
+    pub(super) work: Condvar,
+    // The one that sequences ahead waits here for much to be queued.
+    pub(super) ahead: Condvar,
+    // Whoever has a batch waits here for the device.
+    pub(super) device: Condvar,
     // Committing threads wait here for room.
     room: Condvar,
+    // Whoever commits now waits at this gate; each batch gets another one.
+    gate: ArcSwap<Gate>,
     // Whoever waits for a position: the count lets the appender skip a wake-up nobody needs.
     waiters: AtomicU64,
     waiting: Mutex<()>,
@@ -92,12 +83,20 @@ pub(crate) struct Committer {
 pub(super) struct State {
     pub(super) requests: VecDeque<Request>,
     pub(super) bytes: usize,
-    /// The batch handed to the appender and not yet taken.
-    pub(super) handed_over: Option<Batch>,
-    /// True while the appender writes a batch.
+    /// How many threads wait for room.
+    waiting_for_room: usize,
+    /// `None` while a thread sequences, and in a repository that does not write.
+    pub(super) sequencer: Option<Box<Sequencer>>,
+    /// True while a thread has the device.
     pub(super) is_appending: bool,
+    /// True while a thread waits for the device, with a batch.
+    pub(super) is_device_awaited: bool,
+    /// True while the leading thread of the repository waits for work.
+    pub(super) is_resting: bool,
+    /// True while it is on its way to look for some.
+    pub(super) is_called: bool,
     /// A batch that lost its position to another writer, to be sequenced again.
-    pub(super) returned: Option<Batch>,
+    pub(super) returned: Option<Vec<Sequenced>>,
     /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
     pub(super) replacement: Option<(Graph, std::sync::mpsc::Sender<Result<()>>)>,
     /// Why nothing more is written.
@@ -105,7 +104,6 @@ pub(super) struct State {
     /// Why nothing is written by this handle at all.
     pub(super) read_only: Option<Error>,
     pub(super) is_closing: bool,
-    pub(super) is_sequencer_done: bool,
 }
 
 impl Committer {
@@ -118,11 +116,14 @@ impl Committer {
         Committer {
             published: ArcSwap::new(graph),
             source,
+            is_remembering: Arc::default(),
             limits,
             state: Mutex::new(State { read_only, ..State::default() }),
-            sequencer: Condvar::new(),
-            appender: Condvar::new(),
+            work: Condvar::new(),
+            ahead: Condvar::new(),
+            device: Condvar::new(),
             room: Condvar::new(),
+            gate: ArcSwap::default(),
             waiters: AtomicU64::new(0),
             waiting: Mutex::new(()),
             moved: Condvar::new(),
@@ -151,9 +152,41 @@ impl Committer {
         self.state().requests.len()
     }
 
-    pub(super) fn enqueue(&self, request: Request, may_wait: bool) -> Result<Ticket> {
-        let bytes = request.body.record_bytes_max();
-        let mut state = self.state();
+    /// A ticket for the next request.
+    pub(super) fn new_ticket(&self) -> Ticket {
+        Ticket::new(self.gate.load_full())
+    }
+
+    /// Queues a request and sees to it that a thread of the repository leads it.
+    pub(super) fn enqueue(&self, request: Request, may_wait: bool) -> Result<()> {
+        let state = self.push(self.state(), request, may_wait)?;
+        self.call(state);
+        Ok(())
+    }
+
+    /// Queues a request, and leads it on this thread if nothing else is under way.
+    pub(super) fn enqueue_or_lead(&self, request: Request) -> Result<()> {
+        let mut state = self.push(self.state(), request, true)?;
+        // A thread that is called commits several at once; a batch of one would only keep the device from it.
+        let is_alone = state.requests.len() == 1 && !state.is_appending && !state.is_called;
+        let sequencer = if is_alone { state.sequencer.take() } else { None };
+        match sequencer {
+            Some(sequencer) => {
+                drop(state);
+                lead(self, sequencer, Leader::Other);
+            }
+            None => self.call(state),
+        }
+        Ok(())
+    }
+
+    fn push<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State>,
+        request: Request,
+        may_wait: bool,
+    ) -> Result<MutexGuard<'s, State>> {
+        let bytes = request.work.body.record_bytes_max();
         loop {
             state.check_writable()?;
             let has_room = state.requests.is_empty()
@@ -168,22 +201,64 @@ impl Committer {
                     format!("queue: {} transactions are waiting; try again later", state.requests.len()),
                 ));
             }
+            state.waiting_for_room += 1;
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting_for_room -= 1;
         }
-        let ticket = request.ticket.clone();
         state.bytes += bytes;
         state.requests.push_back(request);
-        let wakes = state.requests.len() == 1;
-        drop(state);
-        if wakes {
-            self.sequencer.notify_one();
-        }
-        Ok(ticket)
+        Ok(state)
     }
 
-    /// Lets committing threads in again after the sequencer has taken requests.
-    pub(super) fn make_room(&self) {
-        self.room.notify_all();
+    /// Whoever commits from now on is told with the next batch.
+    pub(super) fn next_gate(&self) {
+        self.gate.store(Arc::default());
+    }
+
+    /// Lets committing threads in again after requests were taken.
+    pub(super) fn make_room(&self, state: MutexGuard<'_, State>) {
+        let is_awaited = state.waiting_for_room > 0;
+        drop(state);
+        if is_awaited {
+            self.room.notify_all();
+        }
+    }
+
+    /// Wakes whom the state of things concerns.
+    pub(super) fn call(&self, mut state: MutexGuard<'_, State>) {
+        let is_over = state.is_over();
+        let is_called = state.is_resting && !state.is_called && state.has_work();
+        // Only at this length: a call for every further request would cost more than being late does.
+        let is_ahead = state.requests.len() == AHEAD_MIN && state.is_ahead_due();
+        let is_device_awaited = state.requests.len() == AHEAD_MIN && state.is_device_awaited;
+        state.is_called |= is_called;
+        drop(state);
+        for (condition, waiting) in [
+            (is_called || is_over, &self.work),
+            ((is_ahead && !is_called) || is_over, &self.ahead),
+            (is_device_awaited, &self.device),
+        ] {
+            if condition {
+                waiting.notify_one();
+            }
+        }
+    }
+
+    /// Refuses all that is queued, and all writes from now on.
+    pub(super) fn fail(&self, error: &Error) {
+        let mut state = self.state();
+        state.failed.get_or_insert_with(|| error.duplicate());
+        let waiting = std::mem::take(&mut state.requests);
+        let returned = state.returned.take().unwrap_or_default();
+        let replacement = state.replacement.take();
+        state.bytes = 0;
+        drop(state);
+        [&self.work, &self.ahead, &self.device, &self.room].into_iter().for_each(Condvar::notify_all);
+        if let Some((_, done)) = replacement {
+            // Whoever asked may be gone.
+            let _ = done.send(Err(error.duplicate()));
+        }
+        refuse(returned.into_iter().map(|sequenced| sequenced.request).chain(waiting), error);
     }
 
     /// As [`Committer::publish`], unless a later graph is there: two threads of a follower may both have read on.
@@ -237,8 +312,7 @@ impl Committer {
         let mut state = self.state();
         state.check_writable()?;
         state.replacement = Some((graph, sender));
-        drop(state);
-        self.sequencer.notify_one();
+        self.call(state);
         done.recv().unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::Closed, "the repository was closed meanwhile; open it again"))
         })
@@ -247,7 +321,8 @@ impl Committer {
     /// Refuses new transactions; those in the queue are still committed.
     pub(crate) fn close(&self) {
         self.state().is_closing = true;
-        self.sequencer.notify_all();
+        self.work.notify_all();
+        self.ahead.notify_all();
         self.room.notify_all();
         let _guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         self.moved.notify_all();
@@ -255,6 +330,25 @@ impl Committer {
 }
 
 impl State {
+    /// True if there is something to lead. What another thread has under way is looked at when it is done.
+    pub(super) fn has_work(&self) -> bool {
+        let is_idle = !self.is_appending && (self.replacement.is_some() || !self.requests.is_empty());
+        self.sequencer.is_some() && (self.returned.is_some() || is_idle || self.is_ahead_due())
+    }
+
+    /// True if there is enough to sequence while the device is busy.
+    pub(super) fn is_ahead_due(&self) -> bool {
+        let is_enough = self.replacement.is_none() && self.requests.len() >= AHEAD_MIN;
+        is_enough && self.is_appending && self.sequencer.is_some()
+    }
+
+    /// True if nothing is left to lead, and nothing will come.
+    pub(super) fn is_over(&self) -> bool {
+        let is_idle = self.sequencer.is_some() && !self.is_appending;
+        let is_done = self.requests.is_empty() && self.returned.is_none() && self.replacement.is_none();
+        self.failed.is_some() || (self.is_closing && is_idle && is_done)
+    }
+
     pub(super) fn check_writable(&self) -> Result<()> {
         match (&self.read_only, &self.failed) {
             (Some(error), _) | (None, Some(error)) => Err(error.duplicate()),
@@ -264,19 +358,4 @@ impl State {
             _ => Ok(()),
         }
     }
-}
-
-/// Starts the two threads that commit. They end after [`Committer::close`], when all that was accepted is written.
-pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
-    let spawn = |name: &str, run: fn(Arc<Committer>)| {
-        let committer = Arc::clone(committer);
-        std::thread::Builder::new()
-            .name(name.into())
-            .spawn(move || run(committer))
-            .map_err(|source| Error::io(format!("start the thread {name}"), source))
-    };
-    Ok(vec![
-        spawn("annals-sequencer", super::sequencer::run)?,
-        spawn("annals-appender", super::appender::run)?,
-    ])
 }

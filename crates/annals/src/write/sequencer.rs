@@ -1,15 +1,13 @@
-//! The sequencer: one thread that gives transactions their positions, checks them and applies them.
-//!
-//! It works ahead: while the appender syncs one batch, the next is checked, encoded and applied to a graph that
-//! nobody sees yet. It hands over the moment the appender is free, so batches grow just as long as the device is
-//! slow, without a setting.
+//! The sequencer: gives transactions their positions, checks them and applies them to a graph that nobody sees yet.
 
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::queue::{Batch, Committer, Request, Sequenced, State, panicked};
+use super::leader::refuse;
+use super::queue::{Committer, Request, State, Work};
 use super::reads::{Touched, touched_by};
+use super::ticket::Receipt;
 use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::model::{Instant, Record};
@@ -20,17 +18,36 @@ const RECENT_CHANGES_MAX: usize = 65_536;
 /// Most bytes of records in one batch. Below what one append takes.
 const BATCH_BYTES_MAX: usize = APPEND_BYTES_MAX / 4;
 
+/// Transactions whose ids are looked up at once.
+const AHEAD: usize = 16;
+
 /// How often in a row the log may answer that a position is taken, and have no record there.
 const EMPTY_CONFLICTS_MAX: u32 = 100;
 
-struct Sequencer {
-    committer: Arc<Committer>,
+/// A sequenced transaction; its record is encoded.
+pub(super) struct Sequenced {
+    pub(super) request: Request,
+    pub(super) position: Position,
+}
+
+/// Sequenced transactions on their way to the log, and the graph they make.
+pub(super) struct Batch {
+    /// Shape: never empty, positions dense.
+    pub(super) sequenced: Vec<Sequenced>,
+    pub(super) graph: Arc<Graph>,
+}
+
+/// What the next position needs to know. Whichever thread has it, leads; there is one.
+pub(super) struct Sequencer {
     /// The graph after everything sequenced.
     working: Graph,
+    // Empty unless a thread leads.
     batch: Vec<Sequenced>,
+    batch_bytes: usize,
     /// A graph to go back to, and how many records of `batch` it has.
     savepoint: (Graph, usize),
-    batch_bytes: usize,
+    /// True once a transaction was serializable: only those ask what the latest records touched.
+    is_remembering: Arc<AtomicBool>,
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
     recent_changes: usize,
@@ -40,83 +57,44 @@ struct Sequencer {
     known_position: Position,
 }
 
-/// Runs until the repository is closed or the log fails.
-pub(super) fn run(committer: Arc<Committer>) {
-    let working = Graph::clone(&committer.published.load());
-    let mut sequencer = Sequencer {
-        savepoint: (working.clone(), 0),
-        working,
-        batch: Vec::new(),
-        batch_bytes: 0,
-        recent: VecDeque::new(),
-        recent_changes: 0,
-        empty_conflicts: 0,
-        known_position: Position::ZERO,
-        committer,
-    };
-    loop {
-        match catch_unwind(AssertUnwindSafe(|| sequencer.step())) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(_) => sequencer.committer.state().failed = Some(panicked()),
+impl Sequencer {
+    pub(super) fn new(graph: &Graph, is_remembering: &Arc<AtomicBool>) -> Sequencer {
+        Sequencer {
+            is_remembering: Arc::clone(is_remembering),
+            working: graph.clone(),
+            batch: Vec::new(),
+            batch_bytes: 0,
+            savepoint: (graph.clone(), 0),
+            recent: VecDeque::new(),
+            recent_changes: 0,
+            empty_conflicts: 0,
+            known_position: Position::ZERO,
         }
     }
-    let mut state = sequencer.committer.state();
-    state.is_sequencer_done = true;
-    sequencer.committer.appender.notify_all();
-}
 
-impl Sequencer {
-    /// Takes what is waiting, or hands over what is ready. False when there is nothing left to do for ever.
-    fn step(&mut self) -> bool {
-        let committer = Arc::clone(&self.committer);
-        let mut state = committer.state();
-        loop {
-            if let Some(error) = &state.failed {
-                let error = error.duplicate();
-                self.fail_all(state, &error);
-                return false;
-            }
-            if state.returned.is_some() {
-                drop(state);
-                self.sequence_again();
-                return true;
-            }
-            let is_appender_free = !state.is_appending && state.handed_over.is_none();
-            if state.replacement.is_some() && self.batch.is_empty() && is_appender_free {
-                self.replace_graph(state);
-                return true;
-            }
-            let is_batch_full = state.replacement.is_some()
-                || self.batch.len() >= APPEND_RECORDS_MAX
-                || self.batch_bytes >= BATCH_BYTES_MAX;
-            if !state.requests.is_empty() && !is_batch_full {
-                let taken = self.take(&mut state);
-                drop(state);
-                committer.make_room();
-                taken.into_iter().for_each(|request| self.sequence(request));
-                return true;
-            }
-            if !self.batch.is_empty() && is_appender_free {
-                self.hand_over(state);
-                return true;
-            }
-            if state.is_closing && self.batch.is_empty() && state.requests.is_empty() && is_appender_free {
-                return false;
-            }
-            state = committer.sequencer.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+    /// True if nothing waits to be appended.
+    pub(super) fn is_empty(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// True if nothing more goes into the batch.
+    pub(super) fn is_full(&self) -> bool {
+        self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= BATCH_BYTES_MAX
     }
 
     /// As many waiting requests as fit the batch.
-    fn take(&self, state: &mut State) -> Vec<Request> {
+    pub(super) fn take(&self, state: &mut State) -> Vec<Request> {
         let mut bytes = self.batch_bytes;
-        let mut taken = Vec::new();
+        let mut taken = Vec::with_capacity(state.requests.len());
         while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
             && (bytes < BATCH_BYTES_MAX || taken.is_empty())
             && let Some(request) = state.requests.pop_front()
         {
-            let length = request.body.record_bytes_max();
+            let length = request.work.body.record_bytes_max();
             bytes += length;
             state.bytes -= length;
             taken.push(request);
@@ -124,40 +102,60 @@ impl Sequencer {
         taken
     }
 
-    fn sequence(&mut self, mut request: Request) {
-        match self.try_sequence(&mut request) {
-            Ok((position, bytes)) => {
-                self.batch_bytes += bytes.len();
-                self.batch.push(Sequenced { request, position, bytes });
+    /// Puts requests into the batch. Shape: those that are refused, with why.
+    pub(super) fn sequence_all(&mut self, requests: Vec<Request>) -> Vec<(Request, Result<Receipt>)> {
+        let mut refused = Vec::new();
+        let mut requests: VecDeque<Request> = requests.into();
+        while !requests.is_empty() {
+            let ahead = requests.len().min(AHEAD);
+            if ahead > 1 {
+                let changes = requests.iter().take(ahead).flat_map(|request| &request.work.record.changes);
+                self.working.look_ahead(changes);
             }
-            Err(error) => request.ticket.complete(Err(error)),
+            refused.extend(requests.drain(..ahead).filter_map(|request| self.sequence(request)));
+        }
+        refused
+    }
+
+    /// Puts a request into the batch. Shape: the request and why, if it is refused.
+    fn sequence(&mut self, mut request: Request) -> Option<(Request, Result<Receipt>)> {
+        match self.try_sequence(&mut request.work) {
+            Ok(position) => {
+                self.batch_bytes += request.work.body.record().len();
+                self.batch.push(Sequenced { request, position });
+                None
+            }
+            Err(error) => Some((request, Err(error))),
         }
     }
 
-    fn try_sequence(&mut self, request: &mut Request) -> Result<(Position, Vec<u8>)> {
-        check_conflicts(&self.working, request.base, &request.record.changes)?;
-        self.check_reads(request)?;
+    fn try_sequence(&mut self, work: &mut Work) -> Result<Position> {
+        check_conflicts(&self.working, work.base, &work.record.changes)?;
+        self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
         // The clock is read after the position is known, and never runs backwards.
         let now = Instant::now().max(last);
-        request.record.instant = match request.instant {
+        work.record.instant = match work.instant {
             None => now,
             Some(instant) => check_commit_instant(instant, last, now)?,
         };
         let position = self.working.position.next();
-        if let Err(error) = self.working.apply(position, &request.record) {
+        if let Err(error) = self.working.apply(position, &work.record) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
-                find_conflict(&self.working, request.base, &request.record.changes)?;
+                find_conflict(&self.working, work.base, &work.record.changes)?;
             }
             return Err(error);
         }
-        let bytes = request.body.record(request.record.instant);
-        self.remember(position, &request.record);
-        Ok((position, bytes))
+        work.body.set_instant(work.record.instant);
+        self.remember(position, &work.record);
+        Ok(position)
     }
 
     fn remember(&mut self, position: Position, record: &Record) {
+        if !self.is_remembering.load(Ordering::Relaxed) {
+            return;
+        }
         let touched = touched_by(record);
         self.recent_changes += touched.len();
         self.recent.push_back((position, touched));
@@ -176,29 +174,29 @@ impl Sequencer {
         self.working = graph.clone();
         for sequenced in &self.batch[*applied..] {
             self.working
-                .apply(sequenced.position, &sequenced.request.record)
+                .apply(sequenced.position, &sequenced.request.work.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
         self.savepoint = (self.working.clone(), self.batch.len());
     }
 
-    fn check_reads(&self, request: &Request) -> Result<()> {
-        let Some(reads) = &request.reads else { return Ok(()) };
-        if self.working.position == request.base {
+    fn check_reads(&self, work: &Work) -> Result<()> {
+        let Some(reads) = &work.reads else { return Ok(()) };
+        if self.working.position == work.base {
             return Ok(());
         }
-        let is_known = self.recent.front().is_some_and(|(oldest, _)| oldest.0 <= request.base.0 + 1);
+        let is_known = self.recent.front().is_some_and(|(oldest, _)| oldest.0 <= work.base.0 + 1);
         let touched = self
             .recent
             .iter()
             .rev()
-            .take_while(|(position, _)| *position > request.base)
+            .take_while(|(position, _)| *position > work.base)
             .find(|(_, touched)| reads.are_touched_by(&self.working, touched));
         match touched {
             None if is_known => Ok(()),
             None => Err(Error::new(
                 ErrorKind::Conflict,
-                format!("the snapshot {} is too old to check what was read; retry", request.base),
+                format!("the snapshot {} is too old to check what was read; retry", work.base),
             )),
             Some((position, _)) => Err(Error::new(
                 ErrorKind::Conflict,
@@ -207,58 +205,54 @@ impl Sequencer {
         }
     }
 
-    fn hand_over(&mut self, mut state: std::sync::MutexGuard<'_, State>) {
-        let batch =
-            Batch { sequenced: std::mem::take(&mut self.batch), graph: Arc::new(self.working.clone()) };
+    /// The batch, and the graph it makes.
+    pub(super) fn hand_over(&mut self) -> Batch {
         self.batch_bytes = 0;
         self.savepoint = (self.working.clone(), 0);
-        state.handed_over = Some(batch);
-        drop(state);
-        self.committer.appender.notify_one();
+        Batch { sequenced: std::mem::take(&mut self.batch), graph: Arc::new(self.working.clone()) }
+    }
+
+    /// The requests of the batch, which will not be appended.
+    pub(super) fn give_up(&mut self) -> impl Iterator<Item = Request> {
+        self.batch_bytes = 0;
+        std::mem::take(&mut self.batch).into_iter().map(|sequenced| sequenced.request)
     }
 
     /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
-    fn replace_graph(&mut self, mut state: std::sync::MutexGuard<'_, State>) {
-        let Some((graph, done)) = state.replacement.take() else { return };
-        drop(state);
-        let outcome = read_on(&self.committer, graph).map(|graph| {
-            self.working = graph.clone();
-            self.savepoint = (graph.clone(), 0);
-            self.committer.publish(Arc::new(graph));
-        });
-        // Whoever asked may be gone.
-        let _ = done.send(outcome);
+    pub(super) fn replace_graph(&mut self, committer: &Committer, graph: Graph) -> Result<()> {
+        let graph = read_on(committer, graph)?;
+        self.working = graph.clone();
+        self.savepoint = (graph.clone(), 0);
+        committer.publish(Arc::new(graph));
+        Ok(())
     }
 
-    /// Another writer took the positions of a batch: learns its records, then sequences everything anew.
-    fn sequence_again(&mut self) {
-        let returned = self.committer.state().returned.take();
-        let lost = returned.map(|batch| batch.sequenced).unwrap_or_default();
-        let requests: Vec<Request> =
-            lost.into_iter().chain(self.batch.drain(..)).map(|sequenced| sequenced.request).collect();
-        self.batch_bytes = 0;
+    /// Another writer took the positions of a batch: learns its records, then queues everything anew.
+    pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
+        let lost = lost.into_iter().map(|sequenced| sequenced.request);
+        let requests: Vec<Request> = lost.chain(self.give_up()).collect();
         self.recent.clear();
         self.recent_changes = 0;
-        match catch_up(&self.committer).and_then(|graph| self.check_progress(graph)) {
+        match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
             Ok(graph) => {
                 self.working = graph;
                 self.savepoint = (self.working.clone(), 0);
                 // They queue again, in front, so that the next batch keeps its bounds.
-                let mut state = self.committer.state();
+                let mut state = committer.state();
                 for request in requests.into_iter().rev() {
-                    state.bytes += request.body.record_bytes_max();
+                    state.bytes += request.work.body.record_bytes_max();
                     state.requests.push_front(request);
                 }
             }
             Err(error) => {
-                requests.iter().for_each(|request| request.ticket.complete(Err(error.duplicate())));
-                self.committer.state().failed = Some(error);
+                committer.fail(&error);
+                refuse(requests, &error);
             }
         }
     }
 
     /// Refuses to go on for ever with a log that refuses a position and has nothing there.
-    fn check_progress(&mut self, graph: Graph) -> Result<Graph> {
+    fn check_progress(&mut self, committer: &Committer, graph: Graph) -> Result<Graph> {
         let is_news = graph.position > self.known_position;
         self.known_position = graph.position;
         self.empty_conflicts = if is_news { 0 } else { self.empty_conflicts + 1 };
@@ -269,24 +263,10 @@ impl Sequencer {
             ErrorKind::Unavailable,
             format!(
                 "{}: position {} is said to be taken and holds no record; look at the log, then reopen",
-                self.committer.source.log().describe(),
+                committer.source.log().describe(),
                 graph.position.next()
             ),
         ))
-    }
-
-    fn fail_all(&mut self, mut state: std::sync::MutexGuard<'_, State>, error: &Error) {
-        let waiting = std::mem::take(&mut state.requests);
-        let returned = state.returned.take().map(|batch| batch.sequenced).unwrap_or_default();
-        state.bytes = 0;
-        if let Some((_, done)) = state.replacement.take() {
-            // Whoever asked may be gone.
-            let _ = done.send(Err(error.duplicate()));
-        }
-        drop(state);
-        self.committer.make_room();
-        let sequenced = returned.into_iter().chain(self.batch.drain(..)).map(|sequenced| sequenced.request);
-        sequenced.chain(waiting).for_each(|request| request.ticket.complete(Err(error.duplicate())));
     }
 }
 

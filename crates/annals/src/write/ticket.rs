@@ -1,8 +1,9 @@
 //! What a commit hands back: a ticket to wait on, and at the end a receipt.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::queue::{Work, panicked};
 use crate::model::Instant;
 use crate::{Position, Result};
 
@@ -20,72 +21,131 @@ pub struct Receipt {
 pub struct Ticket(Arc<Shared>);
 
 struct Shared {
-    state: Mutex<State>,
-    is_done: Condvar,
+    // Set once, before anybody is woken.
+    outcome: OnceLock<Outcome>,
+    // Called with the outcome; empty for ever once the outcome is set.
+    callbacks: Mutex<Vec<Callback>>,
+    gate: Arc<Gate>,
 }
 
-enum State {
-    Waiting(Vec<Callback>),
-    Done(Result<Receipt>),
+struct Outcome {
+    result: Result<Receipt>,
+    // What the transaction was made of goes back to the thread that made it: memory that another thread frees costs
+    // several times as much.
+    _spent: Option<Box<Work>>,
 }
 
 type Callback = Box<dyn FnOnce(Result<Receipt>) + Send>;
 
-impl Ticket {
-    pub(crate) fn new() -> Ticket {
-        Ticket(Arc::new(Shared { state: Mutex::new(State::Waiting(Vec::new())), is_done: Condvar::new() }))
+/// Where the threads wait whose transactions will, as a rule, be told together: one system call wakes them all.
+#[derive(Default)]
+pub(super) struct Gate {
+    // How many wait.
+    waiting: Mutex<usize>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn done(result: Result<Receipt>) -> Ticket {
-        let ticket = Ticket::new();
-        ticket.complete(result);
+    /// Lets everybody look whether their own outcome is there. Shape: how many.
+    pub(super) fn open(&self) -> usize {
+        // Order: outcomes are set before this lock, and a thread looks at its own while it holds it, so it either
+        // sees the outcome or is counted.
+        let waiting = *self.lock();
+        if waiting > 0 {
+            self.opened.notify_all();
+        }
+        waiting
+    }
+}
+
+impl Ticket {
+    pub(super) fn new(gate: Arc<Gate>) -> Ticket {
+        Ticket(Arc::new(Shared { outcome: OnceLock::new(), callbacks: Mutex::default(), gate }))
+    }
+
+    pub(super) fn done(result: Result<Receipt>) -> Ticket {
+        let ticket = Ticket::new(Arc::default());
+        ticket.settle(result, None);
         ticket
     }
 
     /// Waits until the commit is durable or has failed.
     pub fn wait(&self) -> Result<Receipt> {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = self.poll() {
+            return result;
+        }
+        let gate = &self.0.gate;
+        let mut waiting = gate.lock();
+        *waiting += 1;
         loop {
-            if let State::Done(result) = &*state {
-                return copy(result);
+            if let Some(result) = self.poll() {
+                *waiting -= 1;
+                return result;
             }
-            state = self.0.is_done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            waiting = gate.opened.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// The outcome, if it is known already.
     pub fn poll(&self) -> Option<Result<Receipt>> {
-        match &*self.0.state.lock().unwrap_or_else(PoisonError::into_inner) {
-            State::Done(result) => Some(copy(result)),
-            State::Waiting(_) => None,
-        }
+        self.0.outcome.get().map(|outcome| copy(&outcome.result))
     }
 
     /// Calls `callback` with the outcome: at once if it is known, otherwise from the committing thread, which must
     /// not be held up. This is how an async runtime waits without a thread.
     pub fn on_done(&self, callback: impl FnOnce(Result<Receipt>) + Send + 'static) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *state {
-            State::Waiting(callbacks) => callbacks.push(Box::new(callback)),
-            State::Done(result) => {
-                let result = copy(result);
-                drop(state);
+        let mut callbacks = self.0.callbacks.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.poll() {
+            None => callbacks.push(Box::new(callback)),
+            Some(result) => {
+                drop(callbacks);
                 callback(result);
             }
         }
     }
 
-    pub(crate) fn complete(&self, result: Result<Receipt>) {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State::Waiting(callbacks) = &mut *state else { return };
-        let callbacks = std::mem::take(callbacks);
-        let outcome = copy(&result);
-        *state = State::Done(result);
-        drop(state);
-        self.0.is_done.notify_all();
+    /// Sets the outcome and calls back, unless that was done before.
+    fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) {
+        if self.0.outcome.set(Outcome { result, _spent: spent }).is_err() {
+            return;
+        }
+        // Order: the outcome is set before this lock, so a callback is either here or called by whoever adds it.
+        let callbacks = std::mem::take(&mut *self.0.callbacks.lock().unwrap_or_else(PoisonError::into_inner));
         for callback in callbacks {
+            let Some(result) = self.poll() else { return };
             // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
-            let _ = catch_unwind(AssertUnwindSafe(|| callback(copy(&outcome))));
+            let _ = catch_unwind(AssertUnwindSafe(|| callback(result)));
+        }
+    }
+}
+
+/// The duty to tell an outcome. Whoever waits is told even if a thread that commits has panicked.
+pub(super) struct Promise(Ticket);
+
+impl Promise {
+    pub(super) fn new(ticket: &Ticket) -> Promise {
+        Promise(ticket.clone())
+    }
+
+    pub(super) fn gate(&self) -> &Arc<Gate> {
+        &self.0.0.gate
+    }
+
+    /// Tells the outcome and hands back what was committed. Whoever waits is woken by opening the gate, once for many.
+    pub(super) fn keep(self, result: Result<Receipt>, spent: Box<Work>) {
+        self.0.settle(result, Some(spent));
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if self.0.0.outcome.get().is_none() {
+            self.0.settle(Err(panicked()), None);
+            self.0.0.gate.open();
         }
     }
 }

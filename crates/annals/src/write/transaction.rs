@@ -1,13 +1,14 @@
 //! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::anchor;
 use super::correction;
-use super::queue::{Committer, Request};
+use super::queue::{Committer, Request, Work};
 use super::reads::Reads;
 use super::sequencer::check_commit_instant;
-use super::ticket::{Receipt, Ticket};
+use super::ticket::{Promise, Receipt, Ticket};
 use crate::graph::{Graph, find_conflict, kind_of};
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
@@ -92,9 +93,11 @@ impl Transaction {
     /// Makes the commit fail with `Conflict` also if something this transaction *read* has changed.
     ///
     /// Reads through the methods of the transaction count one by one; [`Transaction::view`] counts as having read
-    /// everything.
+    /// everything. Say so before anything is read: commits that came between the snapshot and the first call of this
+    /// method in the life of a repository count as conflicts.
     pub fn serializable(&mut self) -> &mut Transaction {
         self.is_serializable = true;
+        self.committer.is_remembering.store(true, Ordering::Relaxed);
         self
     }
 
@@ -381,24 +384,24 @@ impl Transaction {
     /// again. `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
     /// their like if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
     pub fn commit(self) -> Result<Receipt> {
-        self.submit()?.wait()
+        self.hand_over(Committer::enqueue_or_lead)?.wait()
     }
 
     /// Hands the transaction over for commit and returns at once with a ticket; waits only while the queue is full.
     ///
     /// Errors: `TooLarge`, `ReadOnly`, `Closed`. What is wrong with the changes, the ticket tells.
     pub fn submit(self) -> Result<Ticket> {
-        self.hand_over(true)
+        self.hand_over(|committer, request| committer.enqueue(request, true))
     }
 
     /// As [`Transaction::submit`], but never waits.
     ///
     /// Errors: `Busy` while the queue is full.
     pub fn try_submit(self) -> Result<Ticket> {
-        self.hand_over(false)
+        self.hand_over(|committer, request| committer.enqueue(request, false))
     }
 
-    fn hand_over(mut self, may_wait: bool) -> Result<Ticket> {
+    fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Request) -> Result<()>) -> Result<Ticket> {
         if self.changes.is_empty() {
             // Also a serializable transaction: what it read is one snapshot.
             let position = self.base.position();
@@ -420,15 +423,17 @@ impl Transaction {
                 ),
             ));
         }
-        let request = Request {
+        let work = Work {
             base: self.base.graph().position,
             record,
             body,
             instant: self.instant,
             reads: self.is_serializable.then(|| std::mem::take(&mut self.reads)),
-            ticket: Ticket::new(),
         };
-        self.committer.enqueue(request, may_wait)
+        let ticket = self.committer.new_ticket();
+        let request = Request { work: Box::new(work), promise: Promise::new(&ticket) };
+        enqueue(&self.committer, request)?;
+        Ok(ticket)
     }
 
     /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.
