@@ -207,7 +207,9 @@ impl Table {
     /// True if the instance at `slot` is live.
     #[inline]
     pub(crate) fn is_live(&self, slot: u32) -> bool {
-        self.live.contains(slot)
+        // Many repositories have no deleted instance.
+        let is_all = self.live.len() == self.rows.len() && (slot as usize) < self.rows.len();
+        is_all || self.live.contains(slot)
     }
 
     /// All live instances.
