@@ -5,6 +5,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LINK, LOCATION};
 use axum::http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::call::Call;
@@ -14,8 +15,9 @@ use super::parameters::POSITION;
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An answer in JSON that shows a position.
-pub fn json(status: StatusCode, body: &Json, position: Position) -> Response<Body> {
-    let mut response = Response::new(Body::from(body.to_string()));
+pub fn json(status: StatusCode, body: &impl Serialize, position: Position) -> Response<Body> {
+    let body = serde_json::to_string(body).expect("all keys are strings, and nothing else can fail");
+    let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_position(response, position)

@@ -6,6 +6,7 @@ use annals::{
 };
 use axum::body::Body;
 use axum::http::{Method, Response, StatusCode};
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::answer;
@@ -15,9 +16,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::etag::Conditions;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{
-    Object, action_from_json, entity_to_json, object, only, patch_from_json, relationship_to_json,
-};
+use crate::wire::{EntityForm, Object, RelationshipForm, action_from_json, object, only, patch_from_json};
 
 /// Entities, or relationships: both are written and read the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +136,15 @@ pub enum Seen<'s> {
     Relationship(Relationship<'s>),
 }
 
+impl Serialize for Seen<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Seen::Entity(entity) => EntityForm(entity).serialize(to),
+            Seen::Relationship(relationship) => RelationshipForm(relationship).serialize(to),
+        }
+    }
+}
+
 impl<'s> Seen<'s> {
     /// The instance, if the snapshot sees it.
     pub fn find(snapshot: &'s Snapshot, id: &InstanceId) -> annals::Result<Option<Seen<'s>>> {
@@ -154,14 +162,6 @@ impl<'s> Seen<'s> {
                 snapshot.relationship_version(id, number)?.map(Seen::Relationship)
             }
         })
-    }
-
-    /// Its JSON form.
-    pub fn to_json(&self) -> Json {
-        match self {
-            Seen::Entity(entity) => entity_to_json(entity),
-            Seen::Relationship(relationship) => relationship_to_json(relationship),
-        }
     }
 
     /// Number of the version written last.
@@ -205,7 +205,7 @@ async fn read(of: Collection, call: Call) -> Outcome {
             let response = answer::with_etag(response, version);
             return Ok(answer::with_position(response, snapshot.position()));
         }
-        let response = answer::json(StatusCode::OK, &found.to_json(), snapshot.position());
+        let response = answer::json(StatusCode::OK, &found, snapshot.position());
         Ok(answer::with_etag(response, version))
     })
     .await
@@ -362,7 +362,7 @@ fn show(
         let json = answer::receipt_to_json(receipt);
         return Ok(answer::json(status, &json, receipt.position));
     };
-    let response = answer::json(status, &found.to_json(), receipt.position);
+    let response = answer::json(status, &found, receipt.position);
     let response = answer::with_etag(response, found.latest_version());
     Ok(if status == StatusCode::CREATED {
         answer::with_location(response, of.path, id.id())

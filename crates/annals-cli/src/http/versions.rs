@@ -71,7 +71,7 @@ async fn version(of: Collection, call: Call) -> Outcome {
     call.read(Weight::Heavy, move |_, snapshot| {
         let found =
             Seen::version(&snapshot, &id, number)?.ok_or_else(|| no_version(&snapshot, &id, number))?;
-        Ok(answer::json(StatusCode::OK, &found.to_json(), snapshot.position()))
+        Ok(answer::json(StatusCode::OK, &found, snapshot.position()))
     })
     .await
 }

@@ -1,53 +1,120 @@
 //! Entities, relationships, classifications, versions and differences as JSON.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use annals::{
     ClassificationContent, ClassificationRef, Difference, Entity, InstanceChange, InstanceId,
-    PropertyDifference, Relationship, Result, Stamp, Value, VersionInfo,
+    PropertyDifference, Relationship, Stamp, Value, VersionInfo,
 };
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::{Object, object, only, text, value_from_json, value_to_json};
 
-/// The JSON form of an entity: header, properties, classifications.
-pub fn entity_to_json(entity: &Entity) -> Json {
-    let classifications: Json = entity
-        .classifications()
-        .map(|known| (known.name().to_owned(), classification_to_json(&known)))
-        .collect::<Object>()
-        .into();
-    json!({
-        "id": entity.id().to_string(),
-        "type": entity.type_name(),
-        "version": entity.version(),
-        "latestVersion": entity.latest_version(),
-        "status": entity.status().name(),
-        "created": stamp_to_json(&entity.created()),
-        "updated": stamp_to_json(&entity.updated()),
-        "validFrom": entity.valid_from().to_string(),
-        "position": entity.position().0,
-        "properties": properties_to_json(entity.properties()),
-        "classifications": classifications,
-    })
-}
+/// The JSON form of an entity: header, properties, classifications. Writing it needs no tree of JSON values.
+pub struct EntityForm<'a>(pub &'a Entity<'a>);
 
 /// The JSON form of a relationship: header, ends, properties.
+pub struct RelationshipForm<'a>(pub &'a Relationship<'a>);
+
+// Members are written in the order of their names, as everywhere in our JSON.
+impl Serialize for EntityForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let entity = self.0;
+        let classifications: Object = entity
+            .classifications()
+            .map(|known| (known.name().to_owned(), classification_to_json(&known)))
+            .collect();
+        let mut form = to.serialize_map(Some(11))?;
+        form.serialize_entry("classifications", &classifications)?;
+        form.serialize_entry("created", &StampForm(&entity.created()))?;
+        form.serialize_entry("id", &Text(entity.id()))?;
+        form.serialize_entry("latestVersion", &entity.latest_version())?;
+        form.serialize_entry("position", &entity.position().0)?;
+        form.serialize_entry("properties", &PropertiesForm::new(entity.properties()))?;
+        form.serialize_entry("status", entity.status().name())?;
+        form.serialize_entry("type", entity.type_name())?;
+        form.serialize_entry("updated", &StampForm(&entity.updated()))?;
+        form.serialize_entry("validFrom", &Text(&entity.valid_from()))?;
+        form.serialize_entry("version", &entity.version())?;
+        form.end()
+    }
+}
+
+impl Serialize for RelationshipForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let relationship = self.0;
+        let mut form = to.serialize_map(Some(12))?;
+        form.serialize_entry("created", &StampForm(&relationship.created()))?;
+        form.serialize_entry("from", &Text(relationship.from()))?;
+        form.serialize_entry("id", &Text(relationship.id()))?;
+        form.serialize_entry("latestVersion", &relationship.latest_version())?;
+        form.serialize_entry("position", &relationship.position().0)?;
+        form.serialize_entry("properties", &PropertiesForm::new(relationship.properties()))?;
+        form.serialize_entry("status", relationship.status().name())?;
+        form.serialize_entry("to", &Text(relationship.to()))?;
+        form.serialize_entry("type", relationship.type_name())?;
+        form.serialize_entry("updated", &StampForm(&relationship.updated()))?;
+        form.serialize_entry("validFrom", &Text(&relationship.valid_from()))?;
+        form.serialize_entry("version", &relationship.version())?;
+        form.end()
+    }
+}
+
+/// Anything that displays, as a string.
+struct Text<'a, T>(&'a T);
+
+impl<T: Display> Serialize for Text<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self.0)
+    }
+}
+
+struct StampForm<'a>(&'a Stamp);
+
+impl Serialize for StampForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut form = to.serialize_map(Some(2))?;
+        form.serialize_entry("author", &*self.0.author)?;
+        form.serialize_entry("instant", &Text(&self.0.instant))?;
+        form.end()
+    }
+}
+
+struct PropertiesForm<'p>(Vec<(&'p str, Value)>);
+
+impl<'p> PropertiesForm<'p> {
+    fn new(properties: impl Iterator<Item = (&'p str, Value)>) -> PropertiesForm<'p> {
+        let mut named: Vec<_> = properties.collect();
+        named.sort_unstable_by_key(|(name, _)| *name);
+        PropertiesForm(named)
+    }
+}
+
+impl Serialize for PropertiesForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut form = to.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            match value {
+                Value::Boolean(boolean) => form.serialize_entry(name, boolean)?,
+                Value::Integer(number) => form.serialize_entry(name, number)?,
+                Value::String(text) => form.serialize_entry(name, &**text)?,
+                value => form.serialize_entry(name, &value_to_json(value))?,
+            }
+        }
+        form.end()
+    }
+}
+
+/// The JSON form of an entity, as a tree.
+pub fn entity_to_json(entity: &Entity) -> Json {
+    serde_json::to_value(EntityForm(entity)).expect("all keys are strings")
+}
+
+/// The JSON form of a relationship, as a tree.
 pub fn relationship_to_json(relationship: &Relationship) -> Json {
-    json!({
-        "id": relationship.id().to_string(),
-        "type": relationship.type_name(),
-        "from": relationship.from().to_string(),
-        "to": relationship.to().to_string(),
-        "version": relationship.version(),
-        "latestVersion": relationship.latest_version(),
-        "status": relationship.status().name(),
-        "created": stamp_to_json(&relationship.created()),
-        "updated": stamp_to_json(&relationship.updated()),
-        "validFrom": relationship.valid_from().to_string(),
-        "position": relationship.position().0,
-        "properties": properties_to_json(relationship.properties()),
-    })
+    serde_json::to_value(RelationshipForm(relationship)).expect("all keys are strings")
 }
 
 /// The JSON form of a classification that an entity carries.
@@ -69,7 +136,7 @@ fn properties_to_json<'p>(properties: impl Iterator<Item = (&'p str, Value)>) ->
 }
 
 /// Properties from an object of values.
-pub fn properties_from_json(json: Option<&Json>, what: &str) -> Result<Vec<(Arc<str>, Value)>> {
+pub fn properties_from_json(json: Option<&Json>, what: &str) -> annals::Result<Vec<(Arc<str>, Value)>> {
     let Some(json) = json else { return Ok(Vec::new()) };
     object(json, what)?
         .iter()
@@ -81,7 +148,7 @@ pub fn properties_from_json(json: Option<&Json>, what: &str) -> Result<Vec<(Arc<
 }
 
 /// A classification from `{"name": …, "properties": {…}}`.
-pub fn classification_from_json(json: &Json) -> Result<ClassificationContent> {
+pub fn classification_from_json(json: &Json) -> annals::Result<ClassificationContent> {
     let what = "classification";
     let fields = object(json, what)?;
     only(fields, what, &["name", "properties"])?;

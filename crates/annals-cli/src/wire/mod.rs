@@ -12,8 +12,8 @@ mod type_definition;
 pub use change::{action_from_json, action_to_json, patch_from_json, record_to_json};
 pub use find::{find_from_json, order_from_text};
 pub use instance::{
-    classification_from_json, classification_to_json, difference_to_json, entity_to_json,
-    instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,
+    EntityForm, RelationshipForm, classification_from_json, classification_to_json, difference_to_json,
+    entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,
 };
 pub use operation::{Operation, operation_from_json};
 pub use type_definition::{type_from_json, type_to_json};
