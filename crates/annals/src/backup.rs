@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 use crate::folder::log_folder;
 use crate::graph::Graph;
 use crate::log::{FileLog, Log};
+use crate::memory::Memory;
 use crate::recover;
 use crate::repository::Repository;
 use crate::{Error, ErrorKind, Position, Result};
@@ -55,7 +56,7 @@ pub fn verify(folder: impl AsRef<Path>) -> Result<BackupReport> {
     let log = FileLog::open_read_only(log_folder(folder.as_ref()))?;
     let verified = log.verify()?;
     let mut graph = Graph::new();
-    recover::replay(&log, &mut graph, None)?;
+    recover::replay(&log, &mut graph, &Memory::new(None), None)?;
     Ok(BackupReport {
         position: graph.position,
         records_count: verified.records_count,

@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use crate::graph::{Graph, compare};
+use crate::graph::compare;
 use crate::log::ReadLimit;
 use crate::recover;
 use crate::repository::Repository;
@@ -35,7 +35,7 @@ impl Repository {
     /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
     ///
     /// Units: it takes the memory of a second graph.
-    /// Errors: those of reading the log. What is wrong with the graph is in the report.
+    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. What is wrong with the graph is in the report.
     pub fn check(&self) -> Result<CheckReport> {
         self.check_with(|_, _| {})
     }
@@ -45,7 +45,8 @@ impl Repository {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = self.snapshot();
         let position = snapshot.position();
-        let mut rebuilt = Graph::new();
+        snapshot.source().memory().admit_second_graph()?;
+        let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
         while rebuilt.position < position {
             let records = snapshot.source().log().read(rebuilt.position.next(), ReadLimit::default())?;
             if records.is_empty() {

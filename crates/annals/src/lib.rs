@@ -80,6 +80,7 @@ mod position;
 mod model;
 mod record;
 pub mod log;
+mod memory;
 mod graph;
 mod read;
 mod write;

@@ -2,6 +2,7 @@
 
 use crate::graph::Graph;
 use crate::log::{Log, ReadLimit};
+use crate::memory::Memory;
 use crate::options::ReplayProgress;
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
@@ -12,8 +13,13 @@ const REPORT_RECORDS: u64 = 10_000;
 /// Applies every record after the graph's position.
 ///
 /// Errors: `Corrupted` if a record is damaged or does not fit its predecessors; `Gap` if the log ends before the
-/// graph's position.
-pub(crate) fn replay(log: &dyn Log, graph: &mut Graph, progress: Option<&ReplayProgress>) -> Result<()> {
+/// graph's position; `TooLarge` if the memory budget does not hold it.
+pub(crate) fn replay(
+    log: &dyn Log,
+    graph: &mut Graph,
+    memory: &Memory,
+    progress: Option<&ReplayProgress>,
+) -> Result<()> {
     let tail = log.tail()?;
     if tail < graph.position {
         return Err(Error::new(
@@ -38,6 +44,7 @@ pub(crate) fn replay(log: &dyn Log, graph: &mut Graph, progress: Option<&ReplayP
             if position > tail {
                 break;
             }
+            memory.admit(bytes.len())?;
             apply(graph, position, bytes)?;
             if position.0.is_multiple_of(REPORT_RECORDS) {
                 report(position);
@@ -52,7 +59,7 @@ pub(crate) fn replay(log: &dyn Log, graph: &mut Graph, progress: Option<&ReplayP
 pub(crate) fn apply(graph: &mut Graph, position: Position, bytes: &[u8]) -> Result<()> {
     let record = decode_record(position, bytes)?;
     graph.apply(position, &record).map_err(|error| match error.kind() {
-        ErrorKind::Corrupted | ErrorKind::NewerFormat => error,
+        ErrorKind::Corrupted | ErrorKind::NewerFormat | ErrorKind::Io => error,
         _ => Error::new(
             ErrorKind::Corrupted,
             format!(

@@ -7,8 +7,12 @@ use super::past::{Past, PastVersion, Place};
 use super::properties::Properties;
 use super::row_value::{self, Bytes, append_properties, checked, skip_properties};
 use super::rows::Rows;
+use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
+use crate::Result;
 use crate::model::{Id, Status, Value};
+
+pub(crate) use super::row_value::{Packing, Reader};
 
 /// Longest packed form; a longer instance is kept whole. Units: bytes.
 pub(crate) const PACKED_BYTES_MAX: usize = 1_024;
@@ -21,6 +25,7 @@ const HAS_ENDS: u8 = 2;
 const IS_LATER: u8 = 4;
 const IS_CLASSIFIED: u8 = 8;
 const IS_WHOLE: u8 = 16;
+const HAS_SPILLED: u8 = 32;
 
 // Offsets of what every packed row has. A whole one has only the flags and, at `EXTRA_OF_WHOLE`, where it is.
 const PROPERTIES_COUNT: usize = 1;
@@ -57,10 +62,11 @@ pub(crate) enum Row<'g> {
 #[derive(Clone, Copy)]
 pub(crate) struct Packed<'g>(&'g [u8]);
 
-/// Appends the packed form of `instance`; false, and nothing, if it is too large for one.
-pub(crate) fn pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
+/// Appends the packed form of `instance`; false, and nothing, if it is too large for one. What `packing` leaves out is
+/// still to be put in its place, and the row to be marked.
+pub(crate) fn pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    let is_packed = try_pack(instance, extra, out) && out.len() - start <= PACKED_BYTES_MAX;
+    let is_packed = try_pack(instance, extra, packing, out) && out.len() - start <= PACKED_BYTES_MAX;
     if !is_packed {
         out.truncate(start);
     }
@@ -73,7 +79,25 @@ pub(crate) fn pack_whole(extra: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&extra.to_le_bytes());
 }
 
-fn try_pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
+/// Says of a packed row that it has spilled values.
+pub(crate) fn mark_spilled(row: &mut [u8]) {
+    row[0] |= HAS_SPILLED;
+}
+
+/// Puts other places of spilled values into a packed row: for each in order what `place` gives.
+pub(crate) fn relocate(
+    row: &mut [u8],
+    mut place: impl FnMut(SpillPlace) -> Option<SpillPlace>,
+) -> Option<()> {
+    let places: Vec<(usize, SpillPlace)> = Packed(row).places_from_end().collect();
+    for (from_end, before) in places {
+        let at = row.len() - from_end;
+        row[at..at + SpillPlace::BYTES].copy_from_slice(&place(before)?.to_bytes());
+    }
+    Some(())
+}
+
+fn try_pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
     let is_later = !instance.is_untouched() || extra != NO_EXTRA;
     let Ok(count) = u8::try_from(instance.properties.len()) else { return false };
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
@@ -102,10 +126,10 @@ fn try_pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(&instance.changed.to_le_bytes());
         out.extend_from_slice(&extra.to_le_bytes());
     }
-    if !append_properties(&instance.properties, PACKED_BYTES_MAX, out) {
+    if !append_properties(&instance.properties, packing, out) {
         return false;
     }
-    instance.classifications.is_none() || append_classifications(instance.classifications(), out)
+    instance.classifications.is_none() || append_classifications(instance.classifications(), packing, out)
 }
 
 fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
@@ -113,7 +137,11 @@ fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
     out.extend_from_slice(&stamp.micros.to_le_bytes());
 }
 
-fn append_classifications(classifications: &[Classification], out: &mut Vec<u8>) -> bool {
+fn append_classifications(
+    classifications: &[Classification],
+    packing: &mut Packing,
+    out: &mut Vec<u8>,
+) -> bool {
     let Ok(count) = u8::try_from(classifications.len()) else { return false };
     out.push(count);
     classifications.iter().all(|known| {
@@ -123,7 +151,7 @@ fn append_classifications(classifications: &[Classification], out: &mut Vec<u8>)
         append_stamp(known.created, out);
         append_stamp(known.updated, out);
         out.push(count);
-        append_properties(&known.properties, PACKED_BYTES_MAX, out)
+        append_properties(&known.properties, packing, out)
     })
 }
 
@@ -143,8 +171,23 @@ impl Instance {
 pub(crate) struct Limits {
     pub(crate) names: usize,
     pub(crate) authors: usize,
-    /// Rows of the ends of relationships; `None` for entities, which have no ends.
-    pub(crate) ends: Option<Rows>,
+    pub(crate) ends: Ends,
+}
+
+/// What the ends of relationships may be.
+pub(crate) enum Ends {
+    /// There are none: the rows are of entities.
+    None,
+    /// Rows that are there.
+    Of(Rows),
+    /// They are looked at later.
+    Unchecked,
+}
+
+/// True if the bytes of a row fit together, whatever it may refer to.
+pub(crate) fn is_sound(row: &[u8]) -> bool {
+    let limits = Limits { names: usize::MAX, authors: usize::MAX, ends: Ends::Unchecked };
+    limits.admit_row(row, |_| Some(Packed(row).is_whole()))
 }
 
 impl Limits {
@@ -171,7 +214,8 @@ impl Limits {
             && self.is_author(whole.created())
             && self.are_ends(whole.ends())
             && packed.extra().is_none_or(|extra| is_whole(extra) == Some(false));
-        let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names)?;
+        let mut is_spilled = false;
+        let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names, &mut is_spilled)?;
         if packed.has(IS_CLASSIFIED) {
             let (&count, following) = rest.split_first()?;
             rest = following;
@@ -181,10 +225,10 @@ impl Limits {
                     && self.is_author(head.stamp(8))
                     && self.is_author(head.stamp(20));
                 let count = is_sound.then(|| rest[CLASSIFICATION_HEAD_BYTES - 1])?;
-                rest = checked(&rest[CLASSIFICATION_HEAD_BYTES..], count, self.names)?;
+                rest = checked(&rest[CLASSIFICATION_HEAD_BYTES..], count, self.names, &mut is_spilled)?;
             }
         }
-        (is_head_sound && rest.is_empty()).then_some(())
+        (is_head_sound && rest.is_empty() && is_spilled == packed.has_spilled()).then_some(())
     }
 
     /// The same of an instance that is kept whole.
@@ -210,8 +254,11 @@ impl Limits {
 
     fn are_ends(&self, ends: [u32; 2]) -> bool {
         match &self.ends {
-            None => ends == NO_ENDS,
-            Some(rows) => ends.iter().all(|&end| rows.get(end as usize).is_some_and(|row| !row.is_empty())),
+            Ends::None => ends == NO_ENDS,
+            Ends::Unchecked => true,
+            Ends::Of(rows) => {
+                ends.iter().all(|&end| rows.get(end as usize).is_some_and(|row| !row.is_empty()))
+            }
         }
     }
 }
@@ -270,28 +317,67 @@ impl<'g> Packed<'g> {
         if self.has(IS_LATER) { self.u32(self.later() + at) } else { untouched }
     }
 
-    fn classifications(self) -> Vec<Classification> {
-        if !self.has(IS_CLASSIFIED) {
+    pub(crate) fn has_spilled(self) -> bool {
+        self.0[0] & HAS_SPILLED != 0
+    }
+
+    /// Where its spilled values are, in the order of the row.
+    pub(crate) fn places(self) -> Vec<SpillPlace> {
+        if !self.has_spilled() || self.is_whole() {
             return Vec::new();
         }
-        let mut rest = skip_properties(self.properties());
-        let count = rest[0];
-        rest = &rest[1..];
-        let mut found = Vec::with_capacity(count.into());
-        for _ in 0..count {
+        self.places_from_end().map(|(_, place)| place).collect()
+    }
+
+    fn places_from_end(self) -> impl Iterator<Item = (usize, SpillPlace)> {
+        let classified = self.classified().flat_map(|(_, properties)| properties.places());
+        self.properties().places().chain(classified)
+    }
+
+    /// True if it has a value, not spilled, of at least so many bytes.
+    pub(crate) fn has_longer(self, bytes: usize) -> bool {
+        self.properties().has_longer(bytes)
+            || self.classified().any(|(_, properties)| properties.has_longer(bytes))
+    }
+
+    // The head of each classification, and its properties.
+    fn classified(self) -> impl Iterator<Item = (Packed<'g>, Bytes<'g>)> {
+        let (mut rest, mut count): (&[u8], u8) = (&[], 0);
+        if self.has(IS_CLASSIFIED) {
+            rest = skip_properties(self.properties());
+            (count, rest) = (rest[0], &rest[1..]);
+        }
+        std::iter::from_fn(move || {
+            count = count.checked_sub(1)?;
             let head = Packed(rest);
             let properties =
                 Bytes::new(&rest[CLASSIFICATION_HEAD_BYTES..], rest[CLASSIFICATION_HEAD_BYTES - 1]);
-            found.push(Classification {
-                name: Symbol(head.u32(0)),
-                version: head.u32(4),
-                created: head.stamp(8),
-                updated: head.stamp(20),
-                properties: Properties::from_sorted(properties.collect()),
-            });
             rest = skip_properties(properties);
+            Some((head, properties))
+        })
+    }
+
+    fn classifications(self) -> Vec<Classification> {
+        let known = self.classified();
+        known
+            .map(|(head, properties)| head.classification(Properties::from_sorted(properties.collect())))
+            .collect()
+    }
+
+    fn read_classifications(self, read: Reader) -> Result<Vec<Classification>> {
+        let known = self.classified();
+        known.map(|(head, properties)| Ok(head.classification(properties.read(&mut *read)?))).collect()
+    }
+
+    // The classification that this is the head of.
+    fn classification(self, properties: Properties) -> Classification {
+        Classification {
+            name: Symbol(self.u32(0)),
+            version: self.u32(4),
+            created: self.stamp(8),
+            updated: self.stamp(20),
+            properties,
         }
-        found
     }
 }
 
@@ -426,6 +512,22 @@ impl<'g> Row<'g> {
         }
     }
 
+    /// The same without reading a spilled value: `Err` then.
+    pub(crate) fn property_here(self, name: Symbol) -> std::result::Result<Option<Value>, SpillPlace> {
+        match self {
+            Row::Packed(packed) if packed.has_spilled() => packed.properties().find_here(name),
+            row => Ok(row.property(name)),
+        }
+    }
+
+    /// The same, also of a row with spilled values.
+    pub(crate) fn read_property(self, name: Symbol, read: Reader) -> Result<Option<Value>> {
+        match self {
+            Row::Packed(packed) if packed.has_spilled() => packed.properties().read_one(name, read),
+            row => Ok(row.property(name)),
+        }
+    }
+
     pub(crate) fn properties(self) -> Properties {
         match self {
             Row::Packed(packed) => Properties::from_sorted(packed.properties().collect()),
@@ -450,7 +552,10 @@ impl<'g> Row<'g> {
     }
 
     pub(crate) fn classified_names(self) -> Vec<Symbol> {
-        self.classifications().into_iter().map(|known| known.name).collect()
+        match self {
+            Row::Packed(packed) => packed.classified().map(|(head, _)| Symbol(head.u32(0))).collect(),
+            Row::Whole(instance) => instance.classifications().iter().map(|known| known.name).collect(),
+        }
     }
 
     pub(crate) fn classifications(self) -> Vec<Classification> {
@@ -463,19 +568,19 @@ impl<'g> Row<'g> {
     pub(crate) fn is_classified(self, name: Symbol) -> bool {
         match self {
             Row::Packed(packed) if !packed.has(IS_CLASSIFIED) => false,
-            Row::Packed(packed) => packed.classifications().iter().any(|known| known.name == name),
+            Row::Packed(packed) => packed.classified().any(|(head, _)| Symbol(head.u32(0)) == name),
             Row::Whole(instance) => instance.classification(name).is_some(),
         }
     }
 
-    /// Everything about the instance, taken apart.
-    pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>) -> Instance {
+    /// Everything about the instance, taken apart. Spilled values come through `read`.
+    pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>, read: Reader) -> Result<Instance> {
         let packed = match self {
-            Row::Whole(instance) => return instance.clone(),
+            Row::Whole(instance) => return Ok(instance.clone()),
             Row::Packed(packed) => packed,
         };
         let mut instance = Instance {
-            properties: self.properties(),
+            properties: packed.properties().read(&mut *read)?,
             type_name: self.type_name(),
             version: self.version(),
             versions: self.versions(),
@@ -493,7 +598,7 @@ impl<'g> Row<'g> {
             base: packed.later_u32(BASE, 0),
             since_anchor: packed.later_u32(SINCE_ANCHOR, 0),
         };
-        instance.set_classifications(packed.classifications());
-        instance
+        instance.set_classifications(packed.read_classifications(read)?);
+        Ok(instance)
     }
 }

@@ -272,16 +272,29 @@ impl<'f> Filter<'f> {
         }
     }
 
+    /// False if a row cannot be admitted whatever its spilled values are: they need not be read then.
+    fn may_admit(&self, row: Row) -> bool {
+        self.is_of(row)
+            && self.conditions.iter().all(|(name, condition)| {
+                let held = name.map_or(Ok(None), |name| row.property_here(name));
+                held.map_or(true, |held| condition.holds(held.as_ref()))
+            })
+    }
+
     pub(super) fn admits(&self, row: Row) -> bool {
+        self.is_of(row)
+            && self
+                .conditions
+                .iter()
+                .all(|(name, condition)| condition.holds(name.and_then(|name| row.property(name)).as_ref()))
+    }
+
+    fn is_of(&self, row: Row) -> bool {
         self.types.as_ref().is_none_or(|types| types.binary_search(&row.type_name()).is_ok())
             && self
                 .classifications
                 .as_ref()
                 .is_none_or(|names| names.iter().any(|name| row.is_classified(*name)))
-            && self
-                .conditions
-                .iter()
-                .all(|(name, condition)| condition.holds(name.and_then(|name| row.property(name)).as_ref()))
     }
 }
 
@@ -309,6 +322,9 @@ impl Snapshot {
         let mut last_key: Option<Vec<u8>> = None;
         let mut candidates = plan.candidates(self, &filter, after.as_deref());
         while let Some((key, slot)) = candidates.next() {
+            if self.view().is_none() && !self.may_find(&filter, slot) {
+                continue;
+            }
             let Some(held) = self.seen(kind, slot, false)? else { continue };
             let row = self.row(kind, slot, &held);
             if !filter.admits(row) || !plan.is_first_key(row, slot, &key) {
@@ -322,5 +338,12 @@ impl Snapshot {
             last_key = Some(key.into_owned());
         }
         Ok(page)
+    }
+
+    /// False if what is in memory of the instance at `slot` tells that it is not searched for.
+    #[inline]
+    fn may_find(&self, filter: &Filter, slot: u32) -> bool {
+        let table = self.graph().table(filter.kind);
+        !table.has_spilled(slot) || table.row(slot).is_some_and(|row| filter.may_admit(row))
     }
 }

@@ -238,6 +238,13 @@ impl Snapshot {
             }
         };
         let adjacency = self.graph().adjacency(direction);
+        if self.graph().entities.spill.is_used() {
+            for entity in from {
+                let links = adjacency.get(entity.slot).iter(one);
+                links.map(|link| self.end_of(link)).try_for_each(|end| end.map(|end| ends.push(end)))?;
+            }
+            return Ok(ends);
+        }
         let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
         for entity_from in from {
             match adjacency.get(entity_from.slot) {
@@ -255,7 +262,8 @@ impl Snapshot {
     fn end_of(&self, link: Link) -> Result<Entity<'_>> {
         // Live links lead to live entities.
         if self.view().is_none() {
-            return Ok(Entity { snapshot: self, slot: link.other, held: Held::InForce });
+            let held = self.in_force(TypeKind::Entity, link.other)?;
+            return Ok(Entity { snapshot: self, slot: link.other, held });
         }
         self.entity_at(link.other)?.ok_or_else(|| dangling(link))
     }

@@ -153,6 +153,7 @@ impl Committer {
 
     pub(super) fn enqueue(&self, request: Request, may_wait: bool) -> Result<Ticket> {
         let bytes = request.body.record_bytes_max();
+        self.source.memory().admit(bytes)?;
         let mut state = self.state();
         loop {
             state.check_writable()?;

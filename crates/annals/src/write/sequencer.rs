@@ -12,6 +12,7 @@ use super::queue::{Batch, Committer, Request, Sequenced, State, panicked};
 use super::reads::{Touched, touched_by};
 use crate::graph::{Graph, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
+use crate::memory::Memory;
 use crate::model::{Instant, Record};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -216,9 +217,10 @@ impl Sequencer {
 
     /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
     fn replace_graph(&mut self, mut state: std::sync::MutexGuard<'_, State>) {
-        let Some((graph, done)) = state.replacement.take() else { return };
+        let Some((mut graph, done)) = state.replacement.take() else { return };
         drop(state);
-        let outcome = read_on(&self.committer, graph).map(|graph| {
+        // Whatever it takes: these records are committed.
+        let outcome = read_on(&self.committer, &mut graph, &Memory::new(None)).map(|()| {
             self.working = graph.clone();
             self.savepoint = (graph.clone(), 0);
             self.committer.publish(Arc::new(graph));
@@ -306,25 +308,28 @@ pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
-    let graph = Graph::clone(&committer.published.load());
+    let mut graph = Graph::clone(&committer.published.load());
     let before = graph.position;
-    let graph = read_on(committer, graph)?;
-    if graph.position > before {
+    let outcome = read_on(committer, &mut graph, committer.source.memory());
+    // A spent memory budget stops between two records: what was read is kept.
+    let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
+    if is_whole && graph.position > before {
         committer.publish_newer(Arc::new(graph.clone()));
     }
-    Ok(graph)
+    outcome.map(|()| graph)
 }
 
-/// The graph after all records of the log.
-fn read_on(committer: &Committer, mut graph: Graph) -> Result<Graph> {
+/// Brings the graph up to all records of the log.
+fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<()> {
     loop {
         let records = committer.source.log().read(graph.position.next(), ReadLimit::default())?;
         if records.is_empty() {
-            return Ok(graph);
+            return Ok(());
         }
         for bytes in records {
+            memory.admit(bytes.len())?;
             let position = graph.position.next();
-            crate::recover::apply(&mut graph, position, &bytes)?;
+            crate::recover::apply(graph, position, &bytes)?;
         }
     }
 }

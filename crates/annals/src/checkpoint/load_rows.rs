@@ -1,0 +1,193 @@
+//! Reads rows out of a checkpoint: spills their long values, or brings spilled ones back into memory, as the repository
+//! that opens it wants them, whoever wrote it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::block::{Loaded, damaged};
+use crate::graph::instance::Instance;
+use crate::graph::row::{NO_EXTRA, Packed, Packing, Row, is_sound, pack, pack_whole, relocate};
+use crate::graph::rows::{PAGE_ROWS, Rows, is_page, page_of, rows_of};
+use crate::graph::spill::Spill;
+use crate::graph::spill_file::{SpillPlace, SpillSettings};
+use crate::graph::table::Extra;
+use crate::model::Id;
+use crate::{Error, ErrorKind};
+
+/// What has been read of the rows of a table.
+pub(super) struct RowParts {
+    pub(super) spill: Spill,
+    rows: Rows,
+    // The last page is held back: only the next one, or the end, tells how many of its rows count.
+    last: Option<Vec<u8>>,
+    // The values of the pages that come next: spilled again, or in memory.
+    places: VecDeque<SpillPlace>,
+    values: VecDeque<Vec<u8>>,
+    // Instances that were kept whole and fit rows when their values are spilled, by the extra they were in, ascending.
+    packed: Rows,
+    packed_extras: Vec<u32>,
+}
+
+impl RowParts {
+    pub(super) fn new(spill: Option<&SpillSettings>) -> RowParts {
+        RowParts {
+            spill: Spill::new(spill),
+            rows: Rows::new(),
+            last: None,
+            places: VecDeque::new(),
+            values: VecDeque::new(),
+            packed: Rows::new(),
+            packed_extras: Vec::new(),
+        }
+    }
+
+    /// Reads a spilled value of the pages that follow.
+    pub(super) fn read_value(&mut self, value: &[u8]) -> Loaded<()> {
+        if self.spill.is_used() {
+            let place = self.spill.append(value).ok_or("not loaded: a spill file cannot be written")?;
+            self.places.push_back(place);
+        } else {
+            self.values.push_back(value.to_vec());
+        }
+        Ok(())
+    }
+
+    /// What is kept of the extra at `index`: an instance that was kept whole may now fit a row.
+    pub(super) fn take_extra(&mut self, index: usize, extra: Extra) -> Extra {
+        let (Extra::Whole(instance), true) = (&extra, self.spill.is_used()) else { return extra };
+        let index = u32::try_from(index).unwrap_or(NO_EXTRA);
+        let mut row = Vec::new();
+        let own = if instance.past.is_some() { index } else { NO_EXTRA };
+        if !self.spill.pack(instance, own, &[], &mut row) {
+            return extra;
+        }
+        self.packed.push(&row);
+        self.packed_extras.push(index);
+        instance.past.clone().map_or(Extra::Gone, Extra::Past)
+    }
+
+    /// Called when all rows are read: frees what only they needed.
+    pub(super) fn forget_packed(&mut self) {
+        (self.packed, self.packed_extras) = (Rows::new(), Vec::new());
+    }
+
+    /// Reads a page, whose rows belong to the slots that follow those before.
+    pub(super) fn read_page(&mut self, page: &[u8], ids: &[Id], extras: &mut Vec<Extra>) -> Loaded<()> {
+        if !is_page(page) {
+            return Err(damaged("a page of rows"));
+        }
+        self.push_last(PAGE_ROWS)?;
+        let first = self.rows.len();
+        let mut rows = Vec::with_capacity(PAGE_ROWS);
+        let mut is_changed = false;
+        for (slot, row) in (first..).zip(rows_of(page)) {
+            let other = if row.is_empty() { None } else { self.convert(row, ids.get(slot), extras)? };
+            is_changed |= other.is_some();
+            rows.push(other.unwrap_or_else(|| row.to_vec()));
+        }
+        self.last = Some(if is_changed { page_of(rows.iter().map(Vec::as_slice)) } else { page.to_vec() });
+        Ok(())
+    }
+
+    fn push_last(&mut self, count: usize) -> Loaded<()> {
+        let Some(page) = self.last.take() else { return Ok(()) };
+        self.rows.push_page(&page, count).ok_or_else(|| damaged("a page of rows"))
+    }
+
+    /// All rows, which must be `len`. They are not looked into.
+    pub(super) fn finish(&mut self, len: usize) -> Loaded<Rows> {
+        let count = len.saturating_sub(self.rows.len());
+        if self.last.is_some() {
+            self.push_last(count)?;
+        }
+        let rows = std::mem::replace(&mut self.rows, Rows::new());
+        if rows.len() != len || !self.places.is_empty() || !self.values.is_empty() {
+            return Err(damaged("something is missing"));
+        }
+        Ok(rows)
+    }
+
+    /// The row as this repository keeps it; `None` if that is as it was written.
+    fn convert(&mut self, row: &[u8], id: Option<&Id>, extras: &mut Vec<Extra>) -> Loaded<Option<Vec<u8>>> {
+        let packed = Packed::new(row);
+        if !self.spill.is_used() && !packed.has_spilled() {
+            return Ok(None);
+        }
+        if !is_sound(row) {
+            return Err(damaged("a row"));
+        }
+        if packed.is_whole() {
+            let at = packed.extra().and_then(|extra| self.packed_extras.binary_search(&extra).ok());
+            return Ok(at.and_then(|at| self.packed.get(at)).map(<[u8]>::to_vec));
+        }
+        let id = id.ok_or_else(|| damaged("an id is missing"))?;
+        if !self.spill.is_used() {
+            return self.bring_back(packed, id, extras).map(Some);
+        }
+        let mut moved = None;
+        if packed.has_spilled() {
+            let mut copy = row.to_vec();
+            let next = |before: SpillPlace| {
+                let place = self.places.pop_front()?;
+                ((place.length, place.checksum) == (before.length, before.checksum)).then_some(place)
+            };
+            relocate(&mut copy, next).ok_or_else(|| damaged("a value"))?;
+            moved = Some(copy);
+        }
+        let row = moved.as_deref().unwrap_or(row);
+        if !Packed::new(row).has_longer(self.spill.value_bytes_min()) {
+            return Ok(moved);
+        }
+        self.spill_more(row, id, extras).map(Some)
+    }
+
+    /// A row whose spilled values are in memory: as it is then, or kept whole.
+    fn bring_back(&mut self, packed: Packed, id: &Id, extras: &mut Vec<Extra>) -> Loaded<Vec<u8>> {
+        let values = &mut self.values;
+        let instance = unpack(packed, id, extras, |place| {
+            let value = values.pop_front().filter(|value| place.fits(value));
+            value.ok_or_else(|| Error::new(ErrorKind::Corrupted, "a value"))
+        })?;
+        let mut row = Vec::new();
+        let extra = packed.extra();
+        if pack(&instance, extra.unwrap_or(NO_EXTRA), &mut Packing::new(usize::MAX), &mut row) {
+            return Ok(row);
+        }
+        let whole = Extra::Whole(Arc::new(instance));
+        let at = extra.map_or(extras.len(), |extra| extra as usize);
+        match extras.get_mut(at) {
+            Some(known) => *known = whole,
+            None => extras.push(whole),
+        }
+        pack_whole(u32::try_from(at).map_err(|_| damaged("too many extras"))?, &mut row);
+        Ok(row)
+    }
+
+    /// A row whose long values are spilled, too.
+    fn spill_more(&mut self, row: &[u8], id: &Id, extras: &[Extra]) -> Loaded<Vec<u8>> {
+        let packed = Packed::new(row);
+        let (places, extra) = (packed.places(), packed.extra().unwrap_or(NO_EXTRA));
+        let spill = &self.spill;
+        let instance = unpack(packed, id, extras, |place| spill.read(place))?;
+        let mut shorter = Vec::new();
+        if !self.spill.pack(&instance, extra, &places, &mut shorter) {
+            return Err(damaged("a row"));
+        }
+        places.into_iter().for_each(|place| self.spill.release(place));
+        Ok(shorter)
+    }
+}
+
+fn unpack(
+    packed: Packed,
+    id: &Id,
+    extras: &[Extra],
+    mut read: impl FnMut(SpillPlace) -> crate::Result<Vec<u8>>,
+) -> Loaded<Instance> {
+    let past = match packed.extra().map(|extra| extras.get(extra as usize)) {
+        None => None,
+        Some(Some(Extra::Past(past))) => Some(Arc::clone(past)),
+        Some(_) => return Err(damaged("a past")),
+    };
+    Row::Packed(packed).unpack(id, past, &mut read).map_err(|error| damaged(error.text()))
+}
