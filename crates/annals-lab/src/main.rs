@@ -7,6 +7,7 @@ mod commit;
 mod dataset;
 mod read;
 mod reopen;
+mod larger;
 
 use std::path::PathBuf;
 
@@ -29,6 +30,8 @@ struct Arguments {
 enum Command {
     /// Commits, reads, bulk load, reopening and bytes, each beside its limit.
     Limits(Limits),
+    /// More payload than memory: stays within a budget, beside the disk and a repository without one.
+    Larger(larger::Larger),
 }
 
 /// Settings of `limits`.
@@ -64,7 +67,10 @@ impl Limits {
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Outcome<()> {
-    let Command::Limits(limits) = Arguments::parse().command;
+    let limits = match Arguments::parse().command {
+        Command::Limits(limits) => limits,
+        Command::Larger(larger) => return larger.run(),
+    };
     let parent = limits.folder.clone().unwrap_or_else(|| PathBuf::from("."));
     let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(parent)?;
     let mut report = Report::new(limits.json);

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::checkpoint;
 use crate::compact;
 use crate::graph::Graph;
-use crate::graph::spill_file::SpillSettings;
+use crate::graph::spill_file::{SUFFIX, SpillSettings};
 use crate::log::FileLog;
 
 /// The folder of a repository, opened.
@@ -30,6 +30,9 @@ impl Folder {
         };
         let folder = Folder { path: path.to_path_buf(), log: Arc::new(log) };
         compact::finish(&folder, is_read_only)?;
+        if !is_read_only {
+            folder.remove_spilled();
+        }
         Ok((folder, Vec::new()))
     }
 
@@ -54,6 +57,16 @@ impl Folder {
     ) -> Result<Graph> {
         let newest = checkpoint::load_newest(&self.checkpoints(), &*self.log, spill, warnings)?;
         Ok(newest.unwrap_or_else(|| Graph::with_spill(spill)))
+    }
+
+    /// What a crash left in the moment between making a file and taking its name. Nobody else writes here now.
+    fn remove_spilled(&self) {
+        let Ok(entries) = std::fs::read_dir(self.spilled()) else { return };
+        let paths = entries.flatten().map(|entry| entry.path());
+        for path in paths.filter(|path| path.to_string_lossy().ends_with(SUFFIX)) {
+            // It takes room and does no other harm.
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     /// Where a process that may write here keeps long values: files that are gone when it is.

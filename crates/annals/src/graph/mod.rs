@@ -72,6 +72,7 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// The graph before the first record. It keeps everything in memory.
+    #[cfg(test)]
     pub(crate) fn new() -> Graph {
         Graph::with_spill(None)
     }

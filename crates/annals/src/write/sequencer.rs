@@ -90,7 +90,7 @@ impl Sequencer {
             }
             let is_batch_full = state.replacement.is_some()
                 || self.batch.len() >= APPEND_RECORDS_MAX
-                || self.batch_bytes >= BATCH_BYTES_MAX;
+                || self.batch_bytes >= self.batch_bytes_max();
             if !state.requests.is_empty() && !is_batch_full {
                 let taken = self.take(&mut state);
                 drop(state);
@@ -109,12 +109,17 @@ impl Sequencer {
         }
     }
 
+    /// Units: bytes. Less in a small memory budget.
+    fn batch_bytes_max(&self) -> usize {
+        self.committer.source.memory().share(BATCH_BYTES_MAX)
+    }
+
     /// As many waiting requests as fit the batch.
     fn take(&self, state: &mut State) -> Vec<Request> {
         let mut bytes = self.batch_bytes;
         let mut taken = Vec::new();
         while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
-            && (bytes < BATCH_BYTES_MAX || taken.is_empty())
+            && (bytes < self.batch_bytes_max() || taken.is_empty())
             && let Some(request) = state.requests.pop_front()
         {
             let length = request.body.record_bytes_max();
