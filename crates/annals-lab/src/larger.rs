@@ -19,8 +19,7 @@ use clap::{Args, ValueEnum};
 use rustix::fs::{Advice, fadvise};
 
 use crate::Outcome;
-use crate::random::Random;
-use crate::report::median;
+use crate::graph::Random;
 
 /// Entities in one transaction of the bulk load, and transactions on their way at a time.
 const BATCH: usize = 1_000;
@@ -336,7 +335,7 @@ fn entity(number: usize, length: usize) -> annals::Result<NewEntity> {
 /// A file of as many bytes as all payloads, for the disk's own rate.
 fn raw_file(path: &Path, bytes: usize) -> Outcome<File> {
     let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
-    let block: Vec<u8> = (0..1 << 20).map(|at: u32| (at * 31 >> 3) as u8).collect();
+    let block: Vec<u8> = (0..1 << 20).map(|at: u32| ((at * 31) >> 3) as u8).collect();
     for offset in (0..bytes).step_by(block.len()) {
         file.write_all_at(&block, offset as u64)?;
     }
@@ -365,6 +364,11 @@ fn status_bytes(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn gibibytes(bytes: u64) -> f64 {

@@ -3,10 +3,10 @@
 use std::sync::PoisonError;
 
 use crate::graph::compare;
-use crate::log::ReadLimit;
+use crate::memory::Memory;
 use crate::recover;
 use crate::repository::Repository;
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Position, Result};
 
 /// What a check has looked at and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,28 +40,15 @@ impl Repository {
         self.check_with(|_, _| {})
     }
 
-    /// As [`Repository::check`], telling after each batch how many records of how many are replayed.
+    /// As [`Repository::check`], telling now and then how many records of how many are replayed.
     pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = self.snapshot();
         let position = snapshot.position();
         snapshot.source().memory().admit_second_graph()?;
         let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
-        while rebuilt.position < position {
-            let records = snapshot.source().log().read(rebuilt.position.next(), ReadLimit::default())?;
-            if records.is_empty() {
-                let text = format!("expected a record at {}, found none", rebuilt.position.next());
-                return Err(Error::new(ErrorKind::Gap, text));
-            }
-            for bytes in &records {
-                if rebuilt.position == position {
-                    break;
-                }
-                let next = rebuilt.position.next();
-                recover::apply(&mut rebuilt, next, bytes)?;
-            }
-            progress(rebuilt.position, position);
-        }
+        let log = snapshot.source().log();
+        recover::replay_to(&**log, &mut rebuilt, position, &Memory::new(None), |at| progress(at, position))?;
         let mut differences = compare::differences(&rebuilt, snapshot.graph());
         differences.extend(compare::inconsistencies(snapshot.graph()));
         Ok(CheckReport {

@@ -1,14 +1,21 @@
 //! Recovery: brings a graph up to the tail of its log.
 
+use std::sync::mpsc::{SyncSender, sync_channel};
+
 use crate::graph::Graph;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
+use crate::model::Record;
 use crate::options::ReplayProgress;
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Records between two reports of progress.
 const REPORT_RECORDS: u64 = 10_000;
+/// How much is read at a time.
+const AHEAD: ReadLimit = ReadLimit { bytes: 4 << 20, records: 10_000 };
+/// Most batches that are read and not yet applied.
+const AHEAD_BATCHES_MAX: usize = 2;
 
 /// Applies every record after the graph's position.
 ///
@@ -32,33 +39,72 @@ pub(crate) fn replay(
             progress(at, tail);
         }
     };
-    while graph.position < tail {
-        let records = log.read(graph.position.next(), ReadLimit { bytes: 4 << 20, records: 10_000 })?;
-        if records.is_empty() {
-            let text =
-                format!("{}: expected a record at {}, found none", log.describe(), graph.position.next());
-            return Err(Error::new(ErrorKind::Gap, text));
-        }
-        for bytes in &records {
-            let position = graph.position.next();
-            if position > tail {
-                break;
-            }
-            memory.admit(bytes.len())?;
-            apply(graph, position, bytes)?;
-            if position.0.is_multiple_of(REPORT_RECORDS) {
-                report(position);
-            }
-        }
-    }
+    replay_to(log, graph, tail, memory, report)?;
     report(graph.position);
     Ok(())
 }
 
+/// Applies the records after the graph's position up to `end`, telling now and then how far it is. Another thread
+/// reads and decodes ahead.
+///
+/// Errors: as [`replay`].
+pub(crate) fn replay_to(
+    log: &dyn Log,
+    graph: &mut Graph,
+    end: Position,
+    memory: &Memory,
+    mut progress: impl FnMut(Position),
+) -> Result<()> {
+    let first = graph.position.next();
+    std::thread::scope(|scope| {
+        let (batches_in, batches) = sync_channel(AHEAD_BATCHES_MAX);
+        scope.spawn(move || read_ahead(log, first, end, &batches_in));
+        for batch in batches {
+            memory.admit(AHEAD.bytes)?;
+            for record in batch {
+                apply_decoded(graph, graph.position.next(), &record?)?;
+                if graph.position.0.is_multiple_of(REPORT_RECORDS) {
+                    progress(graph.position);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Sends decoded records in order; the last may be the error that ends them.
+fn read_ahead(log: &dyn Log, first: Position, end: Position, batches: &SyncSender<Vec<Result<Record>>>) {
+    let mut next = first;
+    while next <= end {
+        let limit = ReadLimit { records: usize::try_from(end.0 - next.0 + 1).unwrap_or(usize::MAX), ..AHEAD };
+        let batch = match log.read(next, limit) {
+            Err(error) => vec![Err(error)],
+            Ok(records) if records.is_empty() => {
+                let text = format!("{}: expected a record at {next}, found none", log.describe());
+                vec![Err(Error::new(ErrorKind::Gap, text))]
+            }
+            Ok(records) => {
+                let batch: Vec<_> =
+                    (next.0..).zip(&records).map(|(at, bytes)| decode_record(Position(at), bytes)).collect();
+                next = Position(next.0 + batch.len() as u64);
+                batch
+            }
+        };
+        let is_over = batch.iter().any(Result::is_err);
+        // Whoever applies them has met an error.
+        if batches.send(batch).is_err() || is_over {
+            return;
+        }
+    }
+}
+
 /// Decodes and applies one record of the log.
 pub(crate) fn apply(graph: &mut Graph, position: Position, bytes: &[u8]) -> Result<()> {
-    let record = decode_record(position, bytes)?;
-    graph.apply(position, &record).map_err(|error| match error.kind() {
+    apply_decoded(graph, position, &decode_record(position, bytes)?)
+}
+
+fn apply_decoded(graph: &mut Graph, position: Position, record: &Record) -> Result<()> {
+    graph.apply(position, record).map_err(|error| match error.kind() {
         ErrorKind::Corrupted | ErrorKind::NewerFormat | ErrorKind::Io => error,
         _ => Error::new(
             ErrorKind::Corrupted,

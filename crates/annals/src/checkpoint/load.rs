@@ -11,7 +11,7 @@ use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
 use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
-use crate::graph::row::{Ends, Limits};
+use crate::graph::row_check::{Ends, Limits};
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
 use crate::graph::types::Types;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::block::{Loaded, damaged};
 use crate::graph::instance::Instance;
-use crate::graph::row::{NO_EXTRA, Packed, Packing, Row, is_sound, pack, pack_whole, relocate};
+use crate::graph::row::{NO_EXTRA, Packed, Packing, Row, pack, pack_whole, relocate};
+use crate::graph::row_check::is_sound;
 use crate::graph::rows::{PAGE_ROWS, Rows, is_page, page_of, rows_of};
 use crate::graph::spill::Spill;
 use crate::graph::spill_file::{SpillPlace, SpillSettings};

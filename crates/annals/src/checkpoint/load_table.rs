@@ -8,7 +8,7 @@ use super::load_keys::KeySets;
 use super::load_rows::RowParts;
 use super::save::SetKind;
 use crate::graph::instance::Instance;
-use crate::graph::row::Limits;
+use crate::graph::row_check::Limits;
 use crate::graph::rows::Rows;
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::table::{Extra, Table};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::links_page::{Entry, PAGE_ENTITIES, empty_page, entry_of, is_sound, replaced};
+use super::links_page::{PAGE_ENTITIES, empty_page, entry_of, is_sound, set_wide, splice};
 use super::symbols::Symbol;
 use super::vector::Vector;
 use super::wide::{Wide, WideLinks};
@@ -137,15 +137,19 @@ impl Adjacency {
     /// Adds a link that is not there yet.
     pub(crate) fn insert(&mut self, slot: u32, link: Link) {
         match self.get(slot) {
-            Neighbors::Wide(_) => {
-                Arc::make_mut(self.wide_mut(slot)).insert(link);
+            Neighbors::Wide(_) => Arc::make_mut(self.wide_mut(slot)).insert(link),
+            Neighbors::Narrow(narrow) if narrow.others.len() < NARROW_LINKS_MAX => {
+                let at = narrow.count_before(link);
+                let (page, place) = self.page_mut(slot);
+                splice(page, place, at..at, &[link]);
             }
             Neighbors::Narrow(narrow) => {
-                let mut links: Vec<Link> = Vec::with_capacity(narrow.others.len() + 1);
-                links.extend(narrow.iter());
-                let at = links.partition_point(|known| *known < link);
-                links.insert(at, link);
-                self.put(slot, links, None);
+                let mut links: Vec<Link> = narrow.iter().collect();
+                links.insert(narrow.count_before(link), link);
+                let number = u32::try_from(self.wide.len()).expect("fewer wide entities than entities");
+                self.wide.push(Some(Arc::new(Wide::from_sorted(&links))));
+                let (page, place) = self.page_mut(slot);
+                set_wide(page, place, Some(number));
             }
         }
     }
@@ -158,38 +162,28 @@ impl Adjacency {
                 wide.remove(link);
                 // Half the limit, so that a degree around the limit does not change form at every step.
                 if wide.len() <= NARROW_LINKS_MAX / 2 {
-                    let links = wide.iter(None, None).collect();
-                    let number = self.wide_number(slot);
-                    self.put(slot, links, number);
+                    let links: Vec<Link> = wide.iter(None, None).collect();
+                    let number = self.wide_number(slot).expect("it is wide");
+                    self.wide.set(number as usize, None);
+                    let (page, place) = self.page_mut(slot);
+                    set_wide(page, place, None);
+                    splice(page, place, 0..0, &links);
                 }
             }
             Neighbors::Narrow(narrow) => {
-                let links: Vec<Link> = narrow.iter().filter(|known| *known != link).collect();
-                if links.len() < narrow.others.len() {
-                    self.put(slot, links, None);
+                let at = narrow.count_before(link);
+                if narrow.iter().nth(at) == Some(link) {
+                    let (page, place) = self.page_mut(slot);
+                    splice(page, place, at..at + 1, &[]);
                 }
             }
         }
     }
 
-    fn put(&mut self, slot: u32, links: Vec<Link>, was_wide: Option<u32>) {
-        let entry = self.entry(links, was_wide);
+    fn page_mut(&mut self, slot: u32) -> (&mut Arc<[u32]>, usize) {
         let slot = slot as usize;
         let page = self.pages.get_mut(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
-        *page = replaced(page, slot % PAGE_ENTITIES, &entry);
-    }
-
-    // What a page holds of an entity with these links.
-    fn entry(&mut self, links: Vec<Link>, was_wide: Option<u32>) -> Entry {
-        if let Some(number) = was_wide {
-            self.wide.set(number as usize, None);
-        }
-        if links.len() <= NARROW_LINKS_MAX {
-            return Entry::Narrow(links);
-        }
-        let number = u32::try_from(self.wide.len()).expect("fewer wide entities than entities");
-        self.wide.push(Some(Arc::new(Wide::from_sorted(&links))));
-        Entry::Wide(number)
+        (page, slot % PAGE_ENTITIES)
     }
 
     fn wide_number(&self, slot: u32) -> Option<u32> {
@@ -267,6 +261,20 @@ impl<'g> Narrow<'g> {
     pub(crate) fn iter(self) -> impl Iterator<Item = Link> + 'g {
         Links::Narrow(self)
     }
+
+    fn count_before(self, link: Link) -> usize {
+        // New links are the youngest, so most belong at the end.
+        self.others.len() - (0..self.others.len()).rev().take_while(|at| self.link(*at) >= link).count()
+    }
+
+    #[inline]
+    fn link(self, at: usize) -> Link {
+        let type_name = match self.types {
+            NarrowTypes::One(only) => only,
+            NarrowTypes::Each(types) => Symbol(types[at]),
+        };
+        Link { type_name, relationship: self.relationships[at], other: self.others[at] }
+    }
 }
 
 /// Iterates over links.
@@ -289,13 +297,12 @@ impl Iterator for Links<'_> {
     fn next(&mut self) -> Option<Link> {
         match self {
             Links::Narrow(narrow) => {
-                let (&other, &relationship) = (narrow.others.first()?, narrow.relationships.first()?);
-                let type_name = match narrow.types {
-                    NarrowTypes::One(only) => only,
-                    NarrowTypes::Each(types) => Symbol(types[0]),
-                };
+                if narrow.others.is_empty() {
+                    return None;
+                }
+                let link = narrow.link(0);
                 *narrow = narrow.from(1);
-                Some(Link { type_name, relationship, other })
+                Some(link)
             }
             Links::Wide(links) => links.next(),
         }
@@ -352,8 +359,10 @@ mod tests {
         fn foreign_pages_are_refused_or_read_without_panic(
             page in proptest::collection::vec(0u32..4, 0..30),
             ends in proptest::collection::vec(0u32..2, 16),
+            head in (0u32..3, 0u32..2, 0u32..12),
         ) {
-            let page: Vec<u32> = ends.iter().map(|end| end | end << 16).chain(page).collect();
+            let ends = ends.iter().map(|end| end | end << 16);
+            let page: Vec<u32> = ends.chain([head.0, head.1, head.2]).chain(page).collect();
             let bounds = Bounds { types: 3, relationships: 3, entities: 32 };
             if let Some(loaded) = Adjacency::from_pages(32, vec![page.into()], &[], bounds) {
                 (0..32).for_each(|slot| assert!(loaded.get(slot).iter(None).count() < 30));

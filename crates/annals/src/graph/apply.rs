@@ -430,10 +430,27 @@ impl Instance {
     }
 }
 
+/// Refuses changes of what another transaction wrote after `base`. What is created is not looked at: applying it
+/// fails if it is there, and [`find_conflict`] then tells why.
+///
+/// Errors: as [`find_conflict`].
+pub(crate) fn check_conflicts(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
+    let is_new = |change: &&Change| change.action.is_create();
+    find_conflict_of(graph, base, changes.iter().filter(|change| !is_new(change)))
+}
+
 /// The first of `changes` that touches what another transaction wrote after `base`.
 ///
 /// Errors: `Conflict`, naming it.
 pub(crate) fn find_conflict(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
+    find_conflict_of(graph, base, changes.iter())
+}
+
+fn find_conflict_of<'c>(
+    graph: &Graph,
+    base: Position,
+    changes: impl Iterator<Item = &'c Change>,
+) -> Result<()> {
     if graph.position == base {
         return Ok(());
     }

@@ -6,6 +6,8 @@ use super::vector::Vector;
 use crate::model::{Instant, Value};
 
 const PAGE_SLOTS: usize = 64;
+/// How many pages are looked up at once.
+const AHEAD: usize = 32;
 
 /// A persistent vector of the booleans, integers, floats and timestamps of one property.
 ///
@@ -42,6 +44,23 @@ fn word_of(value: &Value) -> Option<(Kind, u64)> {
     })
 }
 
+impl Page {
+    #[inline]
+    fn get(&self, slot: u32) -> Option<Value> {
+        let place = slot as usize % PAGE_SLOTS;
+        let word = self.words[place];
+        if self.present >> place & 1 == 0 {
+            return None;
+        }
+        Some(match self.kind {
+            Kind::Integer => Value::Integer(word.cast_signed()),
+            Kind::Float => Value::Float(f64::from_bits(word)),
+            Kind::Boolean => Value::Boolean(word != 0),
+            Kind::Timestamp => Value::Timestamp(Instant::from_checked_micros(word.cast_signed())),
+        })
+    }
+}
+
 impl Column {
     pub(crate) fn new() -> Column {
         Column { pages: Vector::new() }
@@ -50,18 +69,24 @@ impl Column {
     /// The value at `slot`; `None` also if only the row has it.
     #[inline]
     pub(crate) fn get(&self, slot: u32) -> Option<Value> {
-        let page = self.pages.get(slot as usize / PAGE_SLOTS)?.as_ref()?;
-        let place = slot as usize % PAGE_SLOTS;
-        let word = page.words[place];
-        if page.present >> place & 1 == 0 {
-            return None;
+        self.page(slot)?.get(slot)
+    }
+
+    #[inline]
+    fn page(&self, slot: u32) -> Option<&Page> {
+        self.pages.get(slot as usize / PAGE_SLOTS)?.as_deref()
+    }
+
+    /// Appends the value at each of `slots`, as [`Column::get`] has it. All pages of some slots are looked up before
+    /// the first is read, so that the processor waits for their memory together.
+    pub(crate) fn get_all(&self, slots: &[u32], values: &mut Vec<Option<Value>>) {
+        for slots in slots.chunks(AHEAD) {
+            let mut pages = [None; AHEAD];
+            for (page, slot) in pages.iter_mut().zip(slots) {
+                *page = self.page(*slot);
+            }
+            values.extend(pages.iter().zip(slots).map(|(page, slot)| page.and_then(|page| page.get(*slot))));
         }
-        Some(match page.kind {
-            Kind::Integer => Value::Integer(word.cast_signed()),
-            Kind::Float => Value::Float(f64::from_bits(word)),
-            Kind::Boolean => Value::Boolean(word != 0),
-            Kind::Timestamp => Value::Timestamp(Instant::from_checked_micros(word.cast_signed())),
-        })
     }
 
     /// Says which value is held at `slot` now.

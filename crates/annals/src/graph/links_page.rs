@@ -1,9 +1,11 @@
 //! The links of 32 neighbouring entities in one block of memory.
 //!
 //! Shape, in words of 32 bits: where the links of each entity end (two to a word); the type of all links, or `MIXED`;
-//! the other ends; the relationships; and if types are mixed, the types. An entity with many links has one pseudo link
-//! instead, whose relationship is `WIDE` and whose other end is the number under which its links are kept.
+//! which entities have many links (a bit each); how many links there is room for; then, each with that room, the other
+//! ends, the relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead,
+//! whose other end is the number under which they are kept.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::adjacency::{Bounds, Link, Narrow, NarrowTypes};
@@ -13,18 +15,13 @@ use super::symbols::Symbol;
 pub(super) const PAGE_ENTITIES: usize = 32;
 const ENDS_WORDS: usize = PAGE_ENTITIES / 2;
 const TYPE: usize = ENDS_WORDS;
-const LINKS: usize = ENDS_WORDS + 1;
-// Neither a type nor a relationship has this number.
+const WIDE: usize = ENDS_WORDS + 1;
+const ROOM: usize = ENDS_WORDS + 2;
+const LINKS: usize = ENDS_WORDS + 3;
+// No type has this number.
 const MIXED: u32 = u32::MAX;
-const WIDE: u32 = u32::MAX;
-
-/// What a page holds of one entity.
-pub(super) enum Entry {
-    /// Its links, in order.
-    Narrow(Vec<Link>),
-    /// The number under which they are kept elsewhere.
-    Wide(u32),
-}
+// Pages grow in steps of so many links, so that most links find room in place.
+const ROOM_STEP: usize = 16;
 
 /// A page of entities without links; all of them share one.
 pub(super) fn empty_page() -> Arc<[u32]> {
@@ -37,81 +34,97 @@ fn end(page: &[u32], place: usize) -> usize {
     (page[place / 2] >> (16 * (place % 2)) & 0xFFFF) as usize
 }
 
+#[inline]
 fn start(page: &[u32], place: usize) -> usize {
     if place == 0 { 0 } else { end(page, place - 1) }
+}
+
+fn count(page: &[u32]) -> usize {
+    end(page, PAGE_ENTITIES - 1)
+}
+
+#[inline]
+fn room(page: &[u32]) -> usize {
+    page[ROOM] as usize
 }
 
 /// The links of the entity at `place`, or the number under which they are kept elsewhere.
 #[inline]
 pub(super) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
-    let count = end(page, PAGE_ENTITIES - 1);
-    let (start, end) = (start(page, place), end(page, place));
+    let (start, end, room) = (start(page, place), end(page, place), room(page));
     let others = &page[LINKS + start..LINKS + end];
-    let relationships = &page[LINKS + count + start..LINKS + count + end];
-    if relationships.first() == Some(&WIDE) {
+    if page[WIDE] >> place & 1 == 1 {
         return Err(others[0]);
     }
+    let relationships = &page[LINKS + room + start..LINKS + room + end];
     let types = match page[TYPE] {
-        MIXED => NarrowTypes::Each(&page[LINKS + 2 * count + start..LINKS + 2 * count + end]),
+        MIXED => NarrowTypes::Each(&page[LINKS + 2 * room + start..LINKS + 2 * room + end]),
         only => NarrowTypes::One(Symbol(only)),
     };
     Ok(Narrow { others, relationships, types })
 }
 
-/// A copy of `page` with another entry at `place`.
-pub(super) fn replaced(page: &[u32], place: usize, entry: &Entry) -> Arc<[u32]> {
-    let pseudo;
-    let links = match entry {
-        Entry::Narrow(links) => &links[..],
-        Entry::Wide(number) => {
-            pseudo = [pseudo_link(*number, Symbol(page[TYPE]))];
-            &pseudo[..]
-        }
-    };
-    let (start, end, count) = (start(page, place), end(page, place), self::end(page, PAGE_ENTITIES - 1));
-    // A page that had no links takes the type of its first.
+/// Puts `links` in the place of those in `range` of the entity at `place`, which has few links before and after.
+pub(super) fn splice(page: &mut Arc<[u32]>, place: usize, range: Range<usize>, links: &[Link]) {
     let only = match links.first() {
-        Some(first) if count == end - start => first.type_name,
-        _ => Symbol(page[TYPE]),
+        // A page that had no links takes the type of its first.
+        Some(first) if count(page) == 0 => first.type_name.0,
+        _ => page[TYPE],
     };
-    let is_mixed = only.0 == MIXED || links.iter().any(|link| link.type_name != only);
-    let new_count = count - (end - start) + links.len();
-    let mut copy = Vec::with_capacity(LINKS + new_count * if is_mixed { 3 } else { 2 });
-    copy.extend_from_slice(&page[..ENDS_WORDS]);
-    for following in place..PAGE_ENTITIES {
-        let moved = self::end(page, following) - (end - start) + links.len();
-        set_end(&mut copy, following, moved);
+    let is_mixed = only == MIXED || links.iter().any(|link| link.type_name.0 != only);
+    let needed = count(page) - range.len() + links.len();
+    if needed > room(page) || is_mixed != (page[TYPE] == MIXED) {
+        *page = grown(page, needed.next_multiple_of(ROOM_STEP), is_mixed);
     }
-    copy.push(if is_mixed { MIXED } else { only.0 });
-    let column = |number: usize| &page[LINKS + number * count..LINKS + (number + 1) * count];
-    for (number, of_link) in [(0, other as fn(&Link) -> u32), (1, relationship)] {
-        copy.extend_from_slice(&column(number)[..start]);
-        copy.extend(links.iter().map(of_link));
-        copy.extend_from_slice(&column(number)[end..]);
+    let page = Arc::make_mut(page);
+    if !is_mixed {
+        page[TYPE] = only;
+    }
+    let (count, room) = (count(page), room(page));
+    let from = start(page, place) + range.start;
+    let behind = from + range.len();
+    let columns: [fn(&Link) -> u32; 3] =
+        [|link| link.other, |link| link.relationship, |link| link.type_name.0];
+    for (number, of_link) in columns.into_iter().take(if is_mixed { 3 } else { 2 }).enumerate() {
+        let column = &mut page[LINKS + number * room..LINKS + (number + 1) * room];
+        column.copy_within(behind..count, from + links.len());
+        column[from..from + links.len()].iter_mut().zip(links).for_each(|(word, link)| *word = of_link(link));
+    }
+    for following in place..PAGE_ENTITIES {
+        let moved = end(page, following) - range.len() + links.len();
+        set_end(page, following, moved);
+    }
+}
+
+/// Says that the links of the entity at `place` are kept elsewhere under `number`, or (with `None`) that it has none.
+pub(super) fn set_wide(page: &mut Arc<[u32]>, place: usize, number: Option<u32>) {
+    let known = end(page, place) - start(page, place);
+    let type_name = Symbol(page[TYPE]);
+    let pseudo = number.map(|other| Link { type_name, relationship: 0, other });
+    splice(page, place, 0..known, pseudo.as_slice());
+    let wide = &mut Arc::make_mut(page)[WIDE];
+    *wide = *wide & !(1 << place) | u32::from(number.is_some()) << place;
+}
+
+// A copy with room for so many links.
+fn grown(page: &[u32], new_room: usize, is_mixed: bool) -> Arc<[u32]> {
+    let (count, room) = (count(page), room(page));
+    let mut copy = Vec::with_capacity(LINKS + new_room * if is_mixed { 3 } else { 2 });
+    copy.extend_from_slice(&page[..LINKS]);
+    copy[ROOM] = new_room as u32;
+    for number in 0..2 {
+        copy.extend_from_slice(&page[LINKS + number * room..][..count]);
+        copy.resize(LINKS + (number + 1) * new_room, 0);
     }
     if is_mixed {
-        let known = |copy: &mut Vec<u32>, from: usize, to: usize| match page[TYPE] {
-            MIXED => copy.extend_from_slice(&column(2)[from..to]),
-            only => copy.extend(std::iter::repeat_n(only, to - from)),
-        };
-        known(&mut copy, 0, start);
-        copy.extend(links.iter().map(|link| link.type_name.0));
-        known(&mut copy, end, count);
+        match page[TYPE] {
+            MIXED => copy.extend_from_slice(&page[LINKS + 2 * room..][..count]),
+            only => copy.extend(std::iter::repeat_n(only, count)),
+        }
+        copy.resize(LINKS + 3 * new_room, 0);
+        copy[TYPE] = MIXED;
     }
     copy.into()
-}
-
-fn other(link: &Link) -> u32 {
-    link.other
-}
-
-fn relationship(link: &Link) -> u32 {
-    link.relationship
-}
-
-// Its type is never asked for; any that keeps the page uniform will do.
-fn pseudo_link(number: u32, type_name: Symbol) -> Link {
-    Link { type_name, relationship: WIDE, other: number }
 }
 
 /// True if reading this page, which somebody else wrote, stays within it and within `bounds`.
@@ -122,14 +135,18 @@ pub(super) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
     let ends: Vec<usize> = (0..PAGE_ENTITIES).map(|place| end(page, place)).collect();
     let columns = if page[TYPE] == MIXED { 3 } else { 2 };
     if ends.windows(2).any(|pair| pair[0] > pair[1])
-        || page.len() != LINKS + columns * ends[PAGE_ENTITIES - 1]
+        || ends[PAGE_ENTITIES - 1] > room(page)
+        || Some(page.len() - LINKS) != room(page).checked_mul(columns)
     {
         return false;
     }
-    (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
-        Err(number) => is_wide(number),
-        Ok(narrow) => narrow.iter().all(|link| bounds.admit(&link)),
-    })
+    // Without its pseudo link a wide entity would lead nowhere.
+    let has_pseudo_link = |place: usize| start(page, place) < end(page, place);
+    (0..PAGE_ENTITIES).all(|place| page[WIDE] >> place & 1 == 0 || has_pseudo_link(place))
+        && (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
+            Err(number) => is_wide(number),
+            Ok(narrow) => narrow.iter().all(|link| bounds.admit(&link)),
+        })
 }
 
 fn set_end(page: &mut [u32], place: usize, end: usize) {

@@ -17,6 +17,7 @@ pub(crate) mod past;
 pub(crate) mod patch;
 pub(crate) mod properties;
 pub(crate) mod row;
+pub(crate) mod row_check;
 mod row_value;
 pub(crate) mod rows;
 pub(crate) mod slot_set;
@@ -46,7 +47,7 @@ use wide::append_link_key;
 use crate::Position;
 use crate::model::{Direction, InstanceId, Instant, TypeDefinition, TypeKind};
 
-pub(crate) use apply::find_conflict;
+pub(crate) use apply::{check_conflicts, find_conflict};
 
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
@@ -71,13 +72,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The graph before the first record. It keeps everything in memory.
-    #[cfg(test)]
-    pub(crate) fn new() -> Graph {
-        Graph::with_spill(None)
-    }
-
-    /// The graph before the first record, which spills as `settings` say.
+    /// The graph before the first record, which spills as `settings` say; without them everything stays in memory.
     pub(crate) fn with_spill(settings: Option<&SpillSettings>) -> Graph {
         Graph {
             position: Position::ZERO,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::instance::{Classification, Instance, NO_ENDS, Stamp};
 use super::past::{Past, PastVersion, Place};
 use super::properties::Properties;
-use super::row_value::{self, Bytes, append_properties, checked, skip_properties};
-use super::rows::Rows;
+use super::row_value::{self, Bytes, append_properties, skip_properties};
 use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
 use crate::Result;
@@ -22,15 +21,15 @@ pub(crate) const NO_EXTRA: u32 = u32::MAX;
 // Bits of the first byte.
 const DELETED: u8 = 1;
 const HAS_ENDS: u8 = 2;
-const IS_LATER: u8 = 4;
-const IS_CLASSIFIED: u8 = 8;
-const IS_WHOLE: u8 = 16;
+pub(super) const IS_LATER: u8 = 4;
+pub(super) const IS_CLASSIFIED: u8 = 8;
+pub(super) const IS_WHOLE: u8 = 16;
 const HAS_SPILLED: u8 = 32;
 
 // Offsets of what every packed row has. A whole one has only the flags and, at `EXTRA_OF_WHOLE`, where it is.
-const PROPERTIES_COUNT: usize = 1;
+pub(super) const PROPERTIES_COUNT: usize = 1;
 const TYPE: usize = 2;
-const EXTRA_OF_WHOLE: usize = 2;
+pub(super) const EXTRA_OF_WHOLE: usize = 2;
 const POSITION: usize = 6;
 const CHANGE: usize = 14;
 const AUTHOR: usize = 18;
@@ -49,7 +48,7 @@ const VALID_FROM: usize = 28;
 const LIVE_FROM: usize = 36;
 const CHANGED: usize = 44;
 const EXTRA: usize = 52;
-const LATER_BYTES: usize = 56;
+pub(super) const LATER_BYTES: usize = 56;
 
 /// The version in force of one instance. Copying it copies a pointer.
 #[derive(Clone, Copy)]
@@ -60,7 +59,7 @@ pub(crate) enum Row<'g> {
 
 /// The bytes of a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Packed<'g>(&'g [u8]);
+pub(crate) struct Packed<'g>(pub(super) &'g [u8]);
 
 /// Appends the packed form of `instance`; false, and nothing, if it is too large for one. What `packing` leaves out is
 /// still to be put in its place, and the row to be marked.
@@ -167,102 +166,6 @@ impl Instance {
     }
 }
 
-/// What rows may refer to: numbers below these.
-pub(crate) struct Limits {
-    pub(crate) names: usize,
-    pub(crate) authors: usize,
-    pub(crate) ends: Ends,
-}
-
-/// What the ends of relationships may be.
-pub(crate) enum Ends {
-    /// There are none: the rows are of entities.
-    None,
-    /// Rows that are there.
-    Of(Rows),
-    /// They are looked at later.
-    Unchecked,
-}
-
-/// True if the bytes of a row fit together, whatever it may refer to.
-pub(crate) fn is_sound(row: &[u8]) -> bool {
-    let limits = Limits { names: usize::MAX, authors: usize::MAX, ends: Ends::Unchecked };
-    limits.admit_row(row, |_| Some(Packed(row).is_whole()))
-}
-
-impl Limits {
-    /// True if reading this row, which somebody else wrote, cannot fail. `is_whole` tells of an extra, if it is
-    /// there, whether it is a whole instance.
-    pub(crate) fn admit_row(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> bool {
-        row.is_empty() || self.admit_packed(row, is_whole).is_some()
-    }
-
-    fn admit_packed(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> Option<()> {
-        let packed = Packed(row);
-        if packed.has(IS_WHOLE) {
-            let is_sound = row.len() == EXTRA_OF_WHOLE + 4 && is_whole(packed.extra()?)?;
-            return is_sound.then_some(());
-        }
-        let later = packed.later();
-        let properties_at = later + if packed.has(IS_LATER) { LATER_BYTES } else { 0 };
-        if row.len() < properties_at {
-            return None;
-        }
-        let whole = Row::Packed(packed);
-        let is_head_sound = whole.type_name().index() < self.names
-            && self.is_author(whole.updated())
-            && self.is_author(whole.created())
-            && self.are_ends(whole.ends())
-            && packed.extra().is_none_or(|extra| is_whole(extra) == Some(false));
-        let mut is_spilled = false;
-        let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names, &mut is_spilled)?;
-        if packed.has(IS_CLASSIFIED) {
-            let (&count, following) = rest.split_first()?;
-            rest = following;
-            for _ in 0..count {
-                let head = Packed(rest.get(..CLASSIFICATION_HEAD_BYTES)?);
-                let is_sound = (head.u32(0) as usize) < self.names
-                    && self.is_author(head.stamp(8))
-                    && self.is_author(head.stamp(20));
-                let count = is_sound.then(|| rest[CLASSIFICATION_HEAD_BYTES - 1])?;
-                rest = checked(&rest[CLASSIFICATION_HEAD_BYTES..], count, self.names, &mut is_spilled)?;
-            }
-        }
-        (is_head_sound && rest.is_empty() && is_spilled == packed.has_spilled()).then_some(())
-    }
-
-    /// The same of an instance that is kept whole.
-    pub(crate) fn admit(&self, instance: &Instance) -> bool {
-        let are_names =
-            |properties: &Properties| properties.iter().all(|(name, _)| name.index() < self.names);
-        instance.type_name.index() < self.names
-            && self.is_author(instance.created)
-            && self.is_author(instance.updated)
-            && self.are_ends(instance.ends)
-            && are_names(&instance.properties)
-            && instance.classifications().iter().all(|known| {
-                known.name.index() < self.names
-                    && self.is_author(known.created)
-                    && self.is_author(known.updated)
-                    && are_names(&known.properties)
-            })
-    }
-
-    fn is_author(&self, stamp: Stamp) -> bool {
-        stamp.author.index() < self.authors
-    }
-
-    fn are_ends(&self, ends: [u32; 2]) -> bool {
-        match &self.ends {
-            Ends::None => ends == NO_ENDS,
-            Ends::Unchecked => true,
-            Ends::Of(rows) => {
-                ends.iter().all(|&end| rows.get(end as usize).is_some_and(|row| !row.is_empty()))
-            }
-        }
-    }
-}
-
 impl<'g> Packed<'g> {
     /// The row in these bytes, which [`pack`] or [`pack_whole`] made. An empty one stands for nothing.
     pub(crate) fn new(bytes: &'g [u8]) -> Packed<'g> {
@@ -284,12 +187,12 @@ impl<'g> Packed<'g> {
     }
 
     #[inline]
-    fn has(self, flag: u8) -> bool {
+    pub(super) fn has(self, flag: u8) -> bool {
         self.0[0] & flag != 0
     }
 
     #[inline]
-    fn u32(self, at: usize) -> u32 {
+    pub(super) fn u32(self, at: usize) -> u32 {
         row_value::u32_at(self.0, at)
     }
 
@@ -297,13 +200,13 @@ impl<'g> Packed<'g> {
         row_value::u64_at(self.0, at).cast_signed()
     }
 
-    fn stamp(self, at: usize) -> Stamp {
+    pub(super) fn stamp(self, at: usize) -> Stamp {
         Stamp { author: Symbol(self.u32(at)), micros: self.i64(at + 4) }
     }
 
     /// Where the head of a row that is not an untouched first version goes on.
     #[inline]
-    fn later(self) -> usize {
+    pub(super) fn later(self) -> usize {
         HEAD_BYTES + if self.has(HAS_ENDS) { ENDS_BYTES } else { 0 }
     }
 
@@ -382,7 +285,7 @@ impl<'g> Packed<'g> {
 }
 
 // Name (4), version (4), two stamps (12 each), number of properties (1).
-const CLASSIFICATION_HEAD_BYTES: usize = 33;
+pub(super) const CLASSIFICATION_HEAD_BYTES: usize = 33;
 
 impl<'g> Row<'g> {
     #[inline]

@@ -40,6 +40,8 @@ pub(crate) struct Table {
     columns: Vector<Column>,
     /// Live instances.
     live: SlotSet,
+    /// Instances that are not live now but were.
+    dead: SlotSet,
     /// Live instances by type.
     pub(crate) extents: Extents,
     /// Instances that are not live now but were, by type.
@@ -108,6 +110,7 @@ impl Table {
             slots: IdMap::new(),
             columns: Vector::new(),
             live: SlotSet::new(),
+            dead: SlotSet::new(),
             extents: Extents::new(),
             past_extents: Extents::new(),
             values: Vector::new(),
@@ -202,6 +205,28 @@ impl Table {
     pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
         let value = self.columns.get(name.index()).and_then(|column| column.get(slot));
         if value.is_some() { value } else { self.row(slot)?.property(name) }
+    }
+
+    /// The same for many slots, in order: faster, because the processor waits for their memory together. `None` stands
+    /// also for spilled values.
+    pub(crate) fn values(&self, slots: &[u32], name: Symbol) -> Vec<Option<Value>> {
+        let mut values = Vec::with_capacity(slots.len());
+        match self.columns.get(name.index()) {
+            Some(column) => column.get_all(slots, &mut values),
+            None => values.resize(slots.len(), None),
+        }
+        for (value, slot) in values.iter_mut().zip(slots).filter(|(value, _)| value.is_none()) {
+            *value = self.row(*slot).and_then(|row| row.property_here(name).ok().flatten());
+        }
+        values
+    }
+
+    pub(crate) fn live_slots(&self) -> &SlotSet {
+        &self.live
+    }
+
+    pub(crate) fn dead_slots(&self) -> &SlotSet {
+        &self.dead
     }
 
     /// True if the instance at `slot` is live.
@@ -317,6 +342,7 @@ impl Table {
                     self.classified.insert(name, slot);
                 }
             } else {
+                self.dead.insert(slot);
                 self.past_extents.insert(row.type_name(), slot);
             }
         }
@@ -352,10 +378,12 @@ impl Table {
     pub(crate) fn set_live(&mut self, type_name: Symbol, slot: u32, is_live: bool) {
         if is_live {
             self.live.insert(slot);
+            self.dead.remove(slot);
             self.extents.insert(type_name, slot);
             self.past_extents.remove(type_name, slot);
         } else {
             self.live.remove(slot);
+            self.dead.insert(slot);
             self.extents.remove(type_name, slot);
             self.past_extents.insert(type_name, slot);
         }
@@ -364,6 +392,7 @@ impl Table {
     /// Forgets the instance's place in the extents.
     pub(crate) fn forget_extent(&mut self, type_name: Symbol, slot: u32) {
         self.live.remove(slot);
+        self.dead.remove(slot);
         self.extents.remove(type_name, slot);
         self.past_extents.remove(type_name, slot);
     }

@@ -190,6 +190,11 @@ impl Action {
         }
     }
 
+    /// True if it makes a new instance.
+    pub(crate) fn is_create(&self) -> bool {
+        matches!(self, Action::CreateEntity(_) | Action::CreateRelationship(_))
+    }
+
     /// The verb used by every door, e.g. `"create"`.
     pub fn verb(&self) -> &'static str {
         match self {

@@ -7,6 +7,7 @@ mod compare;
 mod cursor;
 mod find;
 mod instance;
+mod many;
 mod neighbors;
 mod plan;
 mod source;

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 
 use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
-use crate::graph::adjacency::{Link, Links, Neighbors as GraphNeighbors};
+use crate::graph::adjacency::{Link, Links};
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
 use crate::graph::symbols::Symbol;
@@ -210,56 +210,9 @@ impl<'s> Neighbors<'s> {
 }
 
 impl Snapshot {
-    /// The entities one step away from any of several: faster than asking for the neighbours of each, because the
-    /// processor waits for their memory together.
-    ///
-    /// Shape: for each entity of `from`, in order, the ends of its relationships as [`Snapshot::neighbors`] has
-    /// them; an entity comes as often as relationships lead to it.
-    /// Errors: those of reading history.
-    pub fn expand<'s>(
-        &'s self,
-        from: &[Entity<'s>],
-        direction: Direction,
-        type_name: Option<&str>,
-    ) -> Result<Vec<Entity<'s>>> {
-        let types = self.relationship_types(type_name);
-        let mut ends = Vec::with_capacity(4 * from.len());
-        let one = match (self.view(), &types) {
-            (None, LinkTypes::All) => None,
-            (None, LinkTypes::One(name)) => Some(*name),
-            _ => {
-                for entity in from {
-                    let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
-                    while let Some(link) = neighbors.next_link() {
-                        ends.push(self.end_of(link)?);
-                    }
-                }
-                return Ok(ends);
-            }
-        };
-        let adjacency = self.graph().adjacency(direction);
-        if self.graph().entities.spill.is_used() {
-            for entity in from {
-                let links = adjacency.get(entity.slot).iter(one);
-                links.map(|link| self.end_of(link)).try_for_each(|end| end.map(|end| ends.push(end)))?;
-            }
-            return Ok(ends);
-        }
-        let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
-        for entity_from in from {
-            match adjacency.get(entity_from.slot) {
-                GraphNeighbors::Narrow(narrow) => {
-                    ends.extend(narrow.of_type(one).others.iter().map(|&slot| entity(slot)));
-                }
-                wide => ends.extend(wide.iter(one).map(|link| entity(link.other))),
-            }
-        }
-        Ok(ends)
-    }
-
     /// The entity that a link which this snapshot sees leads to.
     #[inline]
-    fn end_of(&self, link: Link) -> Result<Entity<'_>> {
+    pub(super) fn end_of(&self, link: Link) -> Result<Entity<'_>> {
         // Live links lead to live entities.
         if self.view().is_none() {
             let held = self.in_force(TypeKind::Entity, link.other)?;
@@ -282,10 +235,18 @@ impl<'s> Iterator for Entities<'s> {
 impl<'s> Iterator for Neighbors<'s> {
     type Item = Result<Neighbor<'s>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
         let link = self.next_link()?;
-        let neighbor = self.snapshot.relationship_at(link.relationship).and_then(|relationship| {
-            let entity = self.snapshot.entity_at(link.other)?;
+        let snapshot = self.snapshot;
+        // Live links are live relationships and lead to live entities.
+        if snapshot.view().is_none() {
+            let relationship = Relationship { snapshot, slot: link.relationship, held: Held::InForce };
+            let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
+            return Some(Ok(Neighbor { relationship, entity }));
+        }
+        let neighbor = snapshot.relationship_at(link.relationship).and_then(|relationship| {
+            let entity = snapshot.entity_at(link.other)?;
             relationship.zip(entity).ok_or_else(|| dangling(link))
         });
         Some(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity }))

@@ -22,7 +22,7 @@ const SET_MEMBERS_WEIGHED: usize = 64;
 /// Adds the whole content to the last change of each instance for which it is due.
 pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
     let mut changes_of: HashMap<InstanceId, Vec<usize>> = HashMap::new();
-    for (index, change) in changes.iter().enumerate().filter(|(_, change)| !is_create(&change.action)) {
+    for (index, change) in changes.iter().enumerate().filter(|(_, change)| !change.action.is_create()) {
         if let Some(instance) = change.action.instance() {
             changes_of.entry(instance).or_default().push(index);
         }
@@ -31,7 +31,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
         return;
     }
     // What is created here is not what the base has under the same id: that one is purged before.
-    for change in changes.iter().filter(|change| is_create(&change.action)) {
+    for change in changes.iter().filter(|change| change.action.is_create()) {
         if let Some(instance) = change.action.instance() {
             changes_of.remove(&instance);
         }
@@ -47,10 +47,6 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
             changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
         }
     }
-}
-
-fn is_create(action: &Action) -> bool {
-    matches!(action, Action::CreateEntity(_) | Action::CreateRelationship(_))
 }
 
 /// True if `own`, the changes of one instance, only change its content, in the order of valid time.

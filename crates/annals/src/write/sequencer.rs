@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::queue::{Batch, Committer, Request, Sequenced, State, panicked};
 use super::reads::{Touched, touched_by};
-use crate::graph::{Graph, find_conflict};
+use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Instant, Record};
@@ -141,7 +141,7 @@ impl Sequencer {
     }
 
     fn try_sequence(&mut self, request: &mut Request) -> Result<(Position, Vec<u8>)> {
-        find_conflict(&self.working, request.base, &request.record.changes)?;
+        check_conflicts(&self.working, request.base, &request.record.changes)?;
         self.check_reads(request)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
         // The clock is read after the position is known, and never runs backwards.
@@ -153,6 +153,9 @@ impl Sequencer {
         let position = self.working.position.next();
         if let Err(error) = self.working.apply(position, &request.record) {
             self.roll_back();
+            if error.kind() == ErrorKind::AlreadyExists {
+                find_conflict(&self.working, request.base, &request.record.changes)?;
+            }
             return Err(error);
         }
         let bytes = request.body.record(request.record.instant);

@@ -1,0 +1,97 @@
+//! Loads many elements: transactions of a thousand, prepared by two threads, several on their way at a time.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annals::{Repository, Ticket, Transaction};
+
+use super::standard::{Standard, vertex_id};
+use crate::Outcome;
+
+/// Changes in one transaction. Larger ones load no faster, and the allocator keeps what they needed.
+const BATCH: usize = 1_000;
+/// Transactions of one thread that are on their way at a time.
+const IN_FLIGHT: usize = 8;
+/// Threads that prepare transactions.
+const PREPARERS: usize = 2;
+
+/// Transactions on their way, at most a given number of them.
+pub struct InFlight {
+    tickets: VecDeque<Ticket>,
+    count_max: usize,
+}
+
+impl InFlight {
+    /// None yet.
+    pub fn new(count_max: usize) -> InFlight {
+        InFlight { tickets: VecDeque::with_capacity(count_max + 1), count_max }
+    }
+
+    /// Submits one; waits for the oldest if there are too many.
+    pub fn submit(&mut self, transaction: Transaction) -> Outcome<()> {
+        self.tickets.push_back(transaction.submit()?);
+        if self.tickets.len() > self.count_max
+            && let Some(oldest) = self.tickets.pop_front()
+        {
+            oldest.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all.
+    pub fn finish(&mut self) -> Outcome<()> {
+        for ticket in self.tickets.drain(..) {
+            ticket.wait()?;
+        }
+        Ok(())
+    }
+}
+
+/// Loads the standard graph. It is durable on return.
+///
+/// Shape: `edges` are pairs of entity numbers, by relationship number.
+pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> Outcome<()> {
+    let standard = Standard::new();
+    prepare(repository, entities, PREPARERS, |transaction, number| {
+        transaction.create_entity(standard.entity(number))?;
+        Ok(())
+    })?;
+    prepare(repository, edges.len(), PREPARERS, |transaction, number| {
+        let (from, to) = edges[number];
+        let (from, to) = (vertex_id(from as usize), vertex_id(to as usize));
+        transaction.create_relationship(standard.relationship(number, from, to))?;
+        Ok(())
+    })
+}
+
+/// Calls `add` for every number below `count`, many numbers to a transaction, and commits. With one thread all is in
+/// the order of the numbers.
+pub fn prepare(
+    repository: &Repository,
+    count: usize,
+    threads: usize,
+    add: impl Fn(&mut Transaction, usize) -> Outcome<()> + Sync,
+) -> Outcome<()> {
+    let next = AtomicUsize::new(0);
+    let prepare = || -> Result<(), String> {
+        let mut in_flight = InFlight::new(IN_FLIGHT);
+        loop {
+            let first = next.fetch_add(BATCH, Ordering::Relaxed);
+            if first >= count {
+                return in_flight.finish().map_err(|error| error.to_string());
+            }
+            let mut transaction = repository.transaction();
+            (first..count.min(first + BATCH))
+                .try_for_each(|number| add(&mut transaction, number))
+                .and_then(|()| in_flight.submit(transaction))
+                .map_err(|error| error.to_string())?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(prepare)).collect();
+        let own = prepare();
+        let results = others.into_iter().map(|other| other.join().expect("a preparing thread ends"));
+        results.chain([own]).collect::<Result<(), String>>()
+    })?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! find-eq, find-range, find-order: the first page of 50 from a property index, beside a BTreeMap.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+
+use annals::{Find, Operator, Snapshot};
+
+use super::standard_graph::StandardGraph;
+use crate::Outcome;
+use crate::graph::{Random, Uuid, size, uuid, vertex_id, weight};
+use crate::run::{Job, Sample, Timed, agree, in_turn};
+
+const PAGE: usize = 50;
+/// Entities in the range that is searched: more than a page.
+const RANGE: usize = 300;
+
+/// The limit: from value to ids, ascending. Weights are not negative, so their bits are in the same order.
+struct Trees {
+    sizes: BTreeMap<i64, Vec<Uuid>>,
+    weights: BTreeMap<u64, Vec<Uuid>>,
+}
+
+/// A question, the same to both sides.
+#[derive(Clone, Copy)]
+enum Question {
+    Equal(i64),
+    Range(f64, f64),
+    Smallest,
+    Largest,
+}
+
+/// One round of the three lines.
+pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
+    let trees = Trees::new(graph.entities);
+    let snapshot = graph.repository.snapshot();
+    let mut samples = Vec::new();
+    for line in ["find-eq", "find-range", "find-order"] {
+        if !job.wants(line) {
+            continue;
+        }
+        for turn in job.turns(3) {
+            let questions = questions(line, turn, graph.entities, job.size.operations(20_000, 500));
+            for question in questions.iter().take(100) {
+                check(line, *question, &snapshot, &trees)?;
+            }
+            let (ours, limit) = in_turn(
+                turn,
+                || Timed::of(|| ask(&snapshot, &questions)),
+                || {
+                    Timed::of(|| {
+                        Ok(questions.iter().map(|question| fold(&trees.page(*question))).sum::<u64>())
+                    })
+                },
+            )?;
+            black_box((ours.result, limit.result));
+            samples.push(Sample::new(line, ours.rate(questions.len()), limit.rate(questions.len())));
+        }
+    }
+    Ok(samples)
+}
+
+fn questions(line: &str, turn: usize, entities: usize, count: usize) -> Vec<Question> {
+    let mut random = Random::new(turn as u64);
+    let mut question = |number: usize| match line {
+        "find-eq" => Question::Equal(size(random.below(entities))),
+        "find-range" => {
+            let first = random.below(entities - RANGE);
+            Question::Range(weight(first), weight(first + RANGE))
+        }
+        _ if number.is_multiple_of(2) => Question::Smallest,
+        _ => Question::Largest,
+    };
+    (0..count).map(&mut question).collect()
+}
+
+/// All pages, each id taken in hand.
+fn ask(snapshot: &Snapshot, questions: &[Question]) -> Outcome<u64> {
+    let mut sum = 0u64;
+    for question in questions {
+        let page = snapshot.find_entities(&question.find())?;
+        sum = page.items.iter().fold(sum, |sum, found| {
+            sum.wrapping_add(u64::from(found.id().uuid_bytes().map_or(0, |bytes| bytes[15])))
+        });
+    }
+    Ok(sum)
+}
+
+fn fold(page: &[Uuid]) -> u64 {
+    page.iter().map(|uuid| u64::from(uuid[15])).sum()
+}
+
+/// Both give the same page; of equal values any 50, because elements were loaded by two threads.
+fn check(line: &str, question: Question, snapshot: &Snapshot, trees: &Trees) -> Outcome<()> {
+    let page = snapshot.find_entities(&question.find())?;
+    let mut found: Vec<Uuid> = page.items.iter().map(|found| uuid(found.id())).collect();
+    let expected = trees.page(question);
+    let Question::Equal(value) = question else { return agree(line, found, expected) };
+    let all = &trees.sizes[&value];
+    found.sort_unstable();
+    found.dedup();
+    found.retain(|uuid| all.binary_search(uuid).is_ok());
+    agree(line, found.len(), expected.len())
+}
+
+impl Question {
+    fn find(self) -> Find {
+        let find = Find::of("vertex").limit(PAGE);
+        match self {
+            Question::Equal(size) => find.matching("size", Operator::Equal, size),
+            Question::Range(from, to) => find
+                .matching("weight", Operator::GreaterOrEqual, from)
+                .matching("weight", Operator::Less, to)
+                .order_by("weight"),
+            Question::Smallest => find.order_by("weight"),
+            Question::Largest => find.order_by_descending("weight"),
+        }
+    }
+}
+
+impl Trees {
+    fn new(entities: usize) -> Trees {
+        let mut trees = Trees { sizes: BTreeMap::new(), weights: BTreeMap::new() };
+        for number in 0..entities {
+            let uuid = uuid(&vertex_id(number));
+            trees.sizes.entry(size(number)).or_default().push(uuid);
+            trees.weights.entry(weight(number).to_bits()).or_default().push(uuid);
+        }
+        trees
+    }
+
+    fn page(&self, question: Question) -> Vec<Uuid> {
+        match question {
+            Question::Equal(size) => {
+                self.sizes.get(&size).into_iter().flatten().take(PAGE).copied().collect()
+            }
+            Question::Range(from, to) => self
+                .weights
+                .range(from.to_bits()..to.to_bits())
+                .flat_map(|(_, ids)| ids)
+                .take(PAGE)
+                .copied()
+                .collect(),
+            Question::Smallest => self.weights.values().flatten().take(PAGE).copied().collect(),
+            Question::Largest => self.weights.values().rev().flatten().take(PAGE).copied().collect(),
+        }
+    }
+}

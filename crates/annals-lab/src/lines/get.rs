@@ -1,0 +1,78 @@
+//! get-T: random gets by id, reading one property, beside a hash map.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use annals::{Id, Name, Snapshot};
+
+use super::standard_graph::StandardGraph;
+use crate::Outcome;
+use crate::graph::{FastMap, Plain, Random, Uuid, map_of_numbers, size, uuid, vertex_id};
+use crate::run::{Job, Sample, agree, in_turn, per_second, together};
+
+/// What both sides look up, one list for each thread.
+struct Picks {
+    ids: Vec<Vec<Id>>,
+    uuids: Vec<Vec<Uuid>>,
+    /// The sum of the property over all of one list.
+    sums: Vec<i64>,
+}
+
+/// One round: one thread and two.
+pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
+    let operations = job.size.operations(1_000_000, 20_000);
+    let map = map_of_numbers(graph.entities, |number| Arc::new(Plain::new(number)));
+    let snapshot = graph.repository.snapshot();
+    let size = snapshot.name("size").ok_or("no entity has a size")?;
+    let mut samples = Vec::new();
+    for turn in job.turns(3) {
+        let picks = Picks::new(graph.entities, operations, turn);
+        let mut rates = Vec::new();
+        for threads in [1, 2] {
+            let (ours, limit) = in_turn(
+                turn,
+                || together(threads, |thread| get(&snapshot, size, &picks.ids[thread])),
+                || together(threads, |thread| look_up(&map, &picks.uuids[thread])),
+            )?;
+            agree("the sums of sizes", &ours.0[..], &picks.sums[..threads])?;
+            agree("the sums of sizes in the map", &limit.0[..], &picks.sums[..threads])?;
+            let [ours, limit] = [ours.1, limit.1].map(|time| per_second((threads * operations) as u64, time));
+            rates.push((ours, limit));
+            samples.push(Sample::new(format!("get-{threads}"), ours, limit));
+        }
+        samples.push(Sample::new("get-2-to-1", rates[1].0 / rates[0].0, rates[1].1 / rates[0].1));
+    }
+    Ok(samples)
+}
+
+impl Picks {
+    fn new(entities: usize, operations: usize, turn: usize) -> Picks {
+        let mut picks = Picks { ids: Vec::new(), uuids: Vec::new(), sums: Vec::new() };
+        for thread in 0..2 {
+            let mut random = Random::new((2 * turn + thread) as u64);
+            let numbers: Vec<usize> = (0..operations).map(|_| random.below(entities)).collect();
+            let ids: Vec<Id> = numbers.iter().map(|number| vertex_id(*number)).collect();
+            picks.uuids.push(ids.iter().map(uuid).collect());
+            picks.ids.push(ids);
+            picks.sums.push(numbers.into_iter().map(size).sum());
+        }
+        picks
+    }
+}
+
+fn get(snapshot: &Snapshot, size: Name, ids: &[Id]) -> Outcome<i64> {
+    let mut sum = 0;
+    for id in ids {
+        let entity = snapshot.entity(id)?.ok_or("an entity is not there")?;
+        sum += entity.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+    }
+    Ok(sum)
+}
+
+fn look_up(map: &FastMap<Uuid, Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
+    let mut sum = 0;
+    for uuid in uuids {
+        sum += map.get(uuid).ok_or("an entity is not there")?.size;
+    }
+    Ok(black_box(sum))
+}

@@ -1,0 +1,81 @@
+//! history-tax: get of and commit on entities with 100 versions each, beside entities with one.
+
+use std::path::Path;
+
+use annals::{Id, InstanceId, Patch, Repository};
+
+use crate::Outcome;
+use crate::graph::{InFlight, Random, load, prepare, vertex_id};
+use crate::run::{Job, Sample, Timed, agree, in_turn};
+
+const VERSIONS: usize = 100;
+/// Commits on their way at a time: fewer than entities, so that none is changed twice at once.
+const IN_FLIGHT: usize = 500;
+
+/// One round: both graphs have the same entities, and differ in how often they were changed.
+pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
+    let entities = job.size.elements(10_000, 1_000);
+    let old = build(&job.folder.join("old"), entities, VERSIONS)?;
+    let young = build(&job.folder.join("young"), entities, 1)?;
+    let mut samples = Vec::new();
+    for turn in job.turns(3) {
+        let mut random = Random::new(turn as u64);
+        let gets = job.size.operations(500_000, 10_000);
+        let ids: Vec<Id> = (0..gets).map(|_| vertex_id(random.below(entities))).collect();
+        let (ours, limit) =
+            in_turn(turn, || Timed::of(|| get(&old, &ids)), || Timed::of(|| get(&young, &ids)))?;
+        agree("changes counted by the entities", ours.result - limit.result, gets * (VERSIONS - 1))?;
+        samples.push(Sample::new("history-tax-get", ours.rate(gets), limit.rate(gets)));
+        if job.wants("history-tax-commit") {
+            let (ours, limit) = in_turn(
+                turn,
+                || Timed::of(|| commit(&old, entities)),
+                || Timed::of(|| commit(&young, entities)),
+            )?;
+            samples.push(Sample::new("history-tax-commit", ours.rate(entities), limit.rate(entities)));
+        }
+    }
+    Ok(samples)
+}
+
+/// Each version has its number as `size`.
+fn build(folder: &Path, entities: usize, versions: usize) -> Outcome<Repository> {
+    let repository = Repository::open(folder)?;
+    load(&repository, entities, &[])?;
+    set_size(&repository, entities, 1)?;
+    for version in 2..=versions {
+        set_size(&repository, entities, version)?;
+    }
+    Ok(repository)
+}
+
+fn set_size(repository: &Repository, entities: usize, size: usize) -> Outcome<()> {
+    prepare(repository, entities, 1, |transaction, number| {
+        let id = InstanceId::Entity(vertex_id(number));
+        Ok(transaction.update(&id, Patch::new().set("size", size as i64))?)
+    })
+}
+
+/// The sum of the sizes.
+fn get(repository: &Repository, ids: &[Id]) -> Outcome<usize> {
+    let snapshot = repository.snapshot();
+    let size = snapshot.name("size").ok_or("no entity has a size")?;
+    let mut sum = 0;
+    for id in ids {
+        let entity = snapshot.entity(id)?.ok_or("an entity is not there")?;
+        sum += entity.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+    }
+    Ok(usize::try_from(sum)?)
+}
+
+/// Changes every entity once, each in a commit of its own.
+fn commit(repository: &Repository, entities: usize) -> Outcome<()> {
+    let mut in_flight = InFlight::new(IN_FLIGHT);
+    for number in 0..entities {
+        let id = InstanceId::Entity(vertex_id(number));
+        let mut transaction = repository.transaction();
+        transaction.update(&id, Patch::new().set("weight", number as f64))?;
+        in_flight.submit(transaction)?;
+    }
+    in_flight.finish()
+}

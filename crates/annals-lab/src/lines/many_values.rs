@@ -1,0 +1,91 @@
+//! many-values: adding the 10,000th value of one property, beside adding the 10th; and the log bytes of an add.
+
+use annals::{InstanceId, Patch, Repository, Value};
+
+use crate::Outcome;
+use crate::graph::{InFlight, Standard, load, prepare, vertex_id};
+use crate::run::{Job, Sample, Timed, agree, in_turn};
+
+/// Values of an entity that has few, before some are added.
+const FEW: usize = 7;
+/// Values added to an entity that has few: from the 8th to the 12th.
+const FEW_ADDED: usize = 5;
+
+/// Entities with as many values each.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Number of the first entity.
+    first: usize,
+    entities: usize,
+    /// Values each had at first.
+    values: usize,
+    /// Values each gets.
+    added: usize,
+}
+
+/// One round of both lines.
+pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
+    let values = job.size.elements(10_000, 500);
+    let entities = job.size.operations(100, 20);
+    let added = job.size.operations(100, 20);
+    let many = Group { first: 0, entities, values: values - added, added };
+    let few =
+        Group { first: entities, entities: entities * added / FEW_ADDED, values: FEW, added: FEW_ADDED };
+    let repository = Repository::open(job.folder.join("repository"))?;
+    load(&repository, 1, &[])?;
+    create(&repository, many)?;
+    create(&repository, few)?;
+    let in_flight = entities / 2;
+    let (ours, limit) =
+        in_turn(job.round, || add(&repository, many, in_flight), || add(&repository, few, in_flight))?;
+    let bytes =
+        |timed: &Timed<u64>, group: Group| timed.result as f64 / (group.entities * group.added) as f64;
+    let micros = |timed: &Timed<u64>, group: Group| timed.micros_each(group.entities * group.added);
+    Ok(vec![
+        Sample::new("many-values-add", micros(&ours, many), micros(&limit, few)),
+        Sample::new("many-values-bytes", bytes(&ours, many), bytes(&limit, few)),
+    ])
+}
+
+fn create(repository: &Repository, group: Group) -> Outcome<()> {
+    let standard = Standard::new();
+    prepare(repository, group.entities, 1, |transaction, number| {
+        let tags = Value::set((0..group.values).map(tag))?;
+        // Numbered from 1: the entity 0 is there so that the type is known.
+        let entity = standard.entity(1 + group.first + number);
+        transaction.create_entity(entity.property("tags", tags))?;
+        Ok(())
+    })
+}
+
+/// Adds values one by one, each in a commit of its own, to all entities in turn. Returns the log bytes it took.
+fn add(repository: &Repository, group: Group, in_flight: usize) -> Outcome<Timed<u64>> {
+    let before = repository.log_bytes();
+    let timed = Timed::of(|| {
+        let mut in_flight = InFlight::new(in_flight);
+        for value in group.values..group.values + group.added {
+            for entity in 0..group.entities {
+                let id = InstanceId::Entity(vertex_id(1 + group.first + entity));
+                let mut transaction = repository.transaction();
+                transaction.update(&id, Patch::new().add("tags", tag(value)))?;
+                in_flight.submit(transaction)?;
+            }
+        }
+        in_flight.finish()
+    })?;
+    let snapshot = repository.snapshot();
+    for entity in 0..group.entities {
+        let entity =
+            snapshot.entity(&vertex_id(1 + group.first + entity))?.ok_or("an entity is not there")?;
+        let count = entity.property("tags").map(|tags| match &tags {
+            Value::Set(tags) => tags.len(),
+            _ => 1,
+        });
+        agree("the number of values", count, Some(group.values + group.added))?;
+    }
+    Ok(Timed { result: repository.log_bytes() - before, elapsed: timed.elapsed })
+}
+
+fn tag(number: usize) -> Value {
+    Value::from(format!("tag {number:07}"))
+}

@@ -1,0 +1,82 @@
+//! The experiments: each measures one or more lines, ours and the limit in turn.
+
+mod hand_over;
+mod commit;
+mod commit_async;
+mod standard_graph;
+mod bulk;
+mod get;
+mod hop2;
+mod scan;
+mod find;
+mod read_under_write;
+mod reopen;
+mod hop_small;
+mod history_tax;
+mod as_of;
+mod wide;
+mod many_values;
+mod server;
+mod http;
+
+use crate::Outcome;
+use crate::run::{Job, Sample};
+
+/// Something that is set up once a round and measures some lines.
+pub struct Experiment {
+    pub name: &'static str,
+    /// Names of the lines; none if other experiments run it.
+    pub lines: &'static [&'static str],
+    /// Threads or versions.
+    pub number: u64,
+    /// True if each round gets a process of its own; otherwise it starts some itself.
+    pub is_fresh: bool,
+    /// One round.
+    pub run: fn(&Job) -> Outcome<Vec<Sample>>,
+}
+
+impl Experiment {
+    /// The experiment with this name.
+    pub fn named(name: &str) -> Option<&'static Experiment> {
+        EXPERIMENTS.iter().find(|experiment| experiment.name == name)
+    }
+}
+
+const fn fresh(
+    name: &'static str,
+    lines: &'static [&'static str],
+    number: u64,
+    run: fn(&Job) -> Outcome<Vec<Sample>>,
+) -> Experiment {
+    Experiment { name, lines, number, is_fresh: true, run }
+}
+
+/// All experiments, in the order in which they run.
+#[rustfmt::skip]
+pub const EXPERIMENTS: &[Experiment] = &[
+    fresh("commit-1", &["commit-1", "commit-1-p99"], 1, commit::round),
+    fresh("commit-10", &["commit-10", "commit-10-p99"], 10, commit::round),
+    fresh("commit-100", &["commit-100", "commit-100-p99"], 100, commit::round),
+    fresh("commit-750", &["commit-750", "commit-750-p99"], 750, commit::round),
+    fresh("commit-3000", &["commit-3000", "commit-3000-p99"], 3000, commit::round),
+    fresh("commit-64", &[], 64, commit::round),
+    fresh("commit-512", &[], 512, commit::round),
+    fresh("commit-async", &["commit-async"], 0, commit_async::round),
+    fresh("standard-graph", &[
+        "bulk", "get-1", "get-2", "get-2-to-1", "hop2", "hop2-frontier", "scan-random",
+        "read-under-write-get", "read-under-write-get-p99.9", "read-under-write-hop2", "read-under-write-hop2-p99.9",
+        "find-eq", "find-range", "find-order", "memory", "disk", "reopen-checkpoint", "reopen-log",
+    ], 0, standard_graph::round),
+    fresh("reopen", &[], 0, reopen::round),
+    fresh("hop-small", &["hop-small-1", "hop-small-2", "hop-small-2-to-1"], 0, hop_small::round),
+    fresh("scan-power-law", &["scan-power-law"], 0, scan::power_law_round),
+    fresh("history-tax", &["history-tax-commit", "history-tax-get"], 0, history_tax::round),
+    fresh("as-of-10", &["as-of-10"], 10, as_of::round),
+    fresh("as-of-1000", &["as-of-1000"], 1_000, as_of::round),
+    fresh("as-of-100000", &["as-of-100000"], 100_000, as_of::round),
+    fresh("wide", &["wide-add", "wide-page-start", "wide-page-900000", "wide-degree"], 0, wide::round),
+    fresh("many-values", &["many-values-add", "many-values-bytes"], 0, many_values::round),
+    Experiment { is_fresh: false, ..fresh("http-get", &["http-get"], 0, http::get_round) },
+    Experiment { is_fresh: false, ..fresh("http-commit-64", &["http-commit-64"], 64, http::commit_round) },
+    Experiment { is_fresh: false, ..fresh("http-commit-512", &["http-commit-512"], 512, http::commit_round) },
+];

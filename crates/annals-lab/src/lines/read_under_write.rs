@@ -1,0 +1,133 @@
+//! read-under-write: get and hop2 on one thread while another commits flat out, beside the same with no writer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use annals::{Direction, Id, Repository, Snapshot};
+
+use super::standard_graph::StandardGraph;
+use crate::Outcome;
+use crate::graph::{Packed, Random, Standard, size, vertex_id};
+use crate::run::{Job, Latencies, Sample, agree, in_turn};
+
+/// Different questions that are asked again and again.
+const QUESTIONS: usize = 50_000;
+
+/// A question and the right answer.
+type Question = (Id, i64);
+
+/// What is read.
+#[derive(Clone, Copy)]
+enum Read {
+    Get,
+    Hop2,
+}
+
+/// One round: both kinds of reads, alone and beside the writer.
+pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
+    let packed = Packed::new(graph.entities, &graph.edges);
+    let length = Duration::from_secs_f64(job.size.seconds(1.0, 0.1));
+    let mut samples = Vec::new();
+    for turn in job.turns(3) {
+        for (line, kind) in [("read-under-write-get", Read::Get), ("read-under-write-hop2", Read::Hop2)] {
+            if !job.wants(line) {
+                continue;
+            }
+            let mut random = Random::new(turn as u64);
+            let questions: Vec<Question> = (0..QUESTIONS)
+                .map(|_| random.below(graph.entities))
+                .map(|number| (vertex_id(number), kind.answer(&packed, number)))
+                .collect();
+            let read = || read(&graph.repository, kind, &questions, length);
+            let (ours, limit) = in_turn(turn, || beside_writer(&graph.repository, read), read)?;
+            let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
+            samples.push(Sample::new(line, rate(&ours), rate(&limit)));
+            let p999 = |reads: &Latencies| reads.quantile_us(0.999);
+            samples.push(Sample::new(format!("{line}-p99.9"), p999(&ours), p999(&limit)));
+        }
+    }
+    Ok(samples)
+}
+
+/// Asks for `length`, every time the newest snapshot, and checks every answer.
+fn read(repository: &Repository, kind: Read, questions: &[Question], length: Duration) -> Outcome<Latencies> {
+    let mut latencies = Latencies::new()?;
+    let begin = Instant::now();
+    let mut start = begin;
+    for (id, answer) in questions.iter().cycle() {
+        let found = kind.ask(&repository.snapshot(), id)?;
+        let end = Instant::now();
+        latencies.record(end - start);
+        start = end;
+        agree("a read beside a writer", found, *answer)?;
+        if end - begin >= length {
+            break;
+        }
+    }
+    Ok(latencies)
+}
+
+impl Read {
+    fn ask(self, snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
+        match self {
+            Read::Get => get(snapshot, id),
+            Read::Hop2 => hop2(snapshot, id),
+        }
+    }
+
+    /// The right answer for the entity with this number.
+    fn answer(self, packed: &Packed, number: usize) -> i64 {
+        match self {
+            Read::Get => size(number),
+            Read::Hop2 => {
+                let firsts = packed.out(number as u32).iter();
+                let seconds = firsts.flat_map(|first| packed.out(*first));
+                seconds.map(|second| size(*second as usize)).sum()
+            }
+        }
+    }
+}
+
+fn get(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
+    let entity = snapshot.entity(id)?.ok_or("an entity is not there")?;
+    let size = entity.property("size").and_then(|value| value.as_integer());
+    Ok(size.ok_or("an entity has no size")?)
+}
+
+fn hop2(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
+    let entity = snapshot.entity(id)?.ok_or("an entity is not there")?;
+    let first = snapshot.expand(&[entity], Direction::Out, Some("edge"))?;
+    let second = snapshot.expand(&first, Direction::Out, Some("edge"))?;
+    let mut sum = 0;
+    for end in &second {
+        sum += end.property("size").and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+    }
+    Ok(sum)
+}
+
+/// Does `work` while another thread commits: one entity and one relationship to an entity that is there, waits until
+/// they are durable, and again. No entity that is there gets another out-neighbour, so the answers stay.
+fn beside_writer<T>(repository: &Repository, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    let is_over = AtomicBool::new(false);
+    let write = || -> annals::Result<usize> {
+        let standard = Standard::new();
+        let mut commits = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            let mut transaction = repository.transaction();
+            let from = transaction.create_entity(standard.entity_with(Id::random(), commits))?;
+            let edge = standard.relationship_with(Id::random(), commits, from, vertex_id(0));
+            transaction.create_relationship(edge)?;
+            transaction.commit()?;
+            commits += 1;
+        }
+        Ok(commits)
+    };
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(write);
+        let result = work();
+        is_over.store(true, Ordering::Relaxed);
+        let commits = writer.join().expect("the writer ends")?;
+        agree("the other thread has committed", commits > 0, true)?;
+        result
+    })
+}

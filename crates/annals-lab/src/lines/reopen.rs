@@ -1,0 +1,77 @@
+//! reopen: opening from a checkpoint, and from the log alone, beside reading the same files.
+
+use std::path::Path;
+
+use annals::Repository;
+
+use super::standard_graph::StandardGraph;
+use crate::Outcome;
+use crate::graph::{Random, size, vertex_id};
+use crate::run::{Job, Sample, Timed, agree, in_turn};
+
+/// Entities that are looked at after opening.
+const LOOKED_AT: usize = 1_000;
+
+/// Takes a checkpoint, closes, and opens again in fresh processes: with the checkpoint, and without.
+pub fn both(job: &Job, graph: StandardGraph) -> Outcome<Vec<Sample>> {
+    graph.repository.checkpoint()?;
+    let entities = graph.repository.snapshot().entities_count();
+    graph.repository.close()?;
+    let mut samples = Vec::new();
+    for line in ["reopen-checkpoint", "reopen-log"] {
+        if !job.wants(line) {
+            continue;
+        }
+        if line == "reopen-log" {
+            std::fs::remove_dir_all(checkpoints(&graph.path))?;
+        }
+        let job =
+            Job { experiment: "reopen".into(), lines: vec![line.into()], number: entities, ..job.clone() };
+        samples.extend(job.run_fresh()?);
+    }
+    Ok(samples)
+}
+
+/// Opens what [`both`] has left; `job.number` is how many entities it has.
+pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
+    let path = job.folder.join("graph");
+    let is_checkpoint = job.wants("reopen-checkpoint");
+    let files = if is_checkpoint { checkpoints(&path) } else { path.join("log") };
+    let (ours, limit) =
+        in_turn(job.round, || Timed::of(|| Ok(Repository::open(&path)?)), || Timed::of(|| read_all(&files)))?;
+    let loaded = job.size.elements(1_000_000, 10_000);
+    // Each commit beside a reader has added one of both.
+    let relationships = 3 * loaded as u64 + (job.number - loaded as u64);
+    check(&ours.result, loaded, (job.number, relationships))?;
+    let elements = usize::try_from(job.number + relationships)?;
+    Ok(vec![if is_checkpoint {
+        Sample::new("reopen-checkpoint", ours.seconds(), limit.seconds())
+    } else {
+        Sample::new("reopen-log", ours.rate(elements), limit.rate(elements))
+    }])
+}
+
+fn checkpoints(path: &Path) -> std::path::PathBuf {
+    path.join("checkpoints")
+}
+
+fn check(repository: &Repository, loaded: usize, expected: (u64, u64)) -> Outcome<()> {
+    agree("warnings of opening", repository.warnings(), Vec::new())?;
+    let snapshot = repository.snapshot();
+    agree("elements", (snapshot.entities_count(), snapshot.relationships_count()), expected)?;
+    let mut random = Random::new(1);
+    for number in (0..LOOKED_AT).map(|_| random.below(loaded)) {
+        let entity = snapshot.entity(&vertex_id(number))?;
+        let found = entity.and_then(|entity| entity.property("size").and_then(|value| value.as_integer()));
+        agree("the size of an entity", found, Some(size(number)))?;
+    }
+    Ok(())
+}
+
+fn read_all(folder: &Path) -> Outcome<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder)? {
+        bytes += std::fs::read(entry?.path())?.len() as u64;
+    }
+    Ok(bytes)
+}

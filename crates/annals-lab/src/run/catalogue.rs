@@ -1,0 +1,157 @@
+//! Every line of the table: its unit, the limit beside it, what must hold and what we want to be known for.
+
+use Growth::{Apart, Cost, Rate, Total};
+use Mark::{AtLeast, AtMost, RatioAtLeast, RatioAtMost};
+
+/// A line of the table.
+pub struct Line {
+    pub name: &'static str,
+    pub unit: &'static str,
+    /// What is measured beside it.
+    pub limit: &'static str,
+    /// What must hold, all of it.
+    pub bar: &'static [Mark],
+    /// What we want to be known for; empty where the issue names nothing beyond the bar.
+    pub goal: &'static [Mark],
+    pub growth: Growth,
+}
+
+/// Something a line must reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mark {
+    RatioAtLeast(f64),
+    RatioAtMost(f64),
+    /// In the unit of the line.
+    AtLeast(f64),
+    /// In the unit of the line.
+    AtMost(f64),
+}
+
+/// What the value says of the cost of one operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// Operations per time: the more the cheaper.
+    Rate,
+    /// Cost of one operation.
+    Cost,
+    /// Cost of all elements together: it may grow as they do.
+    Total,
+    /// Does not belong into a comparison of sizes.
+    Apart,
+}
+
+impl Line {
+    /// The line with this name.
+    pub fn named(name: &str) -> Option<&'static Line> {
+        LINES.iter().find(|line| line.name == name)
+    }
+
+    /// What must hold at this scale: a total grows with the elements, so its marks do too.
+    pub fn at_scale(&self, marks: &[Mark], scale: u64) -> Vec<Mark> {
+        let factor = if self.growth == Total { scale as f64 } else { 1.0 };
+        let scaled = |mark: &Mark| match mark {
+            AtLeast(value) => AtLeast(value * factor),
+            AtMost(value) => AtMost(value * factor),
+            ratio => *ratio,
+        };
+        marks.iter().map(scaled).collect()
+    }
+}
+
+impl Mark {
+    /// True if a value, or its ratio to the limit, reaches the mark.
+    pub fn holds(self, value: f64, ratio: f64) -> bool {
+        match self {
+            RatioAtLeast(least) => ratio >= least,
+            RatioAtMost(most) => ratio <= most,
+            AtLeast(least) => value >= least,
+            AtMost(most) => value <= most,
+        }
+    }
+
+    /// The ratio it asks for, if it asks for one.
+    pub fn ratio(self) -> Option<f64> {
+        match self {
+            RatioAtLeast(ratio) | RatioAtMost(ratio) => Some(ratio),
+            AtLeast(_) | AtMost(_) => None,
+        }
+    }
+}
+
+const fn line(
+    name: &'static str,
+    unit: &'static str,
+    limit: &'static str,
+    bar: &'static [Mark],
+    goal: &'static [Mark],
+    growth: Growth,
+) -> Line {
+    Line { name, unit, limit, bar, goal, growth }
+}
+
+const HAND_OVER: &str = "same threads to write + fdatasync";
+const HASH_MAP: &str = "HashMap<Uuid, Arc<Entity>>";
+const CSR: &str = "CSR + vector of records";
+const CSR_IDS: &str = "CSR + vectors of ids";
+const CSR_VALUES: &str = "CSR + vector of values";
+const NO_WRITER: &str = "the same, no writer";
+const ONE_VERSION: &str = "the same, one version";
+const CURRENT: &str = "get of the current version";
+const TREE: &str = "BTreeMap from value to ids";
+const NARROW: &str = "the 10th";
+const SAME_FILES: &str = "reading the same files";
+const THREADS: &str = "2 threads to 1 of the limit";
+const DOUBLE: &[Mark] = &[AtLeast(1.85)];
+const P99: &[Mark] = &[RatioAtMost(3.0)];
+
+/// Every line, in the order of the issue.
+#[rustfmt::skip]
+pub const LINES: &[Line] = &[
+    line("commit-1", "commits/s", HAND_OVER, &[RatioAtLeast(0.80)], &[RatioAtLeast(0.90)], Rate),
+    line("commit-1-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-10", "commits/s", HAND_OVER, &[RatioAtLeast(0.70)], &[RatioAtLeast(0.85)], Rate),
+    line("commit-10-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-100", "commits/s", HAND_OVER, &[RatioAtLeast(0.50)], &[RatioAtLeast(0.70)], Rate),
+    line("commit-100-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-750", "commits/s", HAND_OVER, &[RatioAtLeast(0.50)], &[RatioAtLeast(0.70)], Rate),
+    line("commit-750-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-3000", "commits/s", HAND_OVER, &[RatioAtLeast(0.50)], &[RatioAtLeast(0.70)], Rate),
+    line("commit-3000-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-async", "commits/s", "256 KiB blocks, write + fdatasync", &[AtLeast(200_000.0)], &[AtLeast(400_000.0)], Rate),
+    line("bulk", "elements/s", "writing the same bytes", &[AtLeast(500_000.0)], &[AtLeast(2_500_000.0)], Rate),
+    line("get-1", "gets/s", HASH_MAP, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
+    line("get-2", "gets/s", HASH_MAP, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
+    line("get-2-to-1", "times", THREADS, DOUBLE, &[], Apart),
+    line("hop2", "visits/s", CSR, &[RatioAtLeast(0.35)], &[RatioAtLeast(0.60)], Rate),
+    line("hop2-frontier", "visits/s", CSR, &[RatioAtLeast(0.35)], &[RatioAtLeast(0.60)], Rate),
+    line("hop-small-1", "visits/s", CSR_IDS, &[RatioAtLeast(0.25), AtLeast(40e6)], &[RatioAtLeast(0.50), AtLeast(100e6)], Rate),
+    line("hop-small-2", "visits/s", CSR_IDS, &[RatioAtLeast(0.25), AtLeast(80e6)], &[RatioAtLeast(0.50), AtLeast(200e6)], Rate),
+    line("hop-small-2-to-1", "times", THREADS, DOUBLE, &[], Apart),
+    line("scan-random", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
+    line("scan-power-law", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
+    line("read-under-write-get", "gets/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
+    line("read-under-write-get-p99.9", "µs", NO_WRITER, &[RatioAtMost(5.0)], &[], Cost),
+    line("read-under-write-hop2", "walks/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
+    line("read-under-write-hop2-p99.9", "µs", NO_WRITER, &[RatioAtMost(5.0)], &[], Cost),
+    line("history-tax-commit", "commits/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
+    line("history-tax-get", "gets/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
+    line("as-of-10", "µs", CURRENT, &[AtMost(10.0)], &[AtMost(3.0)], Cost),
+    line("as-of-1000", "µs", CURRENT, &[AtMost(15.0)], &[AtMost(5.0)], Cost),
+    line("as-of-100000", "µs", CURRENT, &[AtMost(30.0)], &[AtMost(8.0)], Cost),
+    line("find-eq", "pages/s", TREE, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
+    line("find-range", "pages/s", TREE, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
+    line("find-order", "pages/s", TREE, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
+    line("wide-add", "µs", NARROW, &[RatioAtMost(2.0)], &[RatioAtMost(1.2)], Cost),
+    line("wide-page-start", "µs", "page of an entity with 100", &[AtMost(50.0)], &[AtMost(10.0)], Cost),
+    line("wide-page-900000", "µs", "page of an entity with 100", &[AtMost(50.0)], &[AtMost(10.0)], Cost),
+    line("wide-degree", "µs", "degree of an entity with 10", &[RatioAtMost(2.0)], &[RatioAtMost(1.2)], Cost),
+    line("many-values-add", "µs", NARROW, &[RatioAtMost(2.0)], &[RatioAtMost(1.2)], Cost),
+    line("many-values-bytes", "bytes", NARROW, &[AtMost(200.0)], &[AtMost(100.0)], Cost),
+    line("memory", "GiB", "packed vectors", &[AtMost(2.2)], &[AtMost(1.2)], Total),
+    line("disk", "GiB", "plain CBOR sequence", &[RatioAtMost(1.3)], &[RatioAtMost(1.1)], Total),
+    line("reopen-checkpoint", "s", SAME_FILES, &[AtMost(3.0)], &[AtMost(0.5)], Total),
+    line("reopen-log", "elements/s", SAME_FILES, &[AtLeast(300_000.0)], &[AtLeast(1e6)], Rate),
+    line("http-get", "requests/s", "nginx, the same bytes from a file", &[RatioAtLeast(0.50)], &[RatioAtLeast(0.80)], Apart),
+    line("http-commit-64", "commits/s", "commit-T, T = 64", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),
+    line("http-commit-512", "commits/s", "commit-T, T = 512", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),
+];

@@ -1,0 +1,50 @@
+//! Growth: what one operation costs with ten times the elements, beside what it costs at the first size.
+
+use super::catalogue::{Growth, Line, Mark};
+use super::limits::{Figures, Measured};
+use super::report::{Report, Row};
+use super::size::Size;
+use super::summary::{Pair, Summary};
+
+const BAR: &[Mark] = &[Mark::RatioAtMost(1.5)];
+const GOAL: &[Mark] = &[Mark::RatioAtMost(1.2)];
+
+/// True for lines whose cost can be compared between sizes.
+pub fn is_compared(line: &Line) -> bool {
+    line.growth != Growth::Apart
+}
+
+/// Reports for each line what an operation costs at the second size, beside the first.
+pub fn compare(first: &[Measured], size: Size, second: &[Measured], grown: Size, report: &mut Report) {
+    for large in second {
+        let Some(small) = first.iter().find(|small| small.line.name == large.line.name) else { continue };
+        let summary = match (&large.figures, &small.figures) {
+            (Ok(many), Ok(few)) => {
+                let (many_costs, few_costs) = (costs(large.line, grown, many), costs(large.line, size, few));
+                let mut summary = Summary::of_costs(&many_costs, &few_costs);
+                summary.distrust.extend(many.distrust());
+                Ok(summary)
+            }
+            (Err(error), _) | (_, Err(error)) => Err(error.clone()),
+        };
+        report.row(Row {
+            name: format!("growth-{}", large.line.name),
+            unit: if large.line.growth == Growth::Rate { "µs" } else { large.line.unit },
+            limit_name: "itself at the first size",
+            summary,
+            bar: BAR.to_vec(),
+            goal: GOAL.to_vec(),
+        });
+    }
+}
+
+/// What one operation, or the elements of the first size, cost in each turn.
+fn costs(line: &Line, size: Size, figures: &Figures) -> Vec<Vec<Pair>> {
+    let cost = |value: f64| match line.growth {
+        Growth::Rate => 1e6 / value,
+        Growth::Total => value / size.scale as f64,
+        Growth::Cost | Growth::Apart => value,
+    };
+    let costs = |pair: &Pair| Pair { ours: cost(pair.ours), limit: cost(pair.limit) };
+    figures.rounds.iter().map(|turns| turns.iter().map(costs).collect()).collect()
+}

@@ -1,0 +1,84 @@
+//! A round of an experiment: what a fresh process is asked for, and what it answers.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::sample::Sample;
+use super::size::Size;
+use crate::Outcome;
+use crate::lines::Experiment;
+
+/// One round of one experiment.
+#[derive(Args, Clone, Debug)]
+pub struct Job {
+    /// Name of the experiment.
+    pub experiment: String,
+    #[command(flatten)]
+    pub size: Size,
+    /// Where it may write; nothing else is there, unless another round left it.
+    #[arg(long)]
+    pub folder: PathBuf,
+    /// Number of the round; in odd ones the limit comes first.
+    #[arg(long, default_value_t = 0)]
+    pub round: usize,
+    /// The lines asked for.
+    #[arg(long, value_delimiter = ',')]
+    pub lines: Vec<String>,
+    /// Seed, threads or versions, as the experiment needs it.
+    #[arg(long, default_value_t = 0)]
+    pub number: u64,
+}
+
+impl Job {
+    /// Runs the round in this process and prints what it measured.
+    pub fn run(&self) -> Outcome<()> {
+        let experiment = Experiment::named(&self.experiment)
+            .ok_or_else(|| format!("experiment {}: there is none of this name", self.experiment))?;
+        for sample in (experiment.run)(self)? {
+            println!("{}", write(&sample));
+        }
+        Ok(())
+    }
+
+    /// True if any line whose name begins so is asked for.
+    pub fn wants(&self, start: &str) -> bool {
+        self.lines.iter().any(|line| line.starts_with(start))
+    }
+
+    /// Numbers of the turns within one round: ours and the limit alternate further there.
+    pub fn turns(&self, full: usize) -> std::ops::Range<usize> {
+        self.round..self.round + self.size.operations(full, 1)
+    }
+}
+
+fn write(sample: &Sample) -> Value {
+    json!({ "line": sample.line, "ours": sample.ours, "limit": sample.limit })
+}
+
+/// Reads what [`Job::run`] printed.
+///
+/// Errors: if it is anything else.
+pub fn read_samples(text: &str) -> Outcome<Vec<Sample>> {
+    let read = |line: &str| -> Outcome<Sample> {
+        let sample: Value = serde_json::from_str(line).map_err(|error| format!("{line:?}: {error}"))?;
+        let number =
+            |key| sample[key].as_f64().ok_or_else(|| format!("{line:?}: expected a number as {key}"));
+        let name = sample["line"].as_str().ok_or_else(|| format!("{line:?}: expected the name of a line"))?;
+        Ok(Sample::new(name, number("ours")?, number("limit")?))
+    };
+    text.lines().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_back_as_they_were_printed() {
+        let samples = [Sample::new("get-1", 0.1, 1e9), Sample::new("as-of-10", 3.0, 1.0 / 3.0)];
+        let text: String = samples.iter().map(|sample| format!("{}\n", write(sample))).collect();
+        assert_eq!(read_samples(&text).unwrap(), samples);
+    }
+}

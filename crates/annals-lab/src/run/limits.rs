@@ -1,0 +1,222 @@
+//! The command `limits`: runs every experiment in rounds and reports every line.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::catalogue::{LINES, Line};
+use super::growth;
+use super::job::Job;
+use super::machine::{self, Usage};
+use super::report::Report;
+use super::sample::Sample;
+use super::size::Size;
+use super::summary::{Pair, Summary};
+use crate::Outcome;
+use crate::lines::{EXPERIMENTS, Experiment};
+
+/// Share of the machine that others may use before figures are doubtful. Some is the kernel's, writing for us.
+const OTHERS_MAX: f64 = 0.15;
+
+/// Settings of `limits`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab limits                          # a quarter of an hour, on a machine that does nothing else
+  annals-lab limits --only get --only hop2   # get-1, get-2, get-2-to-1 and hop2
+  annals-lab limits --json > limits.jsonl
+  annals-lab limits --growth --only bulk     # also with ten times the elements
+
+Some lines need wrk, nginx and the binary annals beside this one; `cargo run` builds the latter.")]
+pub struct Limits {
+    /// Run only the line of this name, or all lines whose name begins so. Can be given several times.
+    #[arg(long)]
+    only: Vec<String>,
+    /// One JSON object per line.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    size: Size,
+    /// Rounds of every experiment, each in fresh processes [default: 5, in a quick run 1].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: Option<u16>,
+    /// Run all again with ten times the elements, and compare the cost of one operation. Takes long.
+    #[arg(long)]
+    growth: bool,
+    /// Folder to write in; a temporary one in the present folder unless given.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+/// All rounds of one line, or why there are none.
+pub struct Measured {
+    pub line: &'static Line,
+    pub figures: Result<Figures, String>,
+}
+
+/// The figures of all rounds.
+pub struct Figures {
+    /// The turns of each round.
+    pub rounds: Vec<Vec<Pair>>,
+    /// Share of the machine that others have used meanwhile.
+    pub others: f64,
+}
+
+impl Limits {
+    /// Measures and reports.
+    ///
+    /// Errors: if a line is unknown, if an experiment failed, and so also if an answer was wrong.
+    pub fn run(&self) -> Outcome<()> {
+        let lines = chosen(&self.only)?;
+        let parent = self.folder.clone().unwrap_or_else(|| PathBuf::from("."));
+        std::fs::create_dir_all(&parent)?;
+        let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(parent)?;
+        let mut report = Report::new(self.json, self.size);
+        report.begin(&machine::describe(), machine::load());
+        let first = self.measure(self.size, &lines, folder.path(), |measured| report.add(measured))?;
+        if self.growth {
+            let grown = self.size.grown();
+            let second = self.measure(grown, &growing(&lines), folder.path(), |_| {})?;
+            growth::compare(&first, self.size, &second, grown, &mut report);
+        }
+        report.finish();
+        let failed = first.iter().filter(|measured| measured.figures.is_err()).count();
+        if failed > 0 {
+            return Err(format!("{failed} lines could not be measured").into());
+        }
+        Ok(())
+    }
+
+    /// Runs every experiment that any of `lines` needs; goes on when one fails.
+    fn measure(
+        &self,
+        size: Size,
+        lines: &[&'static Line],
+        folder: &Path,
+        mut tell: impl FnMut(&Measured),
+    ) -> Outcome<Vec<Measured>> {
+        let mut all = Vec::new();
+        for experiment in EXPERIMENTS {
+            let lines: Vec<&'static Line> =
+                lines.iter().copied().filter(|line| experiment.lines.contains(&line.name)).collect();
+            if lines.is_empty() {
+                continue;
+            }
+            let usage = Usage::now();
+            let rounds = self.rounds(experiment, size, &lines, folder);
+            let others = usage.others();
+            for line in lines {
+                let figures = match &rounds {
+                    Ok(rounds) => Figures::of(line, rounds, others),
+                    Err(error) => Err(error.to_string()),
+                };
+                let measured = Measured { line, figures };
+                tell(&measured);
+                all.push(measured);
+            }
+        }
+        Ok(all)
+    }
+
+    fn rounds(
+        &self,
+        experiment: &Experiment,
+        size: Size,
+        lines: &[&'static Line],
+        folder: &Path,
+    ) -> Outcome<Vec<Vec<Sample>>> {
+        let rounds = self.rounds.map_or(size.operations(5, 1), usize::from);
+        let one = |round| {
+            let folder = tempfile::Builder::new().prefix(experiment.name).tempdir_in(folder)?;
+            let job = Job {
+                experiment: experiment.name.into(),
+                size,
+                folder: folder.path().to_path_buf(),
+                round,
+                lines: lines.iter().map(|line| line.name.into()).collect(),
+                number: experiment.number,
+            };
+            if experiment.is_fresh { job.run_fresh() } else { (experiment.run)(&job) }
+        };
+        (0..rounds).map(one).collect()
+    }
+}
+
+impl Figures {
+    fn of(line: &Line, rounds: &[Vec<Sample>], others: f64) -> Result<Figures, String> {
+        let own = |samples: &Vec<Sample>| -> Vec<Pair> {
+            let own = samples.iter().filter(|sample| sample.line == line.name);
+            own.map(|sample| Pair { ours: sample.ours, limit: sample.limit }).collect()
+        };
+        let rounds: Vec<Vec<Pair>> = rounds.iter().map(own).collect();
+        if rounds.iter().any(Vec::is_empty) {
+            return Err("a round ended without it".into());
+        }
+        Ok(Figures { rounds, others })
+    }
+
+    /// What the rounds say together.
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::of(&self.rounds);
+        summary.distrust.extend(self.distrust());
+        summary
+    }
+
+    /// Why the machine may have misled us, if it may.
+    pub fn distrust(&self) -> Option<String> {
+        let percent = 100.0 * self.others;
+        (self.others > OTHERS_MAX).then(|| format!("others used {percent:.0} % of the machine"))
+    }
+}
+
+/// The lines that `only` names: each by its full name, and its percentile with it, or by the beginning of several.
+fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
+    let mut is_chosen = vec![only.is_empty(); LINES.len()];
+    for name in only {
+        let is_line = Line::named(name).is_some();
+        let is_meant = |line: &Line| match line.name.strip_prefix(name.as_str()) {
+            None => false,
+            Some(rest) => !is_line || rest.is_empty() || rest.starts_with("-p99"),
+        };
+        if !LINES.iter().any(is_meant) {
+            let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
+            return Err(
+                format!("--only {name}: expected the beginning of one of {}", names.join(", ")).into()
+            );
+        }
+        for (is_chosen, line) in is_chosen.iter_mut().zip(LINES) {
+            *is_chosen |= is_meant(line);
+        }
+    }
+    Ok(LINES.iter().zip(is_chosen).filter(|(_, is_chosen)| *is_chosen).map(|(line, _)| line).collect())
+}
+
+fn growing(lines: &[&'static Line]) -> Vec<&'static Line> {
+    lines.iter().copied().filter(|line| growth::is_compared(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(only: &str) -> Vec<&'static str> {
+        chosen(&[only.to_owned()]).unwrap().iter().map(|line| line.name).collect()
+    }
+
+    #[test]
+    fn a_full_name_chooses_one_line_and_a_beginning_all_that_begin_so() {
+        assert_eq!(names("commit-10"), ["commit-10", "commit-10-p99"]);
+        assert_eq!(names("reopen"), ["reopen-checkpoint", "reopen-log"]);
+        assert_eq!(names("hop2"), ["hop2"]);
+        assert!(chosen(&["nothing".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn every_line_is_measured_by_one_experiment() {
+        for line in LINES {
+            let count = EXPERIMENTS.iter().filter(|found| found.lines.contains(&line.name)).count();
+            assert_eq!(count, 1, "{}", line.name);
+        }
+        let measured: usize = EXPERIMENTS.iter().map(|experiment| experiment.lines.len()).sum();
+        assert_eq!(measured, LINES.len(), "experiments name lines of the table only");
+    }
+}

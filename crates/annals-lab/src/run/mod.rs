@@ -1,0 +1,20 @@
+//! A run: which lines, how large, how often, and what came out.
+
+mod size;
+mod catalogue;
+mod sample;
+mod threads;
+mod job;
+mod summary;
+mod report;
+mod limits;
+mod growth;
+mod child;
+mod machine;
+
+pub use child::Child;
+pub use job::Job;
+pub use limits::Limits;
+pub use machine::resident_bytes;
+pub use sample::{Latencies, Sample, Timed, agree, in_turn, per_second};
+pub use threads::together;

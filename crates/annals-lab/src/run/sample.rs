@@ -1,0 +1,111 @@
+//! What one round measures: ours and the limit, one after the other, and both with the right answer.
+
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use crate::Outcome;
+
+/// Ours and the limit, measured one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Name of the line.
+    pub line: String,
+    /// In the unit of the line.
+    pub ours: f64,
+    /// In the unit of the line.
+    pub limit: f64,
+}
+
+impl Sample {
+    /// A pair of figures for a line.
+    pub fn new(line: impl Into<String>, ours: f64, limit: f64) -> Sample {
+        Sample { line: line.into(), ours, limit }
+    }
+}
+
+/// What some work returned, and how long it took.
+pub struct Timed<T> {
+    pub result: T,
+    pub elapsed: Duration,
+}
+
+impl<T> Timed<T> {
+    /// Does some work and times it.
+    pub fn of(work: impl FnOnce() -> Outcome<T>) -> Outcome<Timed<T>> {
+        let start = Instant::now();
+        let result = work()?;
+        Ok(Timed { result, elapsed: start.elapsed() })
+    }
+
+    /// How many of `count` were done in a second.
+    pub fn rate(&self, count: usize) -> f64 {
+        per_second(count as u64, self.elapsed)
+    }
+
+    /// How long it took. Units: seconds.
+    pub fn seconds(&self) -> f64 {
+        self.elapsed.as_secs_f64()
+    }
+
+    /// How long each of `count` took. Units: microseconds.
+    pub fn micros_each(&self, count: usize) -> f64 {
+        self.seconds() * 1e6 / count.max(1) as f64
+    }
+}
+
+/// How many of `count` were done in a second.
+pub fn per_second(count: u64, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64()
+}
+
+/// Does both, in odd turns the limit first: neither always finds the machine as the other left it.
+pub fn in_turn<A, B>(
+    turn: usize,
+    ours: impl FnOnce() -> Outcome<A>,
+    limit: impl FnOnce() -> Outcome<B>,
+) -> Outcome<(A, B)> {
+    if turn.is_multiple_of(2) {
+        let ours = ours()?;
+        Ok((ours, limit()?))
+    } else {
+        let limit = limit()?;
+        Ok((ours()?, limit))
+    }
+}
+
+/// Errors: unless both are the same.
+pub fn agree<T: PartialEq + Debug>(what: &str, ours: T, expected: T) -> Outcome<()> {
+    if ours == expected {
+        return Ok(());
+    }
+    Err(format!("{what}: wrong answer: expected {expected:?}, found {ours:?}").into())
+}
+
+/// Latencies of many operations. Three significant digits, up to a minute.
+pub struct Latencies(Histogram<u64>);
+
+impl Latencies {
+    /// None yet.
+    pub fn new() -> Outcome<Latencies> {
+        let minute_ns = 60 * 1_000_000_000;
+        Ok(Latencies(Histogram::new_with_bounds(1, minute_ns, 3)?))
+    }
+
+    /// Adds one; a longer one counts as a minute.
+    #[inline]
+    pub fn record(&mut self, latency: Duration) {
+        self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// The latency that this share of the operations does not exceed. Units: microseconds.
+    pub fn quantile_us(&self, share: f64) -> f64 {
+        self.0.value_at_quantile(share) as f64 / 1e3
+    }
+
+    /// Number of latencies.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+}
