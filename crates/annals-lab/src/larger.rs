@@ -26,7 +26,8 @@ const BATCH: usize = 1_000;
 const IN_FLIGHT: usize = 16;
 /// Pairs of runs, ours and the limit in turn.
 const ROUNDS: usize = 3;
-/// Updates a second while it soaks.
+/// Entities that are updated while it soaks, and updates a second.
+const UPDATED: usize = 10_000;
 const SOAK_UPDATES: u64 = 50;
 
 /// Settings of `larger`.
@@ -212,7 +213,8 @@ impl Larger {
         Ok(f64::from(count) / start.elapsed().as_secs_f64())
     }
 
-    /// Random gets on one thread, updates of payloads on another.
+    /// Random gets of all on one thread, updates of the payloads of some on another: each update is a version more, of
+    /// which memory keeps who, when and where for ever.
     fn soak(&self, repository: &Repository) -> Outcome<()> {
         let (is_over, updates) = (AtomicBool::new(false), AtomicU64::new(0));
         let start = Instant::now();
@@ -222,7 +224,7 @@ impl Larger {
             let updating = scope.spawn(|| -> annals::Result<()> {
                 let mut random = Random::new(9);
                 while !is_over.load(Ordering::SeqCst) {
-                    let number = random.below(self.elements);
+                    let number = random.below(self.elements.min(UPDATED));
                     let patch = Patch::new().set("payload", payload(random.below(1 << 40), self.payload));
                     repository.transact(|t| t.update(&InstanceId::Entity(id(number)?), patch.clone()))?;
                     updates.fetch_add(1, Ordering::Relaxed);
@@ -247,11 +249,12 @@ impl Larger {
         println!("{:<34} {} GiB", format!("soak of {} minutes, resident", self.minutes), told.join(" "));
         // The first tenth warms up.
         let growth = resident.last().unwrap_or(&0).saturating_sub(resident[1.min(resident.len() - 1)]);
+        let versions = updates.load(Ordering::Relaxed) * 9 / 10;
         println!(
-            "{:<34} {:>12.1} MiB after the first tenth, with {} updates",
+            "{:<34} {:>12.1} MiB after the first tenth, {versions} versions more: {} bytes for each",
             "soak, growth",
             growth as f64 / f64::from(1 << 20),
-            updates.load(Ordering::Relaxed)
+            growth / versions.max(1)
         );
         Ok(())
     }

@@ -192,3 +192,103 @@ fn unpack(
     };
     Row::Packed(packed).unpack(id, past, &mut read).map_err(|error| damaged(error.text()))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::checkpoint::load::load;
+    use crate::checkpoint::save::save;
+    use crate::graph::Graph;
+    use crate::graph::spill_file::FILE_BYTES_MAX;
+    use crate::log::MemoryLog;
+    use crate::memory::Memory;
+    use crate::{ClassificationContent, InstanceId, NewEntity, Options, Patch, Repository, Result};
+
+    fn settings(value_bytes_min: usize) -> SpillSettings {
+        let memory = Arc::new(Memory::new(None));
+        SpillSettings {
+            folder: std::env::temp_dir(),
+            value_bytes_min,
+            file_bytes_max: FILE_BYTES_MAX,
+            memory,
+        }
+    }
+
+    /// A checkpoint of rows of every kind, spilled or not, with a past or without.
+    fn checkpoint(memory_bytes_max: Option<u64>) -> Result<Vec<u8>> {
+        let options = Options { memory_bytes_max, spilled_value_bytes_min: 20, ..Options::default() };
+        let repository = Repository::with_log(Arc::new(MemoryLog::new()), options)?;
+        for number in 0..40usize {
+            let long = |length: usize| "x".repeat(length * number);
+            let entity = NewEntity::new("t").property("a", long(1)).property("b", long(60)).property("c", 7);
+            let classification =
+                ClassificationContent { name: "c".into(), properties: vec![("d".into(), long(3).into())] };
+            repository.transact(|t| {
+                let id = t.create_entity(entity.clone())?;
+                t.classify(&id, classification.clone())?;
+                if number % 3 == 0 {
+                    t.update(&InstanceId::Entity(id), Patch::new().set("a", "later"))?;
+                }
+                Ok(())
+            })?;
+        }
+        let mut bytes = Vec::new();
+        save(repository.snapshot().graph(), 0, &mut bytes).expect("a Vec takes every write");
+        Ok(bytes)
+    }
+
+    /// The blocks of a checkpoint: where each payload begins and ends.
+    fn payloads(bytes: &[u8]) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let length = u32::from_le_bytes(bytes[at + 1..at + 5].try_into().unwrap()) as usize;
+            found.push((at + 9, at + 9 + length));
+            at += 9 + length;
+        }
+        found
+    }
+
+    fn read_everything(graph: &Graph) {
+        for slot in 0..u32::try_from(graph.entities.slots_count()).unwrap() {
+            let _ = graph.entities.get(slot);
+        }
+    }
+
+    #[test]
+    fn every_budget_loads_what_every_other_saved() -> Result<()> {
+        for bytes in [checkpoint(None)?, checkpoint(Some(1 << 40))?] {
+            let (expected, _) = load(&bytes[..], None).unwrap();
+            for value_bytes_min in [1, 50, 5_000] {
+                let (found, _) = load(&bytes[..], Some(&settings(value_bytes_min))).unwrap();
+                assert_eq!(crate::graph::compare::differences(&expected, &found), Vec::<String>::new());
+                assert_eq!(crate::graph::compare::inconsistencies(&found), Vec::<String>::new());
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn any_damage_that_checksums_do_not_show_is_survived(
+            is_spilled in any::<bool>(),
+            loads_spilled in any::<bool>(),
+            changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            let mut bytes = checkpoint(is_spilled.then_some(1 << 40)).unwrap();
+            let blocks = payloads(&bytes);
+            for (block, place, byte) in changes {
+                let (start, end) = blocks[block.index(blocks.len())];
+                bytes[start + place.index(end - start)] = byte;
+                let checksum = crc32c::crc32c(&bytes[start..end]);
+                bytes[start - 4..start].copy_from_slice(&checksum.to_le_bytes());
+            }
+            let settings = settings(20);
+            if let Ok((graph, _)) = load(&bytes[..], loads_spilled.then_some(&settings)) {
+                read_everything(&graph);
+            }
+        }
+    }
+}
