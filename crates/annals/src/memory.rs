@@ -71,11 +71,23 @@ impl Memory {
     ///
     /// Errors: `TooLarge` while the process holds more than the budget; `Io` after a spill file could not be written.
     pub(crate) fn admit(&self, bytes: usize) -> Result<()> {
+        self.admit_within(bytes, self.bytes_max)
+    }
+
+    /// Admits a record of the log: with a fifth more, because what one process could write under a budget the next must
+    /// be able to open under the same.
+    ///
+    /// Errors: as [`Memory::admit`].
+    pub(crate) fn admit_committed(&self, bytes: usize) -> Result<()> {
+        self.admit_within(bytes, self.bytes_max.map(|bytes_max| bytes_max.saturating_add(bytes_max / 5)))
+    }
+
+    fn admit_within(&self, bytes: usize, bytes_max: Option<u64>) -> Result<()> {
         if self.has_failed() {
             let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
             return failure.as_ref().map_or(Ok(()), |error| Err(error.duplicate()));
         }
-        let Some(bytes_max) = self.bytes_max else { return Ok(()) };
+        let Some(bytes_max) = bytes_max else { return Ok(()) };
         let unlooked = self.unlooked.fetch_add(bytes as u64 + TRANSACTION_BYTES, Ordering::Relaxed);
         if unlooked < LOOK_BYTES && !self.is_spent.load(Ordering::Relaxed) {
             return Ok(());
@@ -165,6 +177,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::TooLarge);
         assert!(error.text().contains("MiB"), "{error}");
         assert!(memory.admit(0).is_err(), "looked at again");
+        assert!(memory.admit_committed(0).is_err());
     }
 
     #[test]

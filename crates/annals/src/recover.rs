@@ -60,7 +60,7 @@ pub(crate) fn replay_to(
         let (batches_in, batches) = sync_channel(AHEAD_BATCHES_MAX);
         scope.spawn(move || read_ahead(log, first, end, &batches_in));
         for batch in batches {
-            memory.admit(AHEAD.bytes)?;
+            memory.admit_committed(AHEAD.bytes)?;
             for record in batch {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {

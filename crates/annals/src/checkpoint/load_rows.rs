@@ -78,6 +78,11 @@ impl RowParts {
             return Err(damaged("a page of rows"));
         }
         self.push_last(PAGE_ROWS)?;
+        let has_spilled = |row: &[u8]| !row.is_empty() && Packed::new(row).has_spilled();
+        if !self.spill.is_used() && !rows_of(page).any(has_spilled) {
+            self.last = Some(page.to_vec());
+            return Ok(());
+        }
         let first = self.rows.len();
         let mut rows = Vec::with_capacity(PAGE_ROWS);
         let mut is_changed = false;

@@ -335,7 +335,7 @@ fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<
             return Ok(());
         }
         for bytes in records {
-            memory.admit(bytes.len())?;
+            memory.admit_committed(bytes.len())?;
             let position = graph.position.next();
             crate::recover::apply(graph, position, &bytes)?;
         }
