@@ -22,6 +22,15 @@ pub struct Global {
         value_name = "PATH"
     )]
     pub repository: PathBuf,
+    /// Hold at most this much memory, e.g. 512MiB, 1.5GiB or 1GB; long values then stay on disk
+    #[arg(
+        long = "memory",
+        global = true,
+        env = "ANNALS_MEMORY",
+        value_name = "SIZE",
+        value_parser = annals::parse_size
+    )]
+    pub memory_bytes_max: Option<u64>,
     /// Answer in JSON: one object, or one per line for lists; errors too
     #[arg(long = "json", global = true)]
     pub is_json: bool,
@@ -56,6 +65,8 @@ impl AsOfArguments {
 pub struct Context {
     /// Folder of the repository.
     pub path: PathBuf,
+    /// The memory budget, if there is one. Units: bytes.
+    pub memory_bytes_max: Option<u64>,
     /// Where answers go.
     pub output: Output,
 }
@@ -63,7 +74,11 @@ pub struct Context {
 impl Context {
     /// The context of one command.
     pub fn new(global: &Global) -> Context {
-        Context { path: global.repository.clone(), output: Output::new(global.is_json) }
+        Context {
+            path: global.repository.clone(),
+            memory_bytes_max: global.memory_bytes_max,
+            output: Output::new(global.is_json),
+        }
     }
 
     /// Opens the repository for reading, beside a writer if there is one.
@@ -110,6 +125,7 @@ impl Context {
         let shown = progress.clone();
         let options = Options {
             is_read_only,
+            memory_bytes_max: self.memory_bytes_max,
             on_replay: Some(Arc::new(move |at: Position, tail: Position| shown.set(at.0, Some(tail.0)))),
             ..Options::default()
         };

@@ -5,6 +5,7 @@
 mod run;
 mod graph;
 mod lines;
+mod larger;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,8 @@ struct Arguments {
 enum Command {
     /// Every line of the table of limits: ours, the limit measured in turn with it, and what must hold.
     Limits(run::Limits),
+    /// More payload than memory: stays within a budget, beside the disk and a repository without one.
+    Larger(larger::Larger),
     /// One round of one experiment, in a process of its own. Prints what it measured, as JSON.
     #[command(hide = true)]
     Round(run::Job),
@@ -36,6 +39,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Limits(limits) => limits.run(),
+        Command::Larger(larger) => larger.run(),
         Command::Round(job) => job.run(),
     };
     match outcome {

@@ -1,11 +1,13 @@
 //! Backup, restore and verification: copies of the log at one position.
 
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use crate::folder::log_folder;
 use crate::graph::Graph;
 use crate::log::{FileLog, Log};
+use crate::memory::Memory;
+use crate::options::Options;
 use crate::recover;
 use crate::repository::Repository;
 use crate::{Error, ErrorKind, Position, Result};
@@ -43,19 +45,35 @@ impl Repository {
 ///
 /// Errors: as [`Repository::backup`]; whatever [`verify`] finds.
 pub fn restore(backup: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<BackupReport> {
+    restore_with(backup, target, &Options::default())
+}
+
+/// As [`restore`], within the memory budget of `options`; nothing else of them counts.
+pub fn restore_with(
+    backup: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    options: &Options,
+) -> Result<BackupReport> {
     let log = FileLog::open_read_only(log_folder(backup.as_ref()))?;
     copy(&log, log.tail()?, target.as_ref())?;
-    verify(target)
+    verify_with(target, options)
 }
 
 /// Reads every record of a repository's folder, checks it, and replays it from nothing. Changes nothing.
 ///
 /// Errors: `Corrupted`, `Gap` or `NewerFormat` for what is found first; `NotFound` if there is no repository.
 pub fn verify(folder: impl AsRef<Path>) -> Result<BackupReport> {
+    verify_with(folder, &Options::default())
+}
+
+/// As [`verify`], within the memory budget of `options`; nothing else of them counts.
+pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
+    let memory = Arc::new(Memory::new(options.memory_bytes_max));
+    memory.check()?;
     let log = FileLog::open_read_only(log_folder(folder.as_ref()))?;
     let verified = log.verify()?;
-    let mut graph = Graph::new();
-    recover::replay(&log, &mut graph, None)?;
+    let mut graph = Graph::with_spill(options.spill(None, &memory).as_ref());
+    recover::replay(&log, &mut graph, &memory, None)?;
     Ok(BackupReport {
         position: graph.position,
         records_count: verified.records_count,

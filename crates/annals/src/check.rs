@@ -2,7 +2,8 @@
 
 use std::sync::PoisonError;
 
-use crate::graph::{Graph, compare};
+use crate::graph::compare;
+use crate::memory::Memory;
 use crate::recover;
 use crate::repository::Repository;
 use crate::{Position, Result};
@@ -34,7 +35,7 @@ impl Repository {
     /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
     ///
     /// Units: it takes the memory of a second graph.
-    /// Errors: those of reading the log. What is wrong with the graph is in the report.
+    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. What is wrong with the graph is in the report.
     pub fn check(&self) -> Result<CheckReport> {
         self.check_with(|_, _| {})
     }
@@ -44,8 +45,10 @@ impl Repository {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = self.snapshot();
         let position = snapshot.position();
-        let mut rebuilt = Graph::new();
-        recover::replay_to(&**snapshot.source().log(), &mut rebuilt, position, |at| progress(at, position))?;
+        snapshot.source().memory().admit_second_graph()?;
+        let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
+        let log = snapshot.source().log();
+        recover::replay_to(&**log, &mut rebuilt, position, &Memory::new(None), |at| progress(at, position))?;
         let mut differences = compare::differences(&rebuilt, snapshot.graph());
         differences.extend(compare::inconsistencies(snapshot.graph()));
         Ok(CheckReport {

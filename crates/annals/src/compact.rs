@@ -11,8 +11,8 @@ use std::sync::PoisonError;
 
 use crate::checkpoint;
 use crate::folder::Folder;
-use crate::graph::Graph;
 use crate::log::{FileLog, Log, ReadLimit, SegmentInfo};
+use crate::memory::Memory;
 use crate::model::{Action, Id, InstanceId, Record};
 use crate::record::{decode_record, encode_record};
 use crate::repository::Repository;
@@ -60,6 +60,8 @@ impl Repository {
             return Err(Error::new(ErrorKind::ReadOnly, "compact: the repository is open read-only"));
         }
         let _one = inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before anything is rewritten: it takes the memory of a second graph.
+        inner.committer.source().memory().admit_second_graph()?;
         let log = folder.log();
         log.roll()?;
         let sealed: Vec<SegmentInfo> =
@@ -73,8 +75,8 @@ impl Repository {
             purges.take_out(folder, &sealed, &mut report)?;
             // Slots and names are given in the order of the log, which has changed: go on from what a rebuild gives.
             inner.committer.source().clear();
-            let mut rebuilt = Graph::new();
-            recover::replay(&**log, &mut rebuilt, None)?;
+            let mut rebuilt = self.snapshot().graph().rebuilt_from_nothing();
+            recover::replay(&**log, &mut rebuilt, &Memory::new(None), None)?;
             inner.committer.replace_graph(rebuilt)?;
         }
         inner.checkpoint_held()?;

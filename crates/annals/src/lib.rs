@@ -47,6 +47,7 @@
 //! | you want to | look at |
 //! |---|---|
 //! | open a repository in a folder, in memory, or on a log of your own | [`Repository::open`], [`Repository::in_memory`], [`Repository::with_log`]; settings: [`Options`] |
+//! | hold more than fits memory | [`Options::memory_bytes_max`], [`parse_size`] |
 //! | write | [`Repository::transact`], [`Transaction`]; contents: [`NewEntity`], [`NewRelationship`], [`ClassificationContent`], [`Patch`] |
 //! | write from many threads, or without waiting | [`Transaction::submit`], [`Transaction::try_submit`], [`Ticket`] |
 //! | look up one instance | [`Snapshot::entity`], [`Snapshot::relationship`], [`Entity`], [`Relationship`] |
@@ -80,6 +81,7 @@ mod position;
 mod model;
 mod record;
 pub mod log;
+mod memory;
 mod graph;
 mod read;
 mod write;
@@ -88,12 +90,13 @@ mod follow;
 mod checkpoint;
 mod folder;
 mod options;
+mod size;
 mod repository;
 mod check;
 mod backup;
 mod compact;
 
-pub use backup::{BackupReport, restore, verify};
+pub use backup::{BackupReport, restore, restore_with, verify, verify_with};
 pub use check::CheckReport;
 pub use compact::CompactReport;
 pub use error::{Error, ErrorKind, Result};
@@ -103,6 +106,7 @@ pub use options::{Options, ReplayProgress};
 pub use position::Position;
 pub use read::*;
 pub use repository::Repository;
+pub use size::parse_size;
 pub use write::*;
 
 /// The examples of the documents are tests.

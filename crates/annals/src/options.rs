@@ -1,8 +1,11 @@
 //! Settings of a repository. Every default is what most users want.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::Position;
+use crate::graph::spill_file::{FILE_BYTES_MAX, SpillSettings};
+use crate::memory::Memory;
 
 /// Called now and then while a repository is opened: records replayed so far, and records in all.
 pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
@@ -20,6 +23,12 @@ pub struct Options {
     pub queue_bytes_max: usize,
     /// A checkpoint is taken in the background when the log has grown by this much since the last. Units: bytes.
     pub checkpoint_log_bytes: u64,
+    /// Most memory the process shall hold (its resident set), `None` for no bound; at least 16 MiB. With a budget, long
+    /// values are kept in files beside the repository, and what would exceed it is refused: see the manual, docs/memory.md.
+    /// Units: bytes.
+    pub memory_bytes_max: Option<u64>,
+    /// With a memory budget, values from this length on are kept in files. Units: bytes.
+    pub spilled_value_bytes_min: usize,
     /// Told how far opening has come.
     pub on_replay: Option<ReplayProgress>,
 }
@@ -32,12 +41,25 @@ impl Default for Options {
             queue_transactions_max: 65_536,
             queue_bytes_max: 256 << 20,
             checkpoint_log_bytes: 256 << 20,
+            memory_bytes_max: None,
+            spilled_value_bytes_min: 128,
             on_replay: None,
         }
     }
 }
 
 impl Options {
+    /// Where long values go, if there is a memory budget: to `folder`, or to the system's folder for temporary files.
+    pub(crate) fn spill(&self, folder: Option<&Path>, memory: &Arc<Memory>) -> Option<SpillSettings> {
+        self.memory_bytes_max?;
+        Some(SpillSettings {
+            folder: folder.map_or_else(std::env::temp_dir, Path::to_path_buf),
+            value_bytes_min: self.spilled_value_bytes_min,
+            file_bytes_max: FILE_BYTES_MAX,
+            memory: Arc::clone(memory),
+        })
+    }
+
     /// Read-only.
     pub fn read_only() -> Options {
         Options { is_read_only: true, ..Options::default() }
@@ -52,6 +74,8 @@ impl std::fmt::Debug for Options {
             .field("queue_transactions_max", &self.queue_transactions_max)
             .field("queue_bytes_max", &self.queue_bytes_max)
             .field("checkpoint_log_bytes", &self.checkpoint_log_bytes)
+            .field("memory_bytes_max", &self.memory_bytes_max)
+            .field("spilled_value_bytes_min", &self.spilled_value_bytes_min)
             .finish_non_exhaustive()
     }
 }

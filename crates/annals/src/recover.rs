@@ -4,6 +4,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
 use crate::log::{Log, ReadLimit};
+use crate::memory::Memory;
 use crate::model::Record;
 use crate::options::ReplayProgress;
 use crate::record::decode_record;
@@ -19,8 +20,13 @@ const AHEAD_BATCHES_MAX: usize = 2;
 /// Applies every record after the graph's position.
 ///
 /// Errors: `Corrupted` if a record is damaged or does not fit its predecessors; `Gap` if the log ends before the
-/// graph's position.
-pub(crate) fn replay(log: &dyn Log, graph: &mut Graph, progress: Option<&ReplayProgress>) -> Result<()> {
+/// graph's position; `TooLarge` if the memory budget does not hold it.
+pub(crate) fn replay(
+    log: &dyn Log,
+    graph: &mut Graph,
+    memory: &Memory,
+    progress: Option<&ReplayProgress>,
+) -> Result<()> {
     let tail = log.tail()?;
     if tail < graph.position {
         return Err(Error::new(
@@ -33,7 +39,7 @@ pub(crate) fn replay(log: &dyn Log, graph: &mut Graph, progress: Option<&ReplayP
             progress(at, tail);
         }
     };
-    replay_to(log, graph, tail, report)?;
+    replay_to(log, graph, tail, memory, report)?;
     report(graph.position);
     Ok(())
 }
@@ -46,6 +52,7 @@ pub(crate) fn replay_to(
     log: &dyn Log,
     graph: &mut Graph,
     end: Position,
+    memory: &Memory,
     mut progress: impl FnMut(Position),
 ) -> Result<()> {
     let first = graph.position.next();
@@ -53,6 +60,7 @@ pub(crate) fn replay_to(
         let (batches_in, batches) = sync_channel(AHEAD_BATCHES_MAX);
         scope.spawn(move || read_ahead(log, first, end, &batches_in));
         for batch in batches {
+            memory.admit_committed(AHEAD.bytes)?;
             for record in batch {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {
@@ -97,7 +105,7 @@ pub(crate) fn apply(graph: &mut Graph, position: Position, bytes: &[u8]) -> Resu
 
 fn apply_decoded(graph: &mut Graph, position: Position, record: &Record) -> Result<()> {
     graph.apply(position, record).map_err(|error| match error.kind() {
-        ErrorKind::Corrupted | ErrorKind::NewerFormat => error,
+        ErrorKind::Corrupted | ErrorKind::NewerFormat | ErrorKind::Io => error,
         _ => Error::new(
             ErrorKind::Corrupted,
             format!(

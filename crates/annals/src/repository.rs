@@ -11,6 +11,7 @@ use crate::folder::Folder;
 use crate::follow::Follow;
 use crate::graph::Graph;
 use crate::log::{Log, MemoryLog};
+use crate::memory::Memory;
 use crate::options::Options;
 use crate::read::{Snapshot, Source};
 use crate::write::{Committer, Limits, RETRIES_MAX, Receipt, Transaction, catch_up, start};
@@ -79,10 +80,15 @@ impl Repository {
 
     /// As [`Repository::open`], with settings.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Repository> {
+        let memory = Arc::new(Memory::new(options.memory_bytes_max));
+        memory.check()?;
         let (folder, mut warnings) = Folder::open(path.as_ref(), options.is_read_only)?;
-        let graph = folder.load_checkpoint(&mut warnings)?;
+        // A reader may not be allowed to write there.
+        let spilled = (!options.is_read_only).then(|| folder.spilled());
+        let spill = options.spill(spilled.as_deref(), &memory);
+        let graph = folder.load_checkpoint(spill.as_ref(), &mut warnings)?;
         let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
-        Repository::start(log, Some(folder), graph, warnings, options)
+        Repository::start(log, Some(folder), graph, memory, warnings, options)
     }
 
     /// A repository that forgets everything when it is dropped.
@@ -93,27 +99,29 @@ impl Repository {
 
     /// A repository on any log. It has no folder, so no checkpoints: opening replays the log.
     pub fn with_log(log: Arc<dyn Log>, options: Options) -> Result<Repository> {
-        Repository::start(log, None, Graph::new(), Vec::new(), options)
+        let memory = Arc::new(Memory::new(options.memory_bytes_max));
+        memory.check()?;
+        let graph = Graph::with_spill(options.spill(None, &memory).as_ref());
+        Repository::start(log, None, graph, memory, Vec::new(), options)
     }
 
     fn start(
         log: Arc<dyn Log>,
         folder: Option<Folder>,
         mut graph: Graph,
+        memory: Arc<Memory>,
         warnings: Vec<String>,
         options: Options,
     ) -> Result<Repository> {
-        let source = Arc::new(Source::new(Arc::clone(&log)));
+        let queue_bytes = memory.share(options.queue_bytes_max);
+        let source = Arc::new(Source::new(Arc::clone(&log), memory));
         let loaded_position = graph.position;
-        crate::recover::replay(&*log, &mut graph, options.on_replay.as_ref())?;
+        crate::recover::replay(&*log, &mut graph, source.memory(), options.on_replay.as_ref())?;
         let read_only = options.is_read_only.then(|| {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
             Error::new(ErrorKind::ReadOnly, text)
         });
-        let limits = Limits {
-            queue_transactions: options.queue_transactions_max,
-            queue_bytes: options.queue_bytes_max,
-        };
+        let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
         let committer = Arc::new(Committer::new(Arc::new(graph), source, limits, read_only));
         let inner = Arc::new(Inner {
             committer,

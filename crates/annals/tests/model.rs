@@ -24,12 +24,23 @@ enum Home {
 }
 
 impl Home {
-    fn open(&self) -> CheckedRepository {
+    fn open(&self, options: Options) -> CheckedRepository {
         match self {
-            Home::Memory(log) => CheckedRepository::on(Arc::new(log.clone())),
-            Home::Folder(folder) => CheckedRepository::open(folder.path().join("repository")),
+            Home::Memory(log) => CheckedRepository::on_with(Arc::new(log.clone()), options)
+                .expect("open a repository on a log"),
+            Home::Folder(folder) => CheckedRepository::open_with(folder.path().join("repository"), options),
         }
     }
+}
+
+/// Half of all openings have a memory budget: values of any length then leave memory, or only longer ones. What the
+/// repository answers must not depend on it, nor on what it had when its checkpoint was written.
+fn options(random: &mut Random) -> Options {
+    if random.one_in(2) {
+        return Options::default();
+    }
+    let spilled_value_bytes_min = *random.choose(&[1, 3, 120, 128]);
+    Options { memory_bytes_max: Some(64 << 30), spilled_value_bytes_min, ..Options::default() }
 }
 
 struct History {
@@ -54,7 +65,7 @@ impl History {
         };
         let has_own_clock = !random.one_in(4);
         let mut history = History {
-            repository: Some(home.open()),
+            repository: Some(home.open(options(&mut random))),
             home,
             model: Reference::default(),
             generator: Generator { random, shape, instants: Vec::new() },
@@ -210,7 +221,7 @@ impl History {
         } else {
             self.repository.take();
         }
-        self.repository = Some(self.home.open());
+        self.repository = Some(self.home.open(options(&mut self.generator.random)));
         let snapshot = self.repository().snapshot();
         compare_all(&snapshot, &self.model, View { position: self.model.position, valid: i64::MAX });
     }

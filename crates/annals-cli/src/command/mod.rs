@@ -97,7 +97,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),
         Command::Compact(arguments) => compact::run(&mut context, arguments),
-        Command::Serve(serve) => serve.run(&arguments.global.repository).map_err(Into::into),
+        Command::Serve(serve) => serve.run(&arguments.global).map_err(Into::into),
         Command::Completions(arguments) => completions::run(&mut context, arguments),
     };
     // Also after a failure: what was printed before it belongs to the answer.

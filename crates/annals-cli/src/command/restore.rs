@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use annals::Options;
 use clap::Args;
 
 use crate::context::Context;
@@ -22,6 +23,7 @@ pub struct Arguments {
 
 /// Copies, verifies and tells what was copied.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let report = annals::restore(&arguments.backup, &arguments.folder)?;
+    let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
+    let report = annals::restore_with(&arguments.backup, &arguments.folder, &options)?;
     super::backup::print(context, "restored", &report, &arguments.folder)
 }

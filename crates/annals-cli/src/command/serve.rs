@@ -2,11 +2,12 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use annals::{Options, Result};
 
+use crate::context::Global;
 use crate::http::{Limits, Settings, serve};
 
 /// Serve a repository over HTTP.
@@ -17,6 +18,7 @@ use crate::http::{Limits, Settings, serve};
 #[command(after_help = "Examples:
   annals serve library
   annals serve library --listen 0.0.0.0:8280
+  annals serve library --memory 1.5GiB
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
@@ -76,10 +78,14 @@ fn millis(duration: Duration) -> u64 {
 
 impl Serve {
     /// Serves until a signal says stop.
-    pub fn run(&self, repository: &Path) -> Result<()> {
+    pub fn run(&self, global: &Global) -> Result<()> {
         let limits = self.limits();
-        let folder = self.folder.clone().unwrap_or_else(|| repository.to_path_buf());
-        let options = Options { is_read_only: self.read_only, ..Options::default() };
+        let folder = self.folder.clone().unwrap_or_else(|| global.repository.clone());
+        let options = Options {
+            is_read_only: self.read_only,
+            memory_bytes_max: global.memory_bytes_max,
+            ..Options::default()
+        };
         let settings = Settings { folder, listen: self.listen, options, limits };
         serve(settings, |address| {
             let mut output = std::io::stdout().lock();

@@ -22,6 +22,9 @@ fn a_malformed_command_line_exits_with_2() {
         &["apply", "people.jsonl"],
         &["export", "--format", "csv"],
         &["diff", "ada"],
+        &["stats", "--memory", "lots"],
+        &["stats", "--memory", "1GiBs"],
+        &["stats", "--memory", "1MiB"],
     ] {
         let done = place.run(arguments);
         assert_eq!(done.code, 2, "{arguments:?}: {done:?}");

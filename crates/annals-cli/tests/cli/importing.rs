@@ -15,6 +15,24 @@ fn person(number: usize) -> String {
 }
 
 #[test]
+fn with_a_memory_budget_everything_answers_as_without() {
+    let place = Place::new();
+    let long = "long ".repeat(2_000);
+    let entity = json!({ "entity": { "id": "a", "type": "t", "properties": { "text": long } } });
+    place.write("long.jsonl", &format!("{entity}\n"));
+    place.ok(&["import", "long.jsonl", "--memory", "2GiB"]);
+    let without = place.ok(&["get", "a"]);
+    assert!(without.contains("long long"));
+    assert_eq!(place.ok(&["get", "a", "--memory", "1.5GiB"]), without);
+    place.ok(&["check", "--memory", "4GB"]);
+    place.ok(&["compact", "--memory", "4GB"]);
+    let place_of_backup = place.path("backup");
+    let backup = place_of_backup.to_str().unwrap();
+    place.ok(&["backup", backup, "--memory", "2GiB"]);
+    place.ok(&["restore", backup, place.path("again").to_str().unwrap(), "--memory", "2GiB"]);
+}
+
+#[test]
 fn a_bad_line_is_told_and_the_others_are_kept() {
     let place = Place::new();
     let lines = [person(1), person(2), "{\"entity\": oops}\n".into(), person(4), person(5)];

@@ -28,10 +28,11 @@ pub(super) enum Kind {
     Wide,
     Keys,
     End,
+    Values,
 }
 
 impl Kind {
-    const ALL: [Kind; 12] = [
+    const ALL: [Kind; 13] = [
         Kind::Header,
         Kind::Instants,
         Kind::Names,
@@ -44,6 +45,7 @@ impl Kind {
         Kind::Wide,
         Kind::Keys,
         Kind::End,
+        Kind::Values,
     ];
 }
 

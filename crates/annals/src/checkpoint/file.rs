@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::load::load;
 use super::save::save;
 use crate::graph::Graph;
+use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
 use crate::{Error, Position, Result};
 
@@ -37,13 +38,18 @@ fn files(folder: &Path) -> Vec<(Position, PathBuf)> {
 }
 
 /// The graph of the newest whole checkpoint of this log. What is wrong with others becomes a warning.
-pub(crate) fn load_newest(folder: &Path, log: &dyn Log, warnings: &mut Vec<String>) -> Result<Option<Graph>> {
+pub(crate) fn load_newest(
+    folder: &Path,
+    log: &dyn Log,
+    spill: Option<&SpillSettings>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Graph>> {
     let tail = log.tail()?;
     for (position, path) in files(folder) {
         let outcome = match File::open(&path) {
             _ if position > tail => Err(format!("of position {position}, beyond the log's tail {tail}")),
             Err(error) => Err(format!("cannot be opened: {error}")),
-            Ok(file) => load(BufReader::with_capacity(1 << 20, file)),
+            Ok(file) => load(BufReader::with_capacity(1 << 20, file), spill),
         };
         let why = match outcome {
             Err(why) => why,

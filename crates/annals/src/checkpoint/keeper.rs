@@ -44,6 +44,13 @@ impl Inner {
         Ok(snapshot.position())
     }
 
+    /// How much the log must grow until the next checkpoint. With a memory budget checkpoints may be far larger than
+    /// memory: a quarter of the log then, so that a bulk load writes each value a few times and not once for 256 MiB.
+    fn checkpoint_log_bytes(&self, log_bytes: u64) -> u64 {
+        let least = self.options.checkpoint_log_bytes;
+        if self.options.memory_bytes_max.is_some() { least.max(log_bytes / 4) } else { least }
+    }
+
     /// Size of the segments that the checkpoint loaded at opening covers as a whole. Units: bytes.
     fn checkpointed_bytes(&self) -> u64 {
         let segments =
@@ -79,7 +86,7 @@ fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
         if bytes < bytes_then {
             bytes_then = bytes;
         }
-        if bytes - bytes_then < inner.options.checkpoint_log_bytes || is_stopping.load(Ordering::SeqCst) {
+        if bytes - bytes_then < inner.checkpoint_log_bytes(bytes) || is_stopping.load(Ordering::SeqCst) {
             continue;
         }
         bytes_then = bytes;

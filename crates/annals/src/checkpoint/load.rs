@@ -11,14 +11,15 @@ use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
 use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
-use crate::graph::row::Limits;
+use crate::graph::row_check::{Ends, Limits};
+use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
 use crate::graph::types::Types;
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
 
 /// Blocks that may wait for the thread that reads a table.
-const WAITING_BLOCKS_MAX: usize = 64;
+const WAITING_BLOCKS_MAX: usize = 16;
 
 #[derive(Default)]
 struct Header {
@@ -51,13 +52,13 @@ struct LinkParts {
 type Block = (Kind, Vec<u8>);
 
 /// Reads the whole graph, and the checksum of the record at its position. Errors: why the file cannot be used.
-pub(super) fn load(mut input: impl Read) -> Loaded<(Graph, u32)> {
+pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loaded<(Graph, u32)> {
     std::thread::scope(|scope| {
         // The tables are most of the work, and neither needs the other.
         let (entities_in, entities) = sync_channel(WAITING_BLOCKS_MAX);
         let (relationships_in, relationships) = sync_channel(WAITING_BLOCKS_MAX);
-        let entities = scope.spawn(move || read_table(&entities));
-        let relationships = scope.spawn(move || read_table(&relationships));
+        let entities = scope.spawn(move || read_table(&entities, spill));
+        let relationships = scope.spawn(move || read_table(&relationships, spill));
         let parts = read(&mut input, [entities_in, relationships_in]);
         let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
         let tables = [joined(entities.join()), joined(relationships.join())];
@@ -67,8 +68,8 @@ pub(super) fn load(mut input: impl Read) -> Loaded<(Graph, u32)> {
     })
 }
 
-fn read_table(blocks: &Receiver<Block>) -> Loaded<TableParts> {
-    let mut table = TableParts::default();
+fn read_table(blocks: &Receiver<Block>, spill: Option<&SpillSettings>) -> Loaded<TableParts> {
+    let mut table = TableParts::new(spill);
     for (kind, payload) in blocks {
         let mut input = Input::new(&payload);
         input.u8()?;
@@ -89,7 +90,7 @@ fn read(input: &mut impl Read, tables: [SyncSender<Block>; 2]) -> Loaded<Parts> 
         }
         is_first = false;
         let is_of_table = match kind {
-            Kind::Ids | Kind::Pages | Kind::Extras => true,
+            Kind::Ids | Kind::Pages | Kind::Extras | Kind::Values => true,
             Kind::Keys => payload.first() != Some(&NO_TABLE),
             _ => false,
         };
@@ -182,7 +183,7 @@ impl Parts {
         let entity_rows = entities.rows(slots[0])?;
         let relationship_rows = relationships.rows(slots[1])?;
         let limits = |ends| Limits { names: names.len(), authors: authors.len(), ends };
-        let (of_entities, of_relationships) = (limits(None), limits(Some(entity_rows.clone())));
+        let (of_entities, of_relationships) = (limits(Ends::None), limits(Ends::Of(entity_rows.clone())));
         let [out, into] = self.links;
         let (entities, relationships, out, into) = std::thread::scope(|scope| {
             let relationships = scope.spawn(|| relationships.table(relationship_rows, &of_relationships));

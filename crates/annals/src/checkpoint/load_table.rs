@@ -5,38 +5,48 @@ use std::sync::Arc;
 use super::block::{Input, Kind, Loaded, damaged};
 use super::load_instance::{instance, past};
 use super::load_keys::KeySets;
+use super::load_rows::RowParts;
 use super::save::SetKind;
 use crate::graph::instance::Instance;
-use crate::graph::row::Limits;
+use crate::graph::row_check::Limits;
 use crate::graph::rows::Rows;
+use crate::graph::spill_file::SpillSettings;
 use crate::graph::table::{Extra, Table};
 use crate::model::Id;
 
 /// What has been read of a table.
-#[derive(Default)]
 pub(super) struct TableParts {
     ids: Vec<Id>,
     extras: Vec<Extra>,
-    // Pages side by side, with the end of each.
-    pages: Vec<u8>,
-    page_ends: Vec<usize>,
+    rows: RowParts,
     pub(super) keys: KeySets,
 }
 
 impl TableParts {
+    pub(super) fn new(spill: Option<&SpillSettings>) -> TableParts {
+        TableParts {
+            ids: Vec::new(),
+            extras: Vec::new(),
+            rows: RowParts::new(spill),
+            keys: KeySets::default(),
+        }
+    }
+
     /// Reads one block.
     pub(super) fn read(&mut self, kind: Kind, input: &mut Input) -> Loaded<()> {
         if kind == Kind::Keys {
+            self.rows.forget_packed();
             return self.keys.read(input);
         }
         while !input.is_empty() {
             match kind {
                 Kind::Ids => self.ids.push(input.id()?),
-                Kind::Pages => {
-                    self.pages.extend_from_slice(input.bytes()?);
-                    self.page_ends.push(self.pages.len());
+                Kind::Values => self.rows.read_value(input.bytes()?)?,
+                Kind::Pages => self.rows.read_page(input.bytes()?, &self.ids, &mut self.extras)?,
+                _ => {
+                    let extra = self.rows.take_extra(self.extras.len(), extra(input)?);
+                    self.extras.push(extra);
                 }
-                _ => self.extras.push(extra(input)?),
             }
         }
         Ok(())
@@ -44,12 +54,7 @@ impl TableParts {
 
     /// The rows, which are not looked into yet.
     pub(super) fn rows(&mut self, len: usize) -> Loaded<Rows> {
-        let starts = std::iter::once(&0).chain(&self.page_ends);
-        let pages: Vec<&[u8]> =
-            starts.zip(&self.page_ends).map(|(&start, &end)| &self.pages[start..end]).collect();
-        let rows = Rows::from_pages(&pages, len).ok_or_else(|| damaged("a page of rows"))?;
-        (self.pages, self.page_ends) = Default::default();
-        Ok(rows)
+        self.rows.finish(len)
     }
 
     /// The table, if everything that its rows refer to is there.
@@ -66,7 +71,7 @@ impl TableParts {
         if !self.extras.iter().all(is_sound) || !rows.iter().all(|row| limits.admit_row(row, is_whole)) {
             return Err(damaged("an instance refers to what is not there"));
         }
-        let mut table = Table::from_rows(rows, self.extras.into_iter().collect(), self.ids);
+        let mut table = Table::from_rows(rows, self.extras.into_iter().collect(), self.ids, self.rows.spill);
         let keys = &mut self.keys;
         table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));

@@ -6,6 +6,7 @@ mod file;
 mod load;
 mod load_instance;
 mod load_keys;
+mod load_rows;
 mod load_table;
 mod save;
 mod keeper;

@@ -10,6 +10,8 @@ use crate::graph::instance::{Instance, Stamp};
 use crate::graph::key_set::KeySet;
 use crate::graph::past::{Past, PastVersion};
 use crate::graph::properties::Properties;
+use crate::graph::row::Packed;
+use crate::graph::rows::rows_of;
 use crate::graph::table::{Extra, Table};
 use crate::model::{Action, Change, Instant, Record, Status};
 use crate::record::{encode_record, encode_value_into};
@@ -17,7 +19,10 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 3;
+pub(super) const FORMAT: u64 = 4;
+
+/// Pages whose spilled values stand together before them.
+const PAGES_TOGETHER: usize = 64;
 
 /// In the place of the number of a table, for keys that belong to none.
 pub(super) const NO_TABLE: u8 = 2;
@@ -128,8 +133,35 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
         }
     }
     start_numbered(out, Kind::Pages, number)?;
-    for page in table.rows.pages() {
-        out.bytes(&page);
+    let mut pages = table.rows.pages().peekable();
+    while pages.peek().is_some() {
+        let together: Vec<Arc<[u8]>> = pages.by_ref().take(PAGES_TOGETHER).collect();
+        if table.spill.is_used() {
+            save_values(out, number, table, &together)?;
+            start_numbered(out, Kind::Pages, number)?;
+        }
+        for page in together {
+            out.bytes(&page);
+            if out.end_item()? {
+                out.u8(number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The spilled values of the rows of `pages`, in order, before the pages: so whoever loads them has each when it comes
+/// upon its place, and never more than those of so many pages.
+fn save_values(
+    out: &mut BlockWriter<impl Write>,
+    number: u8,
+    table: &Table,
+    pages: &[Arc<[u8]>],
+) -> io::Result<()> {
+    start_numbered(out, Kind::Values, number)?;
+    let rows = pages.iter().flat_map(|page| rows_of(page)).filter(|row| !row.is_empty());
+    for place in rows.flat_map(|row| Packed::new(row).places()) {
+        out.bytes(&table.spill.read(place).map_err(io::Error::other)?);
         if out.end_item()? {
             out.u8(number);
         }

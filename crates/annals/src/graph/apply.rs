@@ -155,7 +155,7 @@ impl Graph {
     }
 
     pub(super) fn known(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
-        let found = self.table(kind_of(instance)).find(instance.id());
+        let found = self.table(kind_of(instance)).find(instance.id())?;
         found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
     }
 
@@ -319,7 +319,7 @@ impl Graph {
         let slots: Vec<u32> = table.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
         let types = Arc::clone(&self.types);
         for slot in slots {
-            let instance = self.table(kind).get(slot).expect("extents list live instances");
+            let instance = self.table(kind).get(slot)?.expect("extents list live instances");
             self.check_instance(kind, &instance, Some(slot))
                 .and_then(|()| match kind {
                     TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
@@ -341,7 +341,7 @@ impl Graph {
     fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
         for &name in classifications {
             for slot in self.entities.classified.of(name).into_iter().flat_map(SlotSet::iter) {
-                let entity = self.entities.get(slot).expect("classified entities are live");
+                let entity = self.entities.get(slot)?.expect("classified entities are live");
                 let classification = entity.classification(name).expect("the index says so");
                 let touched = classification.properties.iter().map(|(name, _)| name);
                 self.check_properties(TypeKind::Classification, name, &classification.properties, touched)

@@ -111,13 +111,17 @@ impl Graph {
         }
         let table = self.table(kind);
         let Some(values) = table.values.get(name.index()) else { return Ok(()) };
-        let mut taken = None;
+        let (mut taken, mut unread) = (None, Ok(()));
         for_each_indexed(value, |scalar| {
             let mut key = Vec::new();
             append_index_key(scalar, &mut key);
             for found in values.prefix(&key).map(slot_of_key) {
                 let Some(other) = table.row(found).filter(|_| Some(found) != own_slot) else { continue };
-                let holds = other.property(name).is_some_and(|held| match held {
+                let held = table.read_value(found, name).unwrap_or_else(|error| {
+                    unread = Err(error);
+                    None
+                });
+                let holds = held.is_some_and(|held| match held {
                     Value::Set(held) => held.contains(scalar),
                     held => held == *scalar,
                 });
@@ -127,7 +131,7 @@ impl Graph {
                 }
             }
         });
-        let Some((scalar, other)) = taken else { return Ok(()) };
+        let Some((scalar, other)) = taken else { return unread };
         Err(Error::new(
             ErrorKind::NotUnique,
             format!(

@@ -17,21 +17,20 @@ impl Graph {
         let (slot, found) = self.live(instance)?;
         check_not_before(context, &found)?;
         if kind_of(instance) == TypeKind::Relationship {
-            self.delete_relationship(context, slot);
-            return Ok(());
+            return self.delete_relationship(context, slot);
         }
         let relationships = self.live_relationships(slot);
         for &relationship in &relationships {
-            check_not_before(context, &self.relationships.get(relationship).expect("it is linked"))?;
+            check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
         }
         if context.valid_from < context.stamp.micros {
             // A relationship that was deleted from a later time on is still seen before that time.
             for relationship in self.past_relationships(slot) {
-                check_not_before(context, &self.relationships.get(relationship).expect("it is linked"))?;
+                check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
             }
         }
         for relationship in relationships {
-            self.delete_relationship(context, relationship);
+            self.delete_relationship(context, relationship)?;
         }
         self.leave_indexes(TypeKind::Entity, slot, &found);
         self.entities.replace(slot, &deleted(&found, context));
@@ -50,14 +49,15 @@ impl Graph {
         slots
     }
 
-    fn delete_relationship(&mut self, context: Context, slot: u32) {
-        let found = self.relationships.get(slot).expect("it is linked");
+    fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
+        let found = self.relationships.get(slot)?.expect("it is linked");
         for (end, direction, link) in links_of(slot, &found) {
             self.adjacency_mut(direction).remove(end, link);
             self.past_links.insert(&past_link_key(end, direction, link));
         }
         self.leave_indexes(TypeKind::Relationship, slot, &found);
         self.relationships.replace(slot, &deleted(&found, context));
+        Ok(())
     }
 
     pub(super) fn restore(
@@ -121,7 +121,7 @@ impl Graph {
     }
 
     fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
-        let found = self.relationships.get(slot).expect("it was found");
+        let found = self.relationships.get(slot)?.expect("it was found");
         for end in found.ends {
             self.live_end(self.entities.id(end), context.valid_from)?;
         }
@@ -141,31 +141,29 @@ impl Graph {
     pub(super) fn purge(&mut self, instance: &InstanceId) -> Result<()> {
         let (slot, _) = self.known(instance)?;
         if kind_of(instance) == TypeKind::Relationship {
-            self.purge_relationship(slot);
-            return Ok(());
+            return self.purge_relationship(slot);
         }
         for relationship in self.live_relationships(slot) {
-            self.purge_relationship(relationship);
+            self.purge_relationship(relationship)?;
         }
         for relationship in self.past_relationships(slot) {
-            self.purge_relationship(relationship);
+            self.purge_relationship(relationship)?;
         }
-        self.forget(TypeKind::Entity, slot);
-        Ok(())
+        self.forget(TypeKind::Entity, slot)
     }
 
-    fn purge_relationship(&mut self, slot: u32) {
-        let found = self.relationships.get(slot).expect("it was found");
+    fn purge_relationship(&mut self, slot: u32) -> Result<()> {
+        let found = self.relationships.get(slot)?.expect("it was found");
         for (end, direction, link) in links_of(slot, &found) {
             self.adjacency_mut(direction).remove(end, link);
             self.past_links.remove(&past_link_key(end, direction, link));
         }
-        self.forget(TypeKind::Relationship, slot);
+        self.forget(TypeKind::Relationship, slot)
     }
 
     /// Takes an instance out of every index, of the present and of the past, and frees its slot for good.
-    fn forget(&mut self, kind: TypeKind, slot: u32) {
-        let instance = self.table(kind).get(slot).expect("it was found");
+    fn forget(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
+        let instance = self.table(kind).get(slot)?.expect("it was found");
         if instance.is_live() {
             self.leave_indexes(kind, slot, &instance);
         }
@@ -174,6 +172,7 @@ impl Graph {
         table.forget_past_values(slot);
         table.forget_past_classified(slot);
         table.remove(slot);
+        Ok(())
     }
 }
 

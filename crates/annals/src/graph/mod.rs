@@ -17,9 +17,12 @@ pub(crate) mod past;
 pub(crate) mod patch;
 pub(crate) mod properties;
 pub(crate) mod row;
+pub(crate) mod row_check;
 mod row_value;
 pub(crate) mod rows;
 pub(crate) mod slot_set;
+pub(crate) mod spill;
+pub(crate) mod spill_file;
 pub(crate) mod symbols;
 pub(crate) mod table;
 pub(crate) mod types;
@@ -33,6 +36,8 @@ use std::sync::Arc;
 
 use adjacency::{Adjacency, Link, Neighbors};
 use key_set::KeySet;
+use spill::Spill;
+use spill_file::SpillSettings;
 use symbols::Symbols;
 use table::Table;
 use types::Types;
@@ -67,8 +72,8 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The graph before the first record.
-    pub(crate) fn new() -> Graph {
+    /// The graph before the first record, which spills as `settings` say; without them everything stays in memory.
+    pub(crate) fn with_spill(settings: Option<&SpillSettings>) -> Graph {
         Graph {
             position: Position::ZERO,
             instants: Vector::new(),
@@ -76,12 +81,25 @@ impl Graph {
             authors: Symbols::new(),
             types: Arc::new(Types::default()),
             type_changes: Vector::new(),
-            entities: Table::new(),
-            relationships: Table::new(),
+            entities: Table::new(Spill::new(settings)),
+            relationships: Table::new(Spill::new(settings)),
             out: Adjacency::new(),
             into: Adjacency::new(),
             past_links: KeySet::new(),
         }
+    }
+
+    /// The graph before the first record, which spills as this one does, to files of its own.
+    pub(crate) fn rebuilt_from_nothing(&self) -> Graph {
+        Graph::with_spill(self.entities.spill.settings())
+    }
+
+    /// A copy to try changes on that are thrown away: it spills nothing.
+    pub(crate) fn speculative(&self) -> Graph {
+        let mut copy = self.clone();
+        copy.entities.spill.stop();
+        copy.relationships.spill.stop();
+        copy
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

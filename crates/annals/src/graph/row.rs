@@ -5,10 +5,13 @@ use std::sync::Arc;
 use super::instance::{Classification, Instance, NO_ENDS, Stamp};
 use super::past::{Past, PastVersion, Place};
 use super::properties::Properties;
-use super::row_value::{self, Bytes, append_properties, checked, skip_properties};
-use super::rows::Rows;
+use super::row_value::{self, Bytes, append_properties, skip_properties};
+use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
+use crate::Result;
 use crate::model::{Id, Status, Value};
+
+pub(crate) use super::row_value::{Packing, Reader};
 
 /// Longest packed form; a longer instance is kept whole. Units: bytes.
 pub(crate) const PACKED_BYTES_MAX: usize = 1_024;
@@ -18,14 +21,15 @@ pub(crate) const NO_EXTRA: u32 = u32::MAX;
 // Bits of the first byte.
 const DELETED: u8 = 1;
 const HAS_ENDS: u8 = 2;
-const IS_LATER: u8 = 4;
-const IS_CLASSIFIED: u8 = 8;
-const IS_WHOLE: u8 = 16;
+pub(super) const IS_LATER: u8 = 4;
+pub(super) const IS_CLASSIFIED: u8 = 8;
+pub(super) const IS_WHOLE: u8 = 16;
+const HAS_SPILLED: u8 = 32;
 
 // Offsets of what every packed row has. A whole one has only the flags and, at `EXTRA_OF_WHOLE`, where it is.
-const PROPERTIES_COUNT: usize = 1;
+pub(super) const PROPERTIES_COUNT: usize = 1;
 const TYPE: usize = 2;
-const EXTRA_OF_WHOLE: usize = 2;
+pub(super) const EXTRA_OF_WHOLE: usize = 2;
 const POSITION: usize = 6;
 const CHANGE: usize = 14;
 const AUTHOR: usize = 18;
@@ -44,7 +48,7 @@ const VALID_FROM: usize = 28;
 const LIVE_FROM: usize = 36;
 const CHANGED: usize = 44;
 const EXTRA: usize = 52;
-const LATER_BYTES: usize = 56;
+pub(super) const LATER_BYTES: usize = 56;
 
 /// The version in force of one instance. Copying it copies a pointer.
 #[derive(Clone, Copy)]
@@ -55,12 +59,13 @@ pub(crate) enum Row<'g> {
 
 /// The bytes of a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Packed<'g>(&'g [u8]);
+pub(crate) struct Packed<'g>(pub(super) &'g [u8]);
 
-/// Appends the packed form of `instance`; false, and nothing, if it is too large for one.
-pub(crate) fn pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
+/// Appends the packed form of `instance`; false, and nothing, if it is too large for one. What `packing` leaves out is
+/// still to be put in its place, and the row to be marked.
+pub(crate) fn pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
     let start = out.len();
-    let is_packed = try_pack(instance, extra, out) && out.len() - start <= PACKED_BYTES_MAX;
+    let is_packed = try_pack(instance, extra, packing, out) && out.len() - start <= PACKED_BYTES_MAX;
     if !is_packed {
         out.truncate(start);
     }
@@ -73,7 +78,25 @@ pub(crate) fn pack_whole(extra: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&extra.to_le_bytes());
 }
 
-fn try_pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
+/// Says of a packed row that it has spilled values.
+pub(crate) fn mark_spilled(row: &mut [u8]) {
+    row[0] |= HAS_SPILLED;
+}
+
+/// Puts other places of spilled values into a packed row: for each in order what `place` gives.
+pub(crate) fn relocate(
+    row: &mut [u8],
+    mut place: impl FnMut(SpillPlace) -> Option<SpillPlace>,
+) -> Option<()> {
+    let places: Vec<(usize, SpillPlace)> = Packed(row).places_from_end().collect();
+    for (from_end, before) in places {
+        let at = row.len() - from_end;
+        row[at..at + SpillPlace::BYTES].copy_from_slice(&place(before)?.to_bytes());
+    }
+    Some(())
+}
+
+fn try_pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
     let is_later = !instance.is_untouched() || extra != NO_EXTRA;
     let Ok(count) = u8::try_from(instance.properties.len()) else { return false };
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
@@ -102,10 +125,10 @@ fn try_pack(instance: &Instance, extra: u32, out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(&instance.changed.to_le_bytes());
         out.extend_from_slice(&extra.to_le_bytes());
     }
-    if !append_properties(&instance.properties, PACKED_BYTES_MAX, out) {
+    if !append_properties(&instance.properties, packing, out) {
         return false;
     }
-    instance.classifications.is_none() || append_classifications(instance.classifications(), out)
+    instance.classifications.is_none() || append_classifications(instance.classifications(), packing, out)
 }
 
 fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
@@ -113,7 +136,11 @@ fn append_stamp(stamp: Stamp, out: &mut Vec<u8>) {
     out.extend_from_slice(&stamp.micros.to_le_bytes());
 }
 
-fn append_classifications(classifications: &[Classification], out: &mut Vec<u8>) -> bool {
+fn append_classifications(
+    classifications: &[Classification],
+    packing: &mut Packing,
+    out: &mut Vec<u8>,
+) -> bool {
     let Ok(count) = u8::try_from(classifications.len()) else { return false };
     out.push(count);
     classifications.iter().all(|known| {
@@ -123,7 +150,7 @@ fn append_classifications(classifications: &[Classification], out: &mut Vec<u8>)
         append_stamp(known.created, out);
         append_stamp(known.updated, out);
         out.push(count);
-        append_properties(&known.properties, PACKED_BYTES_MAX, out)
+        append_properties(&known.properties, packing, out)
     })
 }
 
@@ -136,83 +163,6 @@ impl Instance {
             && self.live_from == self.updated.micros
             && self.changed == self.place.position
             && self.past.is_none()
-    }
-}
-
-/// What rows may refer to: numbers below these.
-pub(crate) struct Limits {
-    pub(crate) names: usize,
-    pub(crate) authors: usize,
-    /// Rows of the ends of relationships; `None` for entities, which have no ends.
-    pub(crate) ends: Option<Rows>,
-}
-
-impl Limits {
-    /// True if reading this row, which somebody else wrote, cannot fail. `is_whole` tells of an extra, if it is
-    /// there, whether it is a whole instance.
-    pub(crate) fn admit_row(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> bool {
-        row.is_empty() || self.admit_packed(row, is_whole).is_some()
-    }
-
-    fn admit_packed(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> Option<()> {
-        let packed = Packed(row);
-        if packed.has(IS_WHOLE) {
-            let is_sound = row.len() == EXTRA_OF_WHOLE + 4 && is_whole(packed.extra()?)?;
-            return is_sound.then_some(());
-        }
-        let later = packed.later();
-        let properties_at = later + if packed.has(IS_LATER) { LATER_BYTES } else { 0 };
-        if row.len() < properties_at {
-            return None;
-        }
-        let whole = Row::Packed(packed);
-        let is_head_sound = whole.type_name().index() < self.names
-            && self.is_author(whole.updated())
-            && self.is_author(whole.created())
-            && self.are_ends(whole.ends())
-            && packed.extra().is_none_or(|extra| is_whole(extra) == Some(false));
-        let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names)?;
-        if packed.has(IS_CLASSIFIED) {
-            let (&count, following) = rest.split_first()?;
-            rest = following;
-            for _ in 0..count {
-                let head = Packed(rest.get(..CLASSIFICATION_HEAD_BYTES)?);
-                let is_sound = (head.u32(0) as usize) < self.names
-                    && self.is_author(head.stamp(8))
-                    && self.is_author(head.stamp(20));
-                let count = is_sound.then(|| rest[CLASSIFICATION_HEAD_BYTES - 1])?;
-                rest = checked(&rest[CLASSIFICATION_HEAD_BYTES..], count, self.names)?;
-            }
-        }
-        (is_head_sound && rest.is_empty()).then_some(())
-    }
-
-    /// The same of an instance that is kept whole.
-    pub(crate) fn admit(&self, instance: &Instance) -> bool {
-        let are_names =
-            |properties: &Properties| properties.iter().all(|(name, _)| name.index() < self.names);
-        instance.type_name.index() < self.names
-            && self.is_author(instance.created)
-            && self.is_author(instance.updated)
-            && self.are_ends(instance.ends)
-            && are_names(&instance.properties)
-            && instance.classifications().iter().all(|known| {
-                known.name.index() < self.names
-                    && self.is_author(known.created)
-                    && self.is_author(known.updated)
-                    && are_names(&known.properties)
-            })
-    }
-
-    fn is_author(&self, stamp: Stamp) -> bool {
-        stamp.author.index() < self.authors
-    }
-
-    fn are_ends(&self, ends: [u32; 2]) -> bool {
-        match &self.ends {
-            None => ends == NO_ENDS,
-            Some(rows) => ends.iter().all(|&end| rows.get(end as usize).is_some_and(|row| !row.is_empty())),
-        }
     }
 }
 
@@ -237,12 +187,12 @@ impl<'g> Packed<'g> {
     }
 
     #[inline]
-    fn has(self, flag: u8) -> bool {
+    pub(super) fn has(self, flag: u8) -> bool {
         self.0[0] & flag != 0
     }
 
     #[inline]
-    fn u32(self, at: usize) -> u32 {
+    pub(super) fn u32(self, at: usize) -> u32 {
         row_value::u32_at(self.0, at)
     }
 
@@ -250,13 +200,13 @@ impl<'g> Packed<'g> {
         row_value::u64_at(self.0, at).cast_signed()
     }
 
-    fn stamp(self, at: usize) -> Stamp {
+    pub(super) fn stamp(self, at: usize) -> Stamp {
         Stamp { author: Symbol(self.u32(at)), micros: self.i64(at + 4) }
     }
 
     /// Where the head of a row that is not an untouched first version goes on.
     #[inline]
-    fn later(self) -> usize {
+    pub(super) fn later(self) -> usize {
         HEAD_BYTES + if self.has(HAS_ENDS) { ENDS_BYTES } else { 0 }
     }
 
@@ -270,33 +220,72 @@ impl<'g> Packed<'g> {
         if self.has(IS_LATER) { self.u32(self.later() + at) } else { untouched }
     }
 
-    fn classifications(self) -> Vec<Classification> {
-        if !self.has(IS_CLASSIFIED) {
+    pub(crate) fn has_spilled(self) -> bool {
+        self.0[0] & HAS_SPILLED != 0
+    }
+
+    /// Where its spilled values are, in the order of the row.
+    pub(crate) fn places(self) -> Vec<SpillPlace> {
+        if !self.has_spilled() || self.is_whole() {
             return Vec::new();
         }
-        let mut rest = skip_properties(self.properties());
-        let count = rest[0];
-        rest = &rest[1..];
-        let mut found = Vec::with_capacity(count.into());
-        for _ in 0..count {
+        self.places_from_end().map(|(_, place)| place).collect()
+    }
+
+    fn places_from_end(self) -> impl Iterator<Item = (usize, SpillPlace)> {
+        let classified = self.classified().flat_map(|(_, properties)| properties.places());
+        self.properties().places().chain(classified)
+    }
+
+    /// True if it has a value, not spilled, of at least so many bytes.
+    pub(crate) fn has_longer(self, bytes: usize) -> bool {
+        self.properties().has_longer(bytes)
+            || self.classified().any(|(_, properties)| properties.has_longer(bytes))
+    }
+
+    // The head of each classification, and its properties.
+    fn classified(self) -> impl Iterator<Item = (Packed<'g>, Bytes<'g>)> {
+        let (mut rest, mut count): (&[u8], u8) = (&[], 0);
+        if self.has(IS_CLASSIFIED) {
+            rest = skip_properties(self.properties());
+            (count, rest) = (rest[0], &rest[1..]);
+        }
+        std::iter::from_fn(move || {
+            count = count.checked_sub(1)?;
             let head = Packed(rest);
             let properties =
                 Bytes::new(&rest[CLASSIFICATION_HEAD_BYTES..], rest[CLASSIFICATION_HEAD_BYTES - 1]);
-            found.push(Classification {
-                name: Symbol(head.u32(0)),
-                version: head.u32(4),
-                created: head.stamp(8),
-                updated: head.stamp(20),
-                properties: Properties::from_sorted(properties.collect()),
-            });
             rest = skip_properties(properties);
+            Some((head, properties))
+        })
+    }
+
+    fn classifications(self) -> Vec<Classification> {
+        let known = self.classified();
+        known
+            .map(|(head, properties)| head.classification(Properties::from_sorted(properties.collect())))
+            .collect()
+    }
+
+    fn read_classifications(self, read: Reader) -> Result<Vec<Classification>> {
+        let known = self.classified();
+        known.map(|(head, properties)| Ok(head.classification(properties.read(&mut *read)?))).collect()
+    }
+
+    // The classification that this is the head of.
+    fn classification(self, properties: Properties) -> Classification {
+        Classification {
+            name: Symbol(self.u32(0)),
+            version: self.u32(4),
+            created: self.stamp(8),
+            updated: self.stamp(20),
+            properties,
         }
-        found
     }
 }
 
 // Name (4), version (4), two stamps (12 each), number of properties (1).
-const CLASSIFICATION_HEAD_BYTES: usize = 33;
+pub(super) const CLASSIFICATION_HEAD_BYTES: usize = 33;
 
 impl<'g> Row<'g> {
     #[inline]
@@ -426,6 +415,22 @@ impl<'g> Row<'g> {
         }
     }
 
+    /// The same without reading a spilled value: `Err` then.
+    pub(crate) fn property_here(self, name: Symbol) -> std::result::Result<Option<Value>, SpillPlace> {
+        match self {
+            Row::Packed(packed) if packed.has_spilled() => packed.properties().find_here(name),
+            row => Ok(row.property(name)),
+        }
+    }
+
+    /// The same, also of a row with spilled values.
+    pub(crate) fn read_property(self, name: Symbol, read: Reader) -> Result<Option<Value>> {
+        match self {
+            Row::Packed(packed) if packed.has_spilled() => packed.properties().read_one(name, read),
+            row => Ok(row.property(name)),
+        }
+    }
+
     pub(crate) fn properties(self) -> Properties {
         match self {
             Row::Packed(packed) => Properties::from_sorted(packed.properties().collect()),
@@ -450,7 +455,10 @@ impl<'g> Row<'g> {
     }
 
     pub(crate) fn classified_names(self) -> Vec<Symbol> {
-        self.classifications().into_iter().map(|known| known.name).collect()
+        match self {
+            Row::Packed(packed) => packed.classified().map(|(head, _)| Symbol(head.u32(0))).collect(),
+            Row::Whole(instance) => instance.classifications().iter().map(|known| known.name).collect(),
+        }
     }
 
     pub(crate) fn classifications(self) -> Vec<Classification> {
@@ -460,14 +468,14 @@ impl<'g> Row<'g> {
         }
     }
 
-    /// Everything about the instance, taken apart.
-    pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>) -> Instance {
+    /// Everything about the instance, taken apart. Spilled values come through `read`.
+    pub(crate) fn unpack(self, id: &Id, past: Option<Arc<Past>>, read: Reader) -> Result<Instance> {
         let packed = match self {
-            Row::Whole(instance) => return instance.clone(),
+            Row::Whole(instance) => return Ok(instance.clone()),
             Row::Packed(packed) => packed,
         };
         let mut instance = Instance {
-            properties: self.properties(),
+            properties: packed.properties().read(&mut *read)?,
             type_name: self.type_name(),
             version: self.version(),
             versions: self.versions(),
@@ -485,7 +493,7 @@ impl<'g> Row<'g> {
             base: packed.later_u32(BASE, 0),
             since_anchor: packed.later_u32(SINCE_ANCHOR, 0),
         };
-        instance.set_classifications(packed.classifications());
-        instance
+        instance.set_classifications(packed.read_classifications(read)?);
+        Ok(instance)
     }
 }

@@ -1,13 +1,16 @@
 //! Properties in the bytes of a row.
 //!
-//! Shape: for each property, ordered by symbol: symbol (4), tag (1), value.
+//! Shape: for each property, ordered by symbol: symbol (4), tag (1), value. A spilled value is the place where it is.
 
 use std::sync::Arc;
 
 use super::properties::Properties;
+use super::row::PACKED_BYTES_MAX;
+use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
 use crate::model::{Instant, Value};
 use crate::record::{decode_value_from, encode_value_into};
+use crate::{Error, ErrorKind, Result};
 
 // What the value is, and how long: nothing, four bytes, eight bytes, or a length of two bytes and as many bytes.
 const FALSE: u8 = 0;
@@ -19,9 +22,51 @@ const TIMESTAMP: u8 = 5;
 const STRING: u8 = 6;
 // As the record encodes it.
 const OTHER: u8 = 7;
+// The same two in a spill file, and here their place of sixteen bytes.
+const SPILLED_STRING: u8 = 8;
+const SPILLED_OTHER: u8 = 9;
 
 const HEAD_BYTES: usize = 5;
 const IN_MEMORY: &str = "the graph wrote these bytes itself, or checked them when it loaded them";
+
+/// Gives the bytes of a spilled value.
+pub(crate) type Reader<'r> = &'r mut dyn FnMut(SpillPlace) -> Result<Vec<u8>>;
+
+/// How properties are packed, and what was left out of them to be spilled.
+pub(crate) struct Packing {
+    bytes_max: usize,
+    value_bytes_min: usize,
+    /// Where the place of each left out value belongs, counted from the start of the bytes appended to.
+    pub(crate) left_out: Vec<(usize, Content)>,
+}
+
+/// The bytes of a long value.
+pub(crate) enum Content {
+    Text(Arc<str>),
+    Encoded(Vec<u8>),
+}
+
+impl Content {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Content::Text(text) => text.as_bytes(),
+            Content::Encoded(bytes) => bytes,
+        }
+    }
+}
+
+impl Packing {
+    /// Leaves out values of at least `value_bytes_min`, which `usize::MAX` is for none.
+    pub(crate) fn new(value_bytes_min: usize) -> Packing {
+        Packing { bytes_max: PACKED_BYTES_MAX, value_bytes_min, left_out: Vec::new() }
+    }
+
+    fn leave_out(&mut self, tag: u8, content: Content, out: &mut Vec<u8>) {
+        out.push(tag);
+        self.left_out.push((out.len(), content));
+        out.extend_from_slice(&[0; SpillPlace::BYTES]);
+    }
+}
 
 #[inline]
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -75,6 +120,40 @@ impl<'g> Bytes<'g> {
         self.tagged().map(|(name, _)| name)
     }
 
+    /// Where its spilled values are, and how many bytes before the end of the row each place stands.
+    pub(super) fn places(self) -> impl Iterator<Item = (usize, SpillPlace)> {
+        self.tagged()
+            .filter(|(_, tagged)| is_spilled(tagged))
+            .map(|(_, tagged)| (tagged.len() - 1, place(tagged)))
+    }
+
+    /// The value of one property without reading a spilled one: `Err` then.
+    pub(super) fn find_here(self, name: Symbol) -> std::result::Result<Option<Value>, SpillPlace> {
+        let found = self.tagged().find(|(found, _)| *found == name);
+        match found {
+            Some((_, tagged)) if is_spilled(tagged) => Err(place(tagged)),
+            found => Ok(found.map(|(_, tagged)| value(tagged))),
+        }
+    }
+
+    /// The value of one property, also a spilled one.
+    pub(super) fn read_one(self, name: Symbol, read: Reader) -> Result<Option<Value>> {
+        let found = self.tagged().find(|(found, _)| *found == name);
+        found.map(|(_, tagged)| read_value(tagged, read)).transpose()
+    }
+
+    /// All properties, also spilled ones.
+    pub(super) fn read(self, read: Reader) -> Result<Properties> {
+        let entries: Result<Vec<(Symbol, Value)>> =
+            self.tagged().map(|(name, tagged)| Ok((name, read_value(tagged, &mut *read)?))).collect();
+        entries.map(Properties::from_sorted)
+    }
+
+    /// True if a value takes at least so many bytes in the row.
+    pub(super) fn has_longer(self, bytes: usize) -> bool {
+        self.tagged().any(|(_, tagged)| matches!(tagged[0], STRING | OTHER) && length(tagged) >= bytes)
+    }
+
     /// The properties whose values are in no need of memory of their own.
     pub(super) fn short(self) -> impl Iterator<Item = (Symbol, Value)> {
         self.tagged().filter(|(_, tagged)| tagged[0] < STRING).map(|(name, tagged)| (name, value(tagged)))
@@ -111,8 +190,31 @@ fn value_bytes(tagged: &[u8]) -> usize {
         FALSE | TRUE => 0,
         SMALL_INTEGER => 4,
         INTEGER | FLOAT | TIMESTAMP => 8,
+        SPILLED_STRING | SPILLED_OTHER => SpillPlace::BYTES,
         _ => 2 + length(tagged),
     }
+}
+
+fn is_spilled(tagged: &[u8]) -> bool {
+    matches!(tagged[0], SPILLED_STRING | SPILLED_OTHER)
+}
+
+fn place(tagged: &[u8]) -> SpillPlace {
+    SpillPlace::from_bytes(&tagged[1..=SpillPlace::BYTES])
+}
+
+fn read_value(tagged: &[u8], read: Reader) -> Result<Value> {
+    if !is_spilled(tagged) {
+        return Ok(value(tagged));
+    }
+    let content = read(place(tagged))?;
+    let found = match tagged[0] {
+        SPILLED_STRING => std::str::from_utf8(&content).ok().map(|text| Value::String(text.into())),
+        _ => decode_value_from(&content).filter(|(_, end)| *end == content.len()).map(|(value, _)| value),
+    };
+    found.ok_or_else(|| {
+        Error::new(ErrorKind::Corrupted, "a spilled value does not decode; reopen the repository")
+    })
 }
 
 #[inline]
@@ -130,6 +232,7 @@ fn value(tagged: &[u8]) -> Value {
         FLOAT => Value::Float(f64::from_bits(u64_at(tagged, 1))),
         TIMESTAMP => Value::Timestamp(Instant::from_checked_micros(u64_at(tagged, 1).cast_signed())),
         STRING => Value::String(Arc::from(std::str::from_utf8(content(tagged)).expect(IN_MEMORY))),
+        SPILLED_STRING | SPILLED_OTHER => unreachable!("a row with spilled values is read through its table"),
         _ => decode_value_from(content(tagged)).expect(IN_MEMORY).0,
     }
 }
@@ -138,19 +241,21 @@ fn content(tagged: &[u8]) -> &[u8] {
     &tagged[3..3 + length(tagged)]
 }
 
-/// Appends properties; false if one of them is longer than `bytes_max` or changes in parts, like a large set.
-pub(super) fn append_properties(properties: &Properties, bytes_max: usize, out: &mut Vec<u8>) -> bool {
+/// Appends properties; false if one of them is too long for a row or changes in parts, like a large set.
+pub(super) fn append_properties(properties: &Properties, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
     properties.iter().all(|(name, value)| {
         out.extend_from_slice(&name.0.to_le_bytes());
-        append_value(value, bytes_max, out)
+        append_value(value, packing, out)
     })
 }
 
-fn append_value(value: &Value, bytes_max: usize, out: &mut Vec<u8>) -> bool {
+fn append_value(value: &Value, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
     let word = |tag: u8, word: u64, out: &mut Vec<u8>| {
         out.push(tag);
         out.extend_from_slice(&word.to_le_bytes());
     };
+    // What will be spilled may be of any length.
+    let bytes_max = if packing.value_bytes_min == usize::MAX { packing.bytes_max } else { usize::MAX };
     match value {
         Value::Boolean(boolean) => out.push(if *boolean { TRUE } else { FALSE }),
         Value::Integer(number) => match i32::try_from(*number) {
@@ -162,14 +267,21 @@ fn append_value(value: &Value, bytes_max: usize, out: &mut Vec<u8>) -> bool {
         },
         Value::Float(number) => word(FLOAT, number.to_bits(), out),
         Value::Timestamp(instant) => word(TIMESTAMP, instant.micros().cast_unsigned(), out),
-        Value::String(text) if text.len() <= bytes_max => {
+        Value::String(text) if text.len() >= packing.value_bytes_min => {
+            packing.leave_out(SPILLED_STRING, Content::Text(Arc::clone(text)), out);
+        }
+        Value::String(text) if text.len() <= packing.bytes_max => {
             out.push(STRING);
             append_content(text.as_bytes(), out);
         }
         value if is_small(value, &mut { bytes_max }) => {
             let mut content = Vec::new();
             encode_value_into(value, &mut content);
-            if content.len() > bytes_max {
+            if content.len() >= packing.value_bytes_min {
+                packing.leave_out(SPILLED_OTHER, Content::Encoded(content), out);
+                return true;
+            }
+            if content.len() > packing.bytes_max {
                 return false;
             }
             out.push(OTHER);
@@ -207,8 +319,13 @@ fn is_small(value: &Value, left: &mut usize) -> bool {
 }
 
 /// Reads properties of bytes that somebody else wrote. `None` if they are no properties in order, otherwise what
-/// follows them. `names` is how many symbols there are.
-pub(super) fn checked(bytes: &[u8], count: u8, names: usize) -> Option<&[u8]> {
+/// follows them. `names` is how many symbols there are; `is_spilled` becomes true if a value is not in the bytes.
+pub(super) fn checked<'b>(
+    bytes: &'b [u8],
+    count: u8,
+    names: usize,
+    is_spilled: &mut bool,
+) -> Option<&'b [u8]> {
     let mut rest = bytes;
     let mut before = None;
     for _ in 0..count {
@@ -223,6 +340,10 @@ pub(super) fn checked(bytes: &[u8], count: u8, names: usize) -> Option<&[u8]> {
             SMALL_INTEGER => 4,
             INTEGER | FLOAT | TIMESTAMP => 8,
             STRING | OTHER => 2 + usize::from(u16::from_le_bytes(*tagged.get(1..)?.first_chunk()?)),
+            SPILLED_STRING | SPILLED_OTHER => {
+                *is_spilled = true;
+                SpillPlace::BYTES
+            }
             _ => return None,
         };
         let content = tagged.get(1..1 + length)?;

@@ -80,7 +80,7 @@ impl Rows {
         (0..self.len()).map(|index| self.get(index).expect("below the length"))
     }
 
-    /// The whole pages, then one with what is left, if anything is. [`Rows::from_pages`] takes them.
+    /// The whole pages, then one with what is left, if anything is. [`Rows::push_page`] takes them.
     pub(crate) fn pages(&self) -> impl Iterator<Item = Arc<[u8]>> {
         let rest = (!self.tail.ends.is_empty()).then(|| {
             let mut ends = self.tail.ends.clone();
@@ -90,27 +90,51 @@ impl Rows {
         self.pages.iter().cloned().chain(rest)
     }
 
-    /// Rows of pages that somebody else wrote; `None` if they are not `len` rows. The rows are not looked into.
-    pub(crate) fn from_pages(pages: &[&[u8]], len: usize) -> Option<Rows> {
-        let mut rows = Rows::new();
-        for (number, page) in pages.iter().enumerate() {
-            let (ends, rest) = page.split_at_checked(ENDS_BYTES)?;
-            let ends: Vec<u16> =
-                ends.chunks_exact(END_BYTES).map(|end| u16::from_le_bytes([end[0], end[1]])).collect();
-            let are_rising = ends.windows(2).all(|pair| pair[0] <= pair[1]);
-            if !are_rising || usize::from(ends[PAGE_ROWS - 1]) != rest.len() {
-                return None;
-            }
-            let left = len.checked_sub(number * PAGE_ROWS)?;
-            if left >= PAGE_ROWS {
-                rows.pages.push(Arc::from(*page));
-            } else {
-                let bytes = rest[..usize::from(*ends.get(left.checked_sub(1)?)?)].to_vec();
-                rows.tail = Arc::new(Tail { ends: ends[..left].to_vec(), bytes });
-            }
+    /// Adds the first `count` rows of a page that somebody else wrote, behind whole pages; `None` if it is no page or does
+    /// not go there. The rows are not looked into.
+    pub(crate) fn push_page(&mut self, page: &[u8], count: usize) -> Option<()> {
+        if !is_page(page) || !self.tail.ends.is_empty() || count > PAGE_ROWS {
+            return None;
         }
-        (rows.len() == len).then_some(rows)
+        if count == PAGE_ROWS {
+            self.pages.push(Arc::from(page));
+            return Some(());
+        }
+        let ends: Vec<u16> = (0..count).map(|place| end_of(page, place) as u16).collect();
+        let bytes = page[ENDS_BYTES..ENDS_BYTES + usize::from(*ends.last()?)].to_vec();
+        self.tail = Arc::new(Tail { ends, bytes });
+        Some(())
     }
+}
+
+/// True if rows can be taken out of these bytes, which somebody else wrote.
+pub(crate) fn is_page(page: &[u8]) -> bool {
+    page.len() >= ENDS_BYTES
+        && (1..PAGE_ROWS).all(|place| end_of(page, place - 1) <= end_of(page, place))
+        && end_of(page, PAGE_ROWS - 1) == page.len() - ENDS_BYTES
+}
+
+/// The rows of a page.
+pub(crate) fn rows_of(page: &[u8]) -> impl Iterator<Item = &[u8]> {
+    (0..PAGE_ROWS).map(|place| row_of(page, place))
+}
+
+/// A page of these rows, at most [`PAGE_ROWS`]; empty ones fill it up.
+pub(crate) fn page_of<'r>(rows: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
+    let mut page = vec![0; ENDS_BYTES];
+    let mut count = 0;
+    for row in rows.take(PAGE_ROWS) {
+        assert_bounded(row);
+        page.extend_from_slice(row);
+        let end = (page.len() - ENDS_BYTES) as u16;
+        page[END_BYTES * count..END_BYTES * (count + 1)].copy_from_slice(&end.to_le_bytes());
+        count += 1;
+    }
+    let end = (page.len() - ENDS_BYTES) as u16;
+    for place in count..PAGE_ROWS {
+        page[END_BYTES * place..END_BYTES * (place + 1)].copy_from_slice(&end.to_le_bytes());
+    }
+    page
 }
 
 fn assert_bounded(row: &[u8]) {
@@ -200,15 +224,22 @@ mod tests {
                 prop_assert!(rows.iter().eq(model.iter().map(Vec::as_slice)));
                 prop_assert!(rows.get(model.len()).is_none() && rows.get(model.len() + 64).is_none());
                 let pages: Vec<Arc<[u8]>> = rows.pages().collect();
-                let pages: Vec<&[u8]> = pages.iter().map(|page| &**page).collect();
-                let loaded = Rows::from_pages(&pages, model.len()).expect("pages it wrote");
+                let mut loaded = Rows::new();
+                for page in &pages {
+                    let made = page_of(rows_of(page));
+                    prop_assert!(is_page(page) && *made == **page);
+                    loaded.push_page(page, (model.len() - loaded.len()).min(PAGE_ROWS)).expect("pages it wrote");
+                }
                 prop_assert!(loaded.iter().eq(rows.iter()));
             }
         }
 
         #[test]
         fn foreign_pages_never_panic(page in proptest::collection::vec(any::<u8>(), 0..200), len in 0usize..70) {
-            let _ = Rows::from_pages(&[&page, &page], len);
+            let mut rows = Rows::new();
+            let is_taken = rows.push_page(&page, len).is_some();
+            prop_assert!(!is_taken || is_page(&page));
+            prop_assert!(!is_page(&page) || rows_of(&page).map(<[u8]>::len).sum::<usize>() + ENDS_BYTES == page.len());
         }
     }
 }

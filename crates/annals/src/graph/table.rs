@@ -8,11 +8,14 @@ use super::id_map::IdMap;
 use super::instance::Instance;
 use super::key_set::{KEY_BYTES_MAX, KeySet};
 use super::past::{Past, PastVersion, View};
-use super::row::{NO_EXTRA, Packed, Row, pack, pack_whole};
+use super::row::{NO_EXTRA, Packed, Row, pack_whole};
 use super::rows::Rows;
 use super::slot_set::{Extents, SlotSet};
+use super::spill::Spill;
+use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
 use super::vector::Vector;
+use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
 
 // The longest key holds a slot, a property and a value.
@@ -28,6 +31,8 @@ pub(crate) struct Table {
     pub(crate) rows: Rows,
     /// What does not fit the rows.
     pub(crate) extras: Vector<Extra>,
+    /// Long values of the rows, if the repository has a memory budget.
+    pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID where an instance was purged.
     pub(crate) ids: Vector<Id>,
     slots: IdMap,
@@ -96,10 +101,11 @@ fn members(values: &ValueSet, take: &mut impl FnMut(&Value)) {
 }
 
 impl Table {
-    pub(crate) fn new() -> Table {
+    pub(crate) fn new(spill: Spill) -> Table {
         Table {
             rows: Rows::new(),
             extras: Vector::new(),
+            spill,
             ids: Vector::new(),
             slots: IdMap::new(),
             columns: Vector::new(),
@@ -166,24 +172,43 @@ impl Table {
     }
 
     /// The instance at `slot`, taken apart.
-    pub(crate) fn get(&self, slot: u32) -> Option<Arc<Instance>> {
-        match self.extra(self.packed(slot)?) {
-            Some(Extra::Whole(instance)) => Some(Arc::clone(instance)),
-            _ => {
-                let row = self.row(slot)?;
-                Some(Arc::new(row.unpack(self.id(slot), self.past(slot).cloned())))
-            }
+    ///
+    /// Errors: those of reading spilled values.
+    pub(crate) fn get(&self, slot: u32) -> Result<Option<Arc<Instance>>> {
+        let Some(packed) = self.packed(slot) else { return Ok(None) };
+        if let Some(Extra::Whole(instance)) = self.extra(packed) {
+            return Ok(Some(Arc::clone(instance)));
+        }
+        let Some(row) = self.row(slot) else { return Ok(None) };
+        let past = self.past(slot).cloned();
+        let instance = row.unpack(self.id(slot), past, &mut |place| self.spill.read(place))?;
+        Ok(Some(Arc::new(instance)))
+    }
+
+    /// True if some values of the instance at `slot` are in spill files: its row is read through [`Table::get`] then.
+    #[inline]
+    pub(crate) fn has_spilled(&self, slot: u32) -> bool {
+        self.spill.is_used() && self.packed(slot).is_some_and(Packed::has_spilled)
+    }
+
+    /// A property of the version in force of the instance at `slot`, also a spilled one.
+    pub(crate) fn read_value(&self, slot: u32, name: Symbol) -> Result<Option<Value>> {
+        let value = self.columns.get(name.index()).and_then(|column| column.get(slot));
+        match (value, self.row(slot)) {
+            (None, Some(row)) => row.read_property(name, &mut |place| self.spill.read(place)),
+            (value, _) => Ok(value),
         }
     }
 
-    /// A property of the version in force of the instance at `slot`.
+    /// A property of the version in force of the instance at `slot`, which has no spilled ones.
     #[inline]
     pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
         let value = self.columns.get(name.index()).and_then(|column| column.get(slot));
         if value.is_some() { value } else { self.row(slot)?.property(name) }
     }
 
-    /// The same for many slots, in order: faster, because the processor waits for their memory together.
+    /// The same for many slots, in order: faster, because the processor waits for their memory together. `None` stands
+    /// also for spilled values.
     pub(crate) fn values(&self, slots: &[u32], name: Symbol) -> Vec<Option<Value>> {
         let mut values = Vec::with_capacity(slots.len());
         match self.columns.get(name.index()) {
@@ -191,7 +216,7 @@ impl Table {
             None => values.resize(slots.len(), None),
         }
         for (value, slot) in values.iter_mut().zip(slots).filter(|(value, _)| value.is_none()) {
-            *value = self.row(*slot).and_then(|row| row.property(name));
+            *value = self.row(*slot).and_then(|row| row.property_here(name).ok().flatten());
         }
         values
     }
@@ -234,10 +259,10 @@ impl Table {
         self.slots.look_ahead(hash_id(id));
     }
 
-    /// The instance with this id, taken apart, and its slot.
-    pub(crate) fn find(&self, id: &Id) -> Option<(u32, Arc<Instance>)> {
-        let slot = self.slot(id)?;
-        Some((slot, self.get(slot)?))
+    /// The instance with this id, taken apart, and its slot. Errors: as [`Table::get`].
+    pub(crate) fn find(&self, id: &Id) -> Result<Option<(u32, Arc<Instance>)>> {
+        let Some(slot) = self.slot(id) else { return Ok(None) };
+        Ok(self.get(slot)?.map(|instance| (slot, instance)))
     }
 
     /// Puts a new instance into the next slot.
@@ -246,7 +271,7 @@ impl Table {
         self.slots.insert(hash_id(&instance.id), slot);
         self.ids.push(instance.id.clone());
         let mut row = Vec::with_capacity(ROW_BYTES);
-        self.pack(instance, None, &mut row);
+        self.pack(instance, None, &[], &mut row);
         self.rows.push(&row);
         for (name, value) in instance.properties.iter() {
             self.put_in_column(name, slot, Some(value));
@@ -263,18 +288,23 @@ impl Table {
     /// Puts a later version in the place of the one at `slot`. What changes in columns and other indexes, the caller
     /// says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
-        let extra = self.packed(slot).and_then(Packed::extra);
+        let before = self.packed(slot);
+        let extra = before.and_then(Packed::extra);
+        let places = before.map(Packed::places).unwrap_or_default();
         let mut row = Vec::with_capacity(ROW_BYTES);
-        self.pack(instance, extra, &mut row);
+        self.pack(instance, extra, &places, &mut row);
         self.rows.set(slot as usize, &row);
+        // Order: after the new row has counted what it goes on using.
+        places.into_iter().for_each(|place| self.spill.release(place));
     }
 
-    // Packs an instance into `row`, and what does not fit into an extra: the one it has, or the next.
-    fn pack(&mut self, instance: &Instance, extra: Option<u32>, row: &mut Vec<u8>) {
+    // Packs an instance into `row`, and what does not fit into an extra: the one it has, or the next. `places` are
+    // those of its spilled values before.
+    fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace], row: &mut Vec<u8>) {
         let next = extra.unwrap_or_else(|| u32::try_from(self.extras.len()).expect("no more than slots"));
         let past = instance.past.as_ref().map(|past| Extra::Past(Arc::clone(past)));
         let own = if past.is_some() { Some(next) } else { extra };
-        let kept = if pack(instance, own.unwrap_or(NO_EXTRA), row) {
+        let kept = if self.spill.pack(instance, own.unwrap_or(NO_EXTRA), places, row) {
             past
         } else {
             pack_whole(next, row);
@@ -288,13 +318,13 @@ impl Table {
     }
 
     /// A table of parts that somebody else wrote, whose other indexes are still empty.
-    pub(crate) fn from_rows(rows: Rows, extras: Vector<Extra>, ids: Vec<Id>) -> Table {
+    pub(crate) fn from_rows(rows: Rows, extras: Vector<Extra>, ids: Vec<Id>, spill: Spill) -> Table {
         let hashed = (0u32..)
             .zip(&ids)
             .filter(|(slot, _)| rows.get(*slot as usize).is_some_and(|row| !row.is_empty()))
             .map(|(slot, id)| (hash_id(id), slot));
         let slots = IdMap::from_hashed(hashed);
-        let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new() };
+        let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new(spill) };
         table.derive();
         table
     }
@@ -336,9 +366,11 @@ impl Table {
             self.put_in_column(name, slot, None);
         }
         let Some(packed) = self.packed(slot) else { return };
+        let places = packed.places();
         if let Some(extra) = packed.extra() {
             self.extras.set(extra as usize, Extra::Gone);
         }
+        places.into_iter().for_each(|place| self.spill.release(place));
         let hash = hash_id(self.id(slot));
         self.slots.remove(hash, slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));

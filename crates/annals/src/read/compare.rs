@@ -75,7 +75,7 @@ impl Snapshot {
     /// Errors: `NotFound` if the instance or one of the versions does not exist.
     pub fn difference(&self, id: &InstanceId, before: u32, after: u32) -> Result<Difference> {
         let version = |number: u32| match self.instance_version(id, number)? {
-            Some((slot, held)) => Ok(self.instance(kind_of(id), slot, held)),
+            Some((slot, held)) => self.instance(kind_of(id), slot, held),
             None => Err(Error::new(
                 ErrorKind::NotFound,
                 format!("{id} has no version {number}; list its versions"),
@@ -105,7 +105,7 @@ impl Snapshot {
             let Some(slot) = self.graph().table(kind).slot(id.id()) else { continue };
             let seen = |snapshot: &Snapshot| -> Result<_> {
                 let held = snapshot.seen(kind, slot, false)?;
-                Ok(held.map(|held| snapshot.instance(kind, slot, held)))
+                held.map(|held| snapshot.instance(kind, slot, held)).transpose()
             };
             let (old, new) = (seen(&before)?, seen(&after)?);
             match (old, new) {
@@ -155,7 +155,7 @@ impl Snapshot {
                     let Some(id) = change.action.instance() else { continue };
                     // Only these actions write more than the instance they name.
                     if matches!(change.action, Action::Delete(_) | Action::Restore(_, true)) {
-                        for relationship in self.taken_along(&id, next) {
+                        for relationship in self.taken_along(&id, next)? {
                             take(relationship)?;
                         }
                     }
@@ -168,10 +168,10 @@ impl Snapshot {
     }
 
     /// Relationships that were deleted or restored together with an entity by the record at `position`.
-    fn taken_along(&self, id: &InstanceId, position: Position) -> Vec<InstanceId> {
-        let InstanceId::Entity(id) = id else { return Vec::new() };
+    fn taken_along(&self, id: &InstanceId, position: Position) -> Result<Vec<InstanceId>> {
+        let InstanceId::Entity(id) = id else { return Ok(Vec::new()) };
         let graph = self.graph();
-        let Some(slot) = graph.entities.slot(id) else { return Vec::new() };
+        let Some(slot) = graph.entities.slot(id) else { return Ok(Vec::new()) };
         let is_written_there = |instance: &Instance| {
             instance.all_versions().iter().any(|version| version.place.position == position.0)
         };
@@ -180,14 +180,14 @@ impl Snapshot {
             let current = graph.neighbors(slot, direction).iter(None);
             let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);
             for link in current.chain(past) {
-                let relationship = graph.relationships.get(link.relationship);
+                let relationship = graph.relationships.get(link.relationship)?;
                 if let Some(relationship) = relationship.filter(|relationship| is_written_there(relationship))
                 {
                     found.push(InstanceId::Relationship(relationship.id.clone()));
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     fn compare(&self, before: &Instance, after: &Instance) -> Difference {

@@ -7,6 +7,7 @@ use super::instance::{Entity, Held, Relationship};
 use super::plan::Plan;
 use super::snapshot::Snapshot;
 use crate::graph::instance::Instance;
+use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::Table;
 use crate::model::{TypeKind, Value};
@@ -277,14 +278,27 @@ impl<'f> Filter<'f> {
     }
 
     pub(super) fn admits(&self, candidate: Candidate) -> bool {
+        self.admits_kind(candidate)
+            && self.conditions.iter().all(|(name, condition)| {
+                condition.holds(name.and_then(|name| candidate.property(name)).as_ref())
+            })
+    }
+
+    /// False if an instance in force cannot be admitted whatever its spilled values are: they need not be read then.
+    fn may_admit(&self, candidate: Candidate, row: Row) -> bool {
+        self.admits_kind(candidate)
+            && self.conditions.iter().all(|(name, condition)| {
+                let held = name.map_or(Ok(None), |name| row.property_here(name));
+                held.map_or(true, |held| condition.holds(held.as_ref()))
+            })
+    }
+
+    fn admits_kind(&self, candidate: Candidate) -> bool {
         self.types.as_ref().is_none_or(|types| candidate.is_of(types))
             && self
                 .classifications
                 .as_ref()
                 .is_none_or(|names| names.iter().any(|name| candidate.is_classified(*name)))
-            && self.conditions.iter().all(|(name, condition)| {
-                condition.holds(name.and_then(|name| candidate.property(name)).as_ref())
-            })
     }
 }
 
@@ -346,6 +360,9 @@ impl Snapshot {
         let mut candidates = plan.candidates(self, &filter, after.as_deref());
         let table = self.graph().table(kind);
         while let Some((key, slot)) = candidates.next() {
+            if self.view().is_none() && !self.may_find(&filter, slot) {
+                continue;
+            }
             let Some(held) = self.seen(kind, slot, false)? else { continue };
             let candidate = match &held {
                 Held::InForce => Candidate::InForce(table, slot),
@@ -363,5 +380,13 @@ impl Snapshot {
             last_key = Some(key);
         }
         Ok(page)
+    }
+
+    /// False if what is in memory of the instance at `slot` tells that it is not searched for.
+    #[inline]
+    fn may_find(&self, filter: &Filter, slot: u32) -> bool {
+        let table = self.graph().table(filter.kind);
+        !table.has_spilled(slot)
+            || table.row(slot).is_some_and(|row| filter.may_admit(Candidate::InForce(table, slot), row))
     }
 }

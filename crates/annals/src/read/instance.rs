@@ -14,9 +14,9 @@ use crate::{Position, Result};
 /// Which version of an instance a handle holds.
 #[derive(Clone)]
 pub(crate) enum Held {
-    /// The one in force, which the graph has.
+    /// The one in force, which the graph has in memory. Made by [`Snapshot::in_force`], or where nothing is spilled.
     InForce,
-    /// One that was read from the log.
+    /// One that was read from the log or, in part, from a spill file.
     Read(Arc<Instance>),
 }
 

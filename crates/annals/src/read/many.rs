@@ -40,6 +40,14 @@ impl Snapshot {
             }
         };
         let adjacency = self.graph().adjacency(direction);
+        if self.graph().entities.spill.is_used() {
+            for entity in from {
+                for link in adjacency.get(entity.slot).iter(one) {
+                    ends.push(self.end_of(link)?);
+                }
+            }
+            return Ok(ends);
+        }
         let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
         for from in from.chunks(AHEAD) {
             // All pages are looked up before the first list of ends is read.

@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use super::instance::{Entity, Held, Relationship};
+use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::adjacency::{Link, Links};
 use crate::graph::key_set::Range;
@@ -234,7 +234,8 @@ impl Snapshot {
     pub(super) fn end_of(&self, link: Link) -> Result<Entity<'_>> {
         // Live links lead to live entities.
         if self.view().is_none() {
-            return Ok(Entity { snapshot: self, slot: link.other, held: Held::InForce });
+            let held = self.in_force(TypeKind::Entity, link.other)?;
+            return Ok(Entity { snapshot: self, slot: link.other, held });
         }
         self.entity_at(link.other)?.ok_or_else(|| dangling(link))
     }
@@ -259,9 +260,12 @@ impl<'s> Iterator for Neighbors<'s> {
         let snapshot = self.snapshot;
         // Live links are live relationships and lead to live entities.
         if snapshot.view().is_none() {
-            let relationship = Relationship { snapshot, slot: link.relationship, held: Held::InForce };
-            let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
-            return Some(Ok(Neighbor { relationship, entity }));
+            let relationship = snapshot.in_force(TypeKind::Relationship, link.relationship);
+            let neighbor = relationship.and_then(|held| {
+                let relationship = Relationship { snapshot, slot: link.relationship, held };
+                Ok(Neighbor { relationship, entity: snapshot.end_of(link)? })
+            });
+            return Some(neighbor);
         }
         let neighbor = snapshot.relationship_at(link.relationship).and_then(|relationship| {
             let entity = snapshot.entity_at(link.other)?;

@@ -160,13 +160,25 @@ impl Snapshot {
         let table = self.graph.table(kind);
         let Some(view) = self.view else {
             let is_seen = table.is_live(slot) || with_deleted && table.row(slot).is_some();
-            return Ok(is_seen.then_some(Held::InForce));
+            return if is_seen { self.in_force(kind, slot).map(Some) } else { Ok(None) };
         };
         let Some(version) = table.version_in(slot, view) else { return Ok(None) };
         if version.status == crate::Status::Deleted && !with_deleted {
             return Ok(None);
         }
         self.content(kind, slot, version).map(Some)
+    }
+
+    /// The version in force of the instance at `slot`, which is there.
+    ///
+    /// Errors: those of reading spilled values. A handle reads them when it is made, because asking it cannot fail.
+    #[inline]
+    pub(crate) fn in_force(&self, kind: TypeKind, slot: u32) -> Result<Held> {
+        let table = self.graph.table(kind);
+        if !table.has_spilled(slot) {
+            return Ok(Held::InForce);
+        }
+        Ok(table.get(slot)?.map_or(Held::InForce, Held::Read))
     }
 
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
@@ -186,13 +198,13 @@ impl Snapshot {
     pub(crate) fn content(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<Held> {
         let table = self.graph.table(kind);
         if table.row(slot).is_some_and(|row| row.version() == version.version) {
-            return Ok(Held::InForce);
+            return self.in_force(kind, slot);
         }
         let id = match kind {
             TypeKind::Relationship => InstanceId::Relationship(table.id(slot).clone()),
             TypeKind::Entity | TypeKind::Classification => InstanceId::Entity(table.id(slot).clone()),
         };
-        let current = table.get(slot).expect("the caller has its version from there");
+        let current = table.get(slot)?.expect("the caller has its version from there");
         self.source.version(&self.graph, self.pending.as_ref(), &id, &current, version).map(Held::Read)
     }
 
@@ -215,10 +227,10 @@ impl Snapshot {
     }
 
     /// The same, taken apart.
-    pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Arc<Instance> {
+    pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Result<Arc<Instance>> {
         match held {
-            Held::InForce => self.graph.table(kind).get(slot).expect("a handle comes from this graph"),
-            Held::Read(instance) => instance,
+            Held::InForce => Ok(self.graph.table(kind).get(slot)?.expect("a handle comes from this graph")),
+            Held::Read(instance) => Ok(instance),
         }
     }
 

@@ -10,16 +10,18 @@ use crate::graph::patch::apply_patch;
 use crate::graph::properties::Properties;
 use crate::graph::symbols::Symbol;
 use crate::log::{Log, ReadLimit};
+use crate::memory::Memory;
 use crate::model::{Action, Anchor, Change, ClassificationContent, InstanceId, Record, Value};
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Records kept in memory for reading history. Units: bytes.
+/// Records kept in memory for reading history, unless a memory budget has less for them. Units: bytes.
 const CACHE_BYTES_MAX: usize = 128 << 20;
 
 /// Where past versions come from: the log, through a bounded cache.
 pub(crate) struct Source {
     log: Arc<dyn Log>,
+    memory: Arc<Memory>,
     cache: Mutex<Cache>,
 }
 
@@ -32,14 +34,14 @@ struct Cache {
 }
 
 impl Cache {
-    fn insert(&mut self, position: u64, record: Arc<IndexedRecord>) {
+    fn insert(&mut self, position: u64, record: Arc<IndexedRecord>, bytes_max: usize) {
         self.bytes += record.bytes_count();
         match self.records.insert(position, record) {
             None => self.order.push_back(position),
             // Another thread has read it meanwhile.
             Some(same) => self.bytes -= same.bytes_count(),
         }
-        while self.bytes > CACHE_BYTES_MAX
+        while self.bytes > bytes_max
             && let Some(oldest) = self.order.pop_front()
         {
             let gone = self.records.remove(&oldest).map_or(0, |record| record.bytes_count());
@@ -49,8 +51,13 @@ impl Cache {
 }
 
 impl Source {
-    pub(crate) fn new(log: Arc<dyn Log>) -> Source {
-        Source { log, cache: Mutex::default() }
+    pub(crate) fn new(log: Arc<dyn Log>, memory: Arc<Memory>) -> Source {
+        Source { log, memory, cache: Mutex::default() }
+    }
+
+    /// What bounds the memory of everything that is read or written.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     pub(crate) fn log(&self) -> &Arc<dyn Log> {
@@ -75,7 +82,7 @@ impl Source {
         })?;
         let record = Arc::new(IndexedRecord::new(Position(position), bytes)?);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.insert(position, Arc::clone(&record));
+        cache.insert(position, Arc::clone(&record), self.memory.share(CACHE_BYTES_MAX));
         Ok(record)
     }
 

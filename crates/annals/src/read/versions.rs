@@ -107,7 +107,7 @@ impl Snapshot {
 
     /// The slot and the instance, live or not.
     pub(crate) fn known(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
-        let found = self.graph().table(kind_of(id)).find(id.id());
+        let found = self.graph().table(kind_of(id)).find(id.id())?;
         found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{id} does not exist")))
     }
 }

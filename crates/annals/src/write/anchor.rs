@@ -38,7 +38,8 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
     }
     for (instance, indexes) in changes_of {
         let known = base.graph().table(kind_of(&instance)).find(instance.id());
-        let Some((_, before)) = known.filter(|(_, before)| before.is_live()) else { continue };
+        // What cannot be read now fails when the change is applied.
+        let Some((_, before)) = known.ok().flatten().filter(|(_, before)| before.is_live()) else { continue };
         let bytes_max = (before.since_anchor as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
         if fits(&before, bytes_max) && is_possible(&before, &own) {

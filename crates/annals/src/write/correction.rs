@@ -50,7 +50,7 @@ pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
     });
     for correction in corrections {
         let held = snapshot.content(kind, slot, *correction)?;
-        snapshot.graph().check_content(kind, &snapshot.instance(kind, slot, held))?;
+        snapshot.graph().check_content(kind, &*snapshot.instance(kind, slot, held)?)?;
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ pub(super) struct Told {
 
 /// Starts the threads that commit. They end after [`Committer::close`], when all that was accepted is written.
 pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
-    let sequencer = Sequencer::new(&committer.published.load(), &committer.is_remembering);
+    let sequencer = Sequencer::new(committer);
     committer.state().sequencer = Some(Box::new(sequencer));
     let spawn = |name: &str, run: fn(&Committer)| {
         let committer = Arc::clone(committer);

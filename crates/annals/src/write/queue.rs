@@ -187,6 +187,7 @@ impl Committer {
         may_wait: bool,
     ) -> Result<MutexGuard<'s, State>> {
         let bytes = request.work.body.record_bytes_max();
+        self.source.memory().admit(bytes)?;
         loop {
             state.check_writable()?;
             let has_room = state.requests.is_empty()

@@ -10,6 +10,7 @@ use super::reads::{Touched, touched_by};
 use super::ticket::Receipt;
 use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
+use crate::memory::Memory;
 use crate::model::{Instant, Record};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -44,6 +45,8 @@ pub(super) struct Sequencer {
     // Empty unless a thread leads.
     batch: Vec<Sequenced>,
     batch_bytes: usize,
+    // Less in a small memory budget.
+    batch_bytes_max: usize,
     /// A graph to go back to, and how many records of `batch` it has.
     savepoint: (Graph, usize),
     /// True once a transaction was serializable: only those ask what the latest records touched.
@@ -58,9 +61,11 @@ pub(super) struct Sequencer {
 }
 
 impl Sequencer {
-    pub(super) fn new(graph: &Graph, is_remembering: &Arc<AtomicBool>) -> Sequencer {
+    pub(super) fn new(committer: &Committer) -> Sequencer {
+        let graph = Graph::clone(&committer.published.load());
         Sequencer {
-            is_remembering: Arc::clone(is_remembering),
+            is_remembering: Arc::clone(&committer.is_remembering),
+            batch_bytes_max: committer.source.memory().share(BATCH_BYTES_MAX),
             working: graph.clone(),
             batch: Vec::new(),
             batch_bytes: 0,
@@ -83,7 +88,7 @@ impl Sequencer {
 
     /// True if nothing more goes into the batch.
     pub(super) fn is_full(&self) -> bool {
-        self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= BATCH_BYTES_MAX
+        self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= self.batch_bytes_max
     }
 
     /// As many waiting requests as fit the batch.
@@ -91,7 +96,7 @@ impl Sequencer {
         let mut bytes = self.batch_bytes;
         let mut taken = Vec::with_capacity(state.requests.len());
         while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
-            && (bytes < BATCH_BYTES_MAX || taken.is_empty())
+            && (bytes < self.batch_bytes_max || taken.is_empty())
             && let Some(request) = state.requests.pop_front()
         {
             let length = request.work.body.record_bytes_max();
@@ -219,8 +224,9 @@ impl Sequencer {
     }
 
     /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
-    pub(super) fn replace_graph(&mut self, committer: &Committer, graph: Graph) -> Result<()> {
-        let graph = read_on(committer, graph)?;
+    pub(super) fn replace_graph(&mut self, committer: &Committer, mut graph: Graph) -> Result<()> {
+        // Whatever it takes: these records are committed.
+        read_on(committer, &mut graph, &Memory::new(None))?;
         self.working = graph.clone();
         self.savepoint = (graph.clone(), 0);
         committer.publish(Arc::new(graph));
@@ -289,25 +295,28 @@ pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
-    let graph = Graph::clone(&committer.published.load());
+    let mut graph = Graph::clone(&committer.published.load());
     let before = graph.position;
-    let graph = read_on(committer, graph)?;
-    if graph.position > before {
+    let outcome = read_on(committer, &mut graph, committer.source.memory());
+    // A spent memory budget stops between two records: what was read is kept.
+    let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
+    if is_whole && graph.position > before {
         committer.publish_newer(Arc::new(graph.clone()));
     }
-    Ok(graph)
+    outcome.map(|()| graph)
 }
 
-/// The graph after all records of the log.
-fn read_on(committer: &Committer, mut graph: Graph) -> Result<Graph> {
+/// Brings the graph up to all records of the log.
+fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<()> {
     loop {
         let records = committer.source.log().read(graph.position.next(), ReadLimit::default())?;
         if records.is_empty() {
-            return Ok(graph);
+            return Ok(());
         }
         for bytes in records {
+            memory.admit_committed(bytes.len())?;
             let position = graph.position.next();
-            crate::recover::apply(&mut graph, position, &bytes)?;
+            crate::recover::apply(graph, position, &bytes)?;
         }
     }
 }

@@ -9,7 +9,7 @@ use super::queue::{Committer, Request, Work};
 use super::reads::Reads;
 use super::sequencer::check_commit_instant;
 use super::ticket::{Promise, Receipt, Ticket};
-use crate::graph::{Graph, find_conflict, kind_of};
+use crate::graph::{find_conflict, kind_of};
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeDefinition, TypeKind, Value, check_name,
@@ -191,7 +191,7 @@ impl Transaction {
             (_, Status::Deleted) => Action::Delete(instance.clone()),
             _ => {
                 let kind = kind_of(instance);
-                let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?);
+                let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
                 let classifications = matches!(instance, InstanceId::Entity(_)).then(|| {
                     content
                         .classifications()
@@ -342,7 +342,7 @@ impl Transaction {
 
     /// The base with all changes applied.
     fn speculate(&self) -> Result<Snapshot> {
-        let mut graph = Graph::clone(self.base.graph());
+        let mut graph = self.base.graph().speculative();
         let last = graph.last_instant();
         let last = Instant::from_checked_micros(last);
         let instant = match self.instant {

@@ -38,7 +38,11 @@ impl CheckedRepository {
     }
 
     pub fn open(path: impl AsRef<Path>) -> CheckedRepository {
-        let repository = Repository::open(&path).expect("open a repository in a folder");
+        CheckedRepository::open_with(path, Options::default())
+    }
+
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> CheckedRepository {
+        let repository = Repository::open_with(&path, options).expect("open a repository in a folder");
         let place = Place::Folder(path.as_ref().to_path_buf());
         CheckedRepository { repository: Some(repository), place, is_checked: true }
     }

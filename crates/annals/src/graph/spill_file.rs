@@ -1,0 +1,309 @@
+//! Spill files: long values that do not stay in memory, in files that are gone when the process is.
+//!
+//! They are derived from the log, belong to one process, and are written anew at every opening. So they have no format:
+//! a value is found by the place that its row holds, and nothing else leads to it.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::memory::Memory;
+use crate::{Error, ErrorKind, Result};
+
+/// Longest file unless a test wants shorter ones: one that would grow beyond is left for the next. Units: bytes.
+pub(crate) const FILE_BYTES_MAX: u32 = 256 << 20;
+/// Written to the file when this much has come together. Units: bytes.
+const BUFFER_BYTES: usize = 1 << 20;
+/// Ends the names of spill files.
+pub(crate) const SUFFIX: &str = ".spill";
+
+/// Numbers the files of this process.
+static NAMES: AtomicU64 = AtomicU64::new(0);
+
+/// Where a value is, and how to know that it is whole.
+///
+/// Shape in a row: number of the file (4), offset (4), length (4), CRC-32C (4), little endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SpillPlace {
+    pub(crate) file: u32,
+    pub(crate) offset: u32,
+    pub(crate) length: u32,
+    pub(crate) checksum: u32,
+}
+
+impl SpillPlace {
+    pub(crate) const BYTES: usize = 16;
+
+    /// A place for this content that is still to be found.
+    pub(crate) fn of(content: &[u8]) -> SpillPlace {
+        let length = u32::try_from(content.len()).expect("a record holds shorter values");
+        SpillPlace { file: u32::MAX, offset: 0, length, checksum: crc32c::crc32c(content) }
+    }
+
+    /// True if this can be the place of `content`: it has its length and checksum.
+    pub(crate) fn fits(self, content: &[u8]) -> bool {
+        self.length as usize == content.len() && self.checksum == crc32c::crc32c(content)
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; SpillPlace::BYTES] {
+        let mut bytes = [0; SpillPlace::BYTES];
+        let words = [self.file, self.offset, self.length, self.checksum];
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> SpillPlace {
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        SpillPlace { file: word(0), offset: word(4), length: word(8), checksum: word(12) }
+    }
+}
+
+/// Which values are spilled, and to where.
+#[derive(Clone)]
+pub(crate) struct SpillSettings {
+    pub(crate) folder: PathBuf,
+    /// Shorter values stay in memory. Units: bytes.
+    pub(crate) value_bytes_min: usize,
+    /// See [`FILE_BYTES_MAX`].
+    pub(crate) file_bytes_max: u32,
+    /// Told when a file cannot be written.
+    pub(crate) memory: Arc<Memory>,
+}
+
+/// One file. Values are added at its end and never change.
+pub(crate) struct SpillFile {
+    file: File,
+    /// The name it had, for messages.
+    path: PathBuf,
+    // How many bytes are in the file itself. Changed only by whoever holds `buffer`.
+    written: AtomicU32,
+    // What follows them.
+    buffer: Mutex<Vec<u8>>,
+}
+
+impl SpillFile {
+    fn create(settings: &SpillSettings) -> io::Result<SpillFile> {
+        let number = NAMES.fetch_add(1, Ordering::Relaxed);
+        let path = settings.folder.join(format!("{}-{number}{SUFFIX}", std::process::id()));
+        std::fs::create_dir_all(&settings.folder)?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        // At once, so that no crash leaves it: the file lives as long as it is open.
+        std::fs::remove_file(&path)?;
+        Ok(SpillFile { file, path, written: AtomicU32::new(0), buffer: Mutex::default() })
+    }
+
+    /// Adds `content`; where it begins.
+    ///
+    /// Errors: those of the system. Nothing that was added before is lost by them.
+    fn append(&self, content: &[u8]) -> io::Result<u32> {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = self.written.load(Ordering::Relaxed);
+        if buffer.len() + content.len() > BUFFER_BYTES && !buffer.is_empty() {
+            self.file.write_all_at(&buffer, written.into())?;
+            self.written.store(written + buffer.len() as u32, Ordering::Release);
+            buffer.clear();
+        }
+        let offset = self.written.load(Ordering::Relaxed) + buffer.len() as u32;
+        if content.len() > BUFFER_BYTES {
+            self.file.write_all_at(content, offset.into())?;
+            self.written.store(offset + content.len() as u32, Ordering::Release);
+        } else {
+            buffer.extend_from_slice(content);
+        }
+        Ok(offset)
+    }
+
+    /// The value at `place`.
+    ///
+    /// Errors: `Corrupted` if the file does not hold what was written; `Io`.
+    pub(crate) fn read(&self, place: SpillPlace) -> Result<Vec<u8>> {
+        let content = match self.buffered(place.offset, place.offset.saturating_add(place.length)) {
+            Some(content) => content,
+            None => {
+                let mut content = vec![0; place.length as usize];
+                self.file
+                    .read_exact_at(&mut content, place.offset.into())
+                    .map_err(|source| self.unreadable(place, source))?;
+                content
+            }
+        };
+        let found = crc32c::crc32c(&content);
+        if found == place.checksum {
+            return Ok(content);
+        }
+        Err(self.damaged(place, format!("checksum expected {:08x}, found {found:08x}", place.checksum)))
+    }
+
+    // The bytes from `start` to `end` if they are not in the file yet.
+    fn buffered(&self, start: u32, end: u32) -> Option<Vec<u8>> {
+        if end <= self.written.load(Ordering::Acquire) {
+            return None;
+        }
+        let buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        // Values are written whole, so one that starts behind `written` also ends there.
+        let written = self.written.load(Ordering::Relaxed);
+        let (start, end) = (start.checked_sub(written)? as usize, end.checked_sub(written)? as usize);
+        buffer.get(start..end).map(<[u8]>::to_vec)
+    }
+
+    fn unreadable(&self, place: SpillPlace, source: io::Error) -> Error {
+        if source.kind() == io::ErrorKind::UnexpectedEof {
+            return self.damaged(place, "it is cut off".into());
+        }
+        Error::io("read a value from the spill file; reopen the repository", source)
+            .with("path", self.path.display())
+            .with("offset", place.offset)
+    }
+
+    fn damaged(&self, place: SpillPlace, found: String) -> Error {
+        Error::new(
+            ErrorKind::Corrupted,
+            format!(
+                "spill file {}: value at {} of {} bytes: {found}; reopen the repository, which writes it anew \
+                 from the log",
+                self.path.display(),
+                place.offset,
+                place.length
+            ),
+        )
+    }
+}
+
+/// The files of one table of one graph, of which the last grows.
+pub(crate) struct SpillFiles {
+    pub(crate) settings: SpillSettings,
+    growing: Mutex<Growing>,
+}
+
+struct Growing {
+    /// `None` before the first value, and after a failure.
+    file: Option<Arc<SpillFile>>,
+    /// Its number; that of the first is 0.
+    number: u32,
+    /// Units: bytes, those in its buffer included.
+    length: u32,
+}
+
+impl SpillFiles {
+    pub(crate) fn new(settings: SpillSettings) -> SpillFiles {
+        let growing = Mutex::new(Growing { file: None, number: 0, length: 0 });
+        SpillFiles { settings, growing }
+    }
+
+    /// Adds `content`; its place, and the file to read it from. `None` if it cannot be written: it stays in memory then,
+    /// and no more writes are admitted.
+    pub(crate) fn append(&self, content: &[u8]) -> Option<(SpillPlace, Arc<SpillFile>)> {
+        if self.settings.memory.has_failed() {
+            return None;
+        }
+        let outcome = self.try_append(content);
+        outcome
+            .map_err(|source| {
+                let folder = self.settings.folder.display();
+                self.settings.memory.fail(
+                    &Error::io("write a spill file; free space, then reopen the repository", source)
+                        .with("folder", folder),
+                );
+            })
+            .ok()
+    }
+
+    fn try_append(&self, content: &[u8]) -> io::Result<(SpillPlace, Arc<SpillFile>)> {
+        let mut growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = SpillPlace::of(content);
+        let is_full =
+            growing.length > self.settings.file_bytes_max.saturating_sub(place.length) && growing.length > 0;
+        let file = match &growing.file {
+            Some(file) if !is_full => Arc::clone(file),
+            before => {
+                let number = growing.number + u32::from(before.is_some());
+                let file = Arc::new(SpillFile::create(&self.settings)?);
+                *growing = Growing { file: Some(Arc::clone(&file)), number, length: 0 };
+                file
+            }
+        };
+        let offset = file.append(content)?;
+        growing.length = offset + place.length;
+        Ok((SpillPlace { file: growing.number, offset, ..place }, file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(folder: &std::path::Path) -> SpillFiles {
+        let memory = Arc::new(Memory::new(None));
+        let (folder, file_bytes_max) = (folder.to_path_buf(), FILE_BYTES_MAX);
+        SpillFiles::new(SpillSettings { folder, value_bytes_min: 1, file_bytes_max, memory })
+    }
+
+    fn content(number: usize) -> Vec<u8> {
+        vec![number as u8; 1 + number * 977 % 70_000]
+    }
+
+    #[test]
+    fn every_value_reads_back_from_buffer_and_file_and_nothing_is_left_in_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let mut kept: Vec<(SpillPlace, Arc<SpillFile>)> = Vec::new();
+        for number in 0..300 {
+            kept.push(files.append(&content(number)).unwrap());
+            for known in [number, number / 2] {
+                assert_eq!(kept[known].1.read(kept[known].0).unwrap(), content(known));
+            }
+        }
+        let large = vec![7; BUFFER_BYTES + 1];
+        let (place, file) = files.append(&large).unwrap();
+        assert_eq!(file.read(place).unwrap(), large);
+        assert!(kept.iter().enumerate().all(|(at, (place, file))| file.read(*place).unwrap() == content(at)));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn readers_see_whole_values_while_others_are_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let first = files.append(&content(60)).unwrap();
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| (0..20_000).all(|_| first.1.read(first.0).is_ok()));
+            let kept: Vec<_> =
+                (0..2_000).map(|number| files.append(&content(number % 90)).unwrap()).collect();
+            assert!(reader.join().unwrap());
+            for (number, (place, file)) in kept.iter().enumerate() {
+                assert_eq!(file.read(*place).unwrap(), content(number % 90));
+            }
+        });
+    }
+
+    #[test]
+    fn damage_and_truncation_are_errors_that_name_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let large = vec![7; BUFFER_BYTES + 1];
+        let (place, file) = files.append(&large).unwrap();
+        file.file.write_all_at(&[8], 1_000).unwrap();
+        let error = file.read(place).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupted);
+        assert!(error.text().contains(SUFFIX) && error.text().contains("checksum"), "{error}");
+        file.file.set_len(1_000).unwrap();
+        let error = file.read(place).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupted);
+        assert!(error.text().contains("cut off"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_keeps_values_in_memory_and_refuses_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let in_the_way = folder.path().join("file");
+        std::fs::write(&in_the_way, "").unwrap();
+        let files = files(&in_the_way);
+        assert!(files.append(b"value").is_none());
+        assert_eq!(files.settings.memory.admit(0).unwrap_err().kind(), ErrorKind::Io);
+    }
+}
