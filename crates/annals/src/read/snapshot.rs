@@ -141,8 +141,11 @@ impl Snapshot {
     #[inline]
     pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
         if self.view.is_none() {
-            let is_live = self.graph.entities.is_live(slot);
-            return Ok(is_live.then_some(Entity { snapshot: self, slot, held: Held::InForce }));
+            if !self.graph.entities.is_live(slot) {
+                return Ok(None);
+            }
+            let held = self.in_force(TypeKind::Entity, slot)?;
+            return Ok(Some(Entity { snapshot: self, slot, held }));
         }
         let held = self.seen(TypeKind::Entity, slot, false)?;
         Ok(held.map(|held| Entity { snapshot: self, slot, held }))
