@@ -170,6 +170,7 @@ pub(crate) fn encode_frame(buffer: &mut Vec<u8>, seed: u32, place: FramePlace, p
 
 /// Appends the frames of one append call to `buffer`, the first at position `at`.
 pub(crate) fn encode_call(buffer: &mut Vec<u8>, seed: u32, at: Position, records: &[&[u8]]) {
+    buffer.reserve(records.iter().map(|record| FRAME_HEADER_BYTES + record.len()).sum());
     for (index, record) in records.iter().enumerate() {
         let place = FramePlace {
             position: Position(at.0 + index as u64),

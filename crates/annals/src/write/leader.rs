@@ -20,6 +20,8 @@ use crate::{Error, ErrorKind, Result};
 /// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
 /// faster by the thread that appends, when it is done.
 pub(super) const AHEAD_MIN: usize = 64;
+/// So are transactions of so many bytes together.
+pub(super) const AHEAD_BYTES_MIN: usize = 32 << 10;
 
 /// A thread of the repository waits for those it has told this part of the time their append took, at most.
 const PATIENCE_PART: u32 = 4;
@@ -99,6 +101,7 @@ fn run_ahead(committer: &Committer) {
             lead(committer, sequencer, Leader::Other);
             state = committer.state();
         } else {
+            state.is_ahead_called = false;
             state = committer.ahead.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }

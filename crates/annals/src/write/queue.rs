@@ -7,7 +7,7 @@ use std::time::{Duration, Instant as Clock};
 
 use arc_swap::ArcSwap;
 
-use super::leader::{AHEAD_MIN, Leader, lead, refuse};
+use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
 use super::reads::Reads;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
@@ -95,6 +95,8 @@ pub(super) struct State {
     pub(super) is_resting: bool,
     /// True while it is on its way to look for some.
     pub(super) is_called: bool,
+    /// The same of the thread that sequences ahead.
+    pub(super) is_ahead_called: bool,
     /// A batch that lost its position to another writer, to be sequenced again.
     pub(super) returned: Option<Vec<Sequenced>>,
     /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
@@ -229,14 +231,15 @@ impl Committer {
     pub(super) fn call(&self, mut state: MutexGuard<'_, State>) {
         let is_over = state.is_over();
         let is_called = state.is_resting && !state.is_called && state.has_work();
+        let is_ahead = !state.is_ahead_called && !is_called && state.is_ahead_due();
         // Only at this length: a call for every further request would cost more than being late does.
-        let is_ahead = state.requests.len() == AHEAD_MIN && state.is_ahead_due();
         let is_device_awaited = state.requests.len() == AHEAD_MIN && state.is_device_awaited;
         state.is_called |= is_called;
+        state.is_ahead_called |= is_ahead;
         drop(state);
         for (condition, waiting) in [
             (is_called || is_over, &self.work),
-            ((is_ahead && !is_called) || is_over, &self.ahead),
+            (is_ahead || is_over, &self.ahead),
             (is_device_awaited, &self.device),
         ] {
             if condition {
@@ -339,8 +342,8 @@ impl State {
 
     /// True if there is enough to sequence while the device is busy.
     pub(super) fn is_ahead_due(&self) -> bool {
-        let is_enough = self.replacement.is_none() && self.requests.len() >= AHEAD_MIN;
-        is_enough && self.is_appending && self.sequencer.is_some()
+        let is_much = self.requests.len() >= AHEAD_MIN || self.bytes >= AHEAD_BYTES_MIN;
+        self.replacement.is_none() && is_much && self.is_appending && self.sequencer.is_some()
     }
 
     /// True if nothing is left to lead, and nothing will come.
