@@ -9,7 +9,7 @@ use crate::graph::{Packed, load, power_law_edges, size};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Entities whose neighbours are asked for together.
-const PAGE: usize = 4_096;
+const PAGE: usize = 512;
 /// Of 3 million relationships, the largest degree must be above this.
 const LARGEST_DEGREE_MIN: usize = 100_000;
 

@@ -91,7 +91,28 @@ impl SlotSet {
 
     /// The slots, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors(self.next_from(0), |slot| self.next_from(slot + 1))
+        let words = (0u32..).step_by(PAGE_SLOTS as usize).zip(self.pages.iter()).flat_map(|(first, page)| {
+            let firsts = (first..).step_by(WORD_BITS as usize);
+            firsts.zip(page.iter().flat_map(|words| words.iter().copied()))
+        });
+        words.flat_map(|(first, bits)| Bits(bits).map(move |bit| first + bit))
+    }
+}
+
+/// The set bits of a word, ascending.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(bit)
     }
 }
 

@@ -111,9 +111,12 @@ impl Snapshot {
             }
             None => vec![[Some(table.live_slots()), Some(table.dead_slots()).filter(|_| is_past)]],
         };
-        let slots = lists.into_iter().flat_map(|lists| {
+        let slots = lists.into_iter().flat_map(|lists| -> Box<dyn Iterator<Item = u32>> {
+            if let [Some(current), None] = lists {
+                return Box::new(current.iter());
+            }
             let next = move |from: u32| lists.iter().flatten().filter_map(|list| list.next_from(from)).min();
-            std::iter::successors(next(0), move |slot| next(slot + 1))
+            Box::new(std::iter::successors(next(0), move |slot| next(slot + 1)))
         });
         slots.filter_map(|slot| self.entity_at(slot).transpose())
     }

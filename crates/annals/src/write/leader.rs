@@ -194,12 +194,14 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
     match outcome.unwrap_or_else(|_| Err(panicked())) {
         Ok(()) => {
             let patience = (start.elapsed() / PATIENCE_PART).min(PATIENCE_MAX);
-            committer.publish(graph);
+            let before = committer.publish(graph);
             free(committer, committer.state(), leader);
             let waiting = tell(sequenced.into_iter().map(|sequenced| {
                 let instant = sequenced.request.work.record.instant;
                 (sequenced.request, Ok(Receipt { position: sequenced.position, instant }))
             }));
+            // Order: nobody waits while what only the graph before held is freed.
+            drop(before);
             Told { waiting, patience }
         }
         Err(error) if error.kind() == ErrorKind::Conflict => {

@@ -273,10 +273,11 @@ impl Committer {
         self.wake();
     }
 
-    /// Makes `graph` what every new snapshot sees.
-    pub(crate) fn publish(&self, graph: Arc<Graph>) {
-        self.published.store(graph);
+    /// Makes `graph` what every new snapshot sees. Shape: the one before; freeing it may take a while.
+    pub(crate) fn publish(&self, graph: Arc<Graph>) -> Arc<Graph> {
+        let before = self.published.swap(graph);
         self.wake();
+        before
     }
 
     /// Wakes whoever waits for a position.

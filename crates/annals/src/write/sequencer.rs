@@ -48,7 +48,7 @@ pub(super) struct Sequencer {
     // Less in a small memory budget.
     batch_bytes_max: usize,
     /// A graph to go back to, and how many records of `batch` it has.
-    savepoint: (Graph, usize),
+    savepoint: (Arc<Graph>, usize),
     /// True once a transaction was serializable: only those ask what the latest records touched.
     is_remembering: Arc<AtomicBool>,
     /// What the latest records touched.
@@ -62,14 +62,14 @@ pub(super) struct Sequencer {
 
 impl Sequencer {
     pub(super) fn new(committer: &Committer) -> Sequencer {
-        let graph = Graph::clone(&committer.published.load());
+        let graph = committer.published.load_full();
         Sequencer {
             is_remembering: Arc::clone(&committer.is_remembering),
             batch_bytes_max: committer.source.memory().share(BATCH_BYTES_MAX),
-            working: graph.clone(),
+            working: Graph::clone(&graph),
             batch: Vec::new(),
             batch_bytes: 0,
-            savepoint: (graph.clone(), 0),
+            savepoint: (graph, 0),
             recent: VecDeque::new(),
             recent_changes: 0,
             empty_conflicts: 0,
@@ -176,13 +176,13 @@ impl Sequencer {
     /// The next failure goes back to here, so that a batch full of failures costs what one failure does, each.
     fn roll_back(&mut self) {
         let (graph, applied) = &self.savepoint;
-        self.working = graph.clone();
+        self.working = Graph::clone(graph);
         for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.work.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
-        self.savepoint = (self.working.clone(), self.batch.len());
+        self.savepoint = (Arc::new(self.working.clone()), self.batch.len());
     }
 
     fn check_reads(&self, work: &Work) -> Result<()> {
@@ -213,8 +213,9 @@ impl Sequencer {
     /// The batch, and the graph it makes.
     pub(super) fn hand_over(&mut self) -> Batch {
         self.batch_bytes = 0;
-        self.savepoint = (self.working.clone(), 0);
-        Batch { sequenced: std::mem::take(&mut self.batch), graph: Arc::new(self.working.clone()) }
+        let graph = Arc::new(self.working.clone());
+        self.savepoint = (Arc::clone(&graph), 0);
+        Batch { sequenced: std::mem::take(&mut self.batch), graph }
     }
 
     /// The requests of the batch, which will not be appended.
@@ -228,8 +229,9 @@ impl Sequencer {
         // Whatever it takes: these records are committed.
         read_on(committer, &mut graph, &Memory::new(None))?;
         self.working = graph.clone();
-        self.savepoint = (graph.clone(), 0);
-        committer.publish(Arc::new(graph));
+        let graph = Arc::new(graph);
+        self.savepoint = (Arc::clone(&graph), 0);
+        committer.publish(graph);
         Ok(())
     }
 
@@ -242,7 +244,7 @@ impl Sequencer {
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
             Ok(graph) => {
                 self.working = graph;
-                self.savepoint = (self.working.clone(), 0);
+                self.savepoint = (Arc::new(self.working.clone()), 0);
                 // They queue again, in front, so that the next batch keeps its bounds.
                 let mut state = committer.state();
                 for request in requests.into_iter().rev() {
