@@ -135,6 +135,11 @@ impl Memory {
         pages.unwrap_or(0) * PAGE_BYTES
     }
 
+    /// True while the last look found more than the budget.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.is_spent.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }

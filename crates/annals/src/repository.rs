@@ -228,6 +228,11 @@ impl Repository {
         self.inner.committer.failure()
     }
 
+    /// True while writes are refused because the memory budget is spent.
+    pub fn is_memory_spent(&self) -> bool {
+        self.inner.committer.source().memory().is_spent()
+    }
+
     /// Number of transactions waiting to be committed.
     pub fn queue_length(&self) -> usize {
         self.inner.committer.queue_length()

@@ -72,7 +72,7 @@ pub(crate) struct Committer {
     room: Condvar,
     // Whoever commits now waits at this gate; each batch gets another one.
     gate: ArcSwap<Gate>,
-    // Whoever waits for a position: the count lets the appender skip a wake-up nobody needs.
+    // Whoever waits for a position: the count lets a leader skip a wake-up nobody needs.
     waiters: AtomicU64,
     waiting: Mutex<()>,
     moved: Condvar,
