@@ -49,13 +49,15 @@ pub enum ErrorKind {
     FutureInstant,
     /// A bound was exceeded: record, transaction, value, visited elements.
     TooLarge,
+    /// The read was called off, or its time was over.
+    Cancelled,
     /// The operating system refused: disk full, permission, missing folder.
     Io,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 21] = [
+    pub const ALL: [ErrorKind; 22] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -76,6 +78,7 @@ impl ErrorKind {
         ErrorKind::Cardinality,
         ErrorKind::FutureInstant,
         ErrorKind::TooLarge,
+        ErrorKind::Cancelled,
         ErrorKind::Io,
     ];
 
@@ -107,6 +110,7 @@ impl ErrorKind {
             ErrorKind::Cardinality => "cardinality",
             ErrorKind::FutureInstant => "future-instant",
             ErrorKind::TooLarge => "too-large",
+            ErrorKind::Cancelled => "cancelled",
             ErrorKind::Io => "io",
         }
     }

@@ -52,7 +52,9 @@
 //! | write from many threads, or without waiting | [`Transaction::submit`], [`Transaction::try_submit`], [`Ticket`] |
 //! | look up one instance | [`Snapshot::entity`], [`Snapshot::relationship`], [`Entity`], [`Relationship`] |
 //! | search, in order, page by page | [`Find`], [`Snapshot::find_entities`], [`Snapshot::find_relationships`] |
-//! | walk | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::shortest_path`], [`Snapshot::reachable`], [`Reach`] |
+//! | look around | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::relationships_of`] |
+//! | walk | [`Snapshot::neighborhood`], [`Snapshot::walk`], [`Snapshot::reachable`], [`Snapshot::shortest_path`], [`Reach`] |
+//! | call off what takes long | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
 //! | see what happened | [`Snapshot::versions`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`] |
 //! | write into the past | [`Transaction::valid_from`] |

@@ -53,6 +53,7 @@ impl WalkArguments {
             types: self.types.clone(),
             depth_max: self.depth_max,
             visited_max: self.visited_max,
+            ..Reach::out()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Position, Snapshot};
+use annals::{Cancel, Position, Snapshot};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, Uri};
 use serde_json::Value as Json;
@@ -93,7 +93,7 @@ impl Call {
             return work(&self, snapshot);
         }
         let door = Arc::clone(&self.door);
-        heavy(&door, move || work(&self, snapshot)).await
+        heavy_read(&door, snapshot, move |snapshot| work(&self, snapshot)).await
     }
 
     /// Waits until the position the client asks for is visible.
@@ -143,12 +143,33 @@ pub async fn heavy<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
     let running = tokio::task::spawn_blocking(move || {
-        // The work goes on when the client is gone; the permit goes with the work.
+        // Work that nothing calls off goes on when the client is gone; the permit goes with the work.
         let _permit = permit;
         work()
     });
     match running.await {
         Ok(result) => result,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// The same for what reads a snapshot: it is called off when nobody waits for it any more, because the client has gone or
+/// the time of the request is over.
+pub async fn heavy_read<T: Send + 'static>(
+    door: &Door,
+    snapshot: Snapshot,
+    work: impl FnOnce(Snapshot) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let cancel = CancelOnDrop(Cancel::new());
+    let snapshot = snapshot.cancelled_by(&cancel.0);
+    heavy(door, move || work(snapshot)).await
+}
+
+/// Goes off when the request is dropped, whatever the reason.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }

@@ -5,7 +5,7 @@ use axum::http::Method;
 use serde_json::{Value as Json, json};
 
 use super::answer;
-use super::call::{Call, Weight, check_limit, heavy};
+use super::call::{Call, Weight, check_limit, heavy_read};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::parameters;
@@ -81,7 +81,7 @@ async fn find_json(mut call: Call) -> Outcome {
     let mut find = find_from_json(&fields)?;
     find.limit = check_limit(&call.door, is_limited.then_some(find.limit))?;
     let snapshot = call.door.repository()?.snapshot().as_of(as_of)?;
-    heavy(&call.door, move || {
+    heavy_read(&call.door, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
         let body = json!({ "items": items, "next": next });
         Ok(answer::json(axum::http::StatusCode::OK, &body, snapshot.position()))

@@ -38,6 +38,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::Cardinality => StatusCode::CONFLICT,
         ErrorKind::Deleted => StatusCode::GONE,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
         ErrorKind::TypeViolation => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed => {
             StatusCode::SERVICE_UNAVAILABLE
@@ -69,6 +70,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::Cardinality => "one relationship more than the type allows",
         ErrorKind::FutureInstant => "an instant of the future",
         ErrorKind::TooLarge => "a bound was exceeded",
+        ErrorKind::Cancelled => "the read was called off",
         _ => "the operating system refused",
     }
 }

@@ -67,6 +67,7 @@ fn reach_of(call: &Call) -> Result<Reach, Problem> {
         types: call.query.all("type").map(str::to_owned).collect(),
         depth_max: call.query.number("depthMax")?,
         visited_max,
+        ..Reach::out()
     })
 }
 

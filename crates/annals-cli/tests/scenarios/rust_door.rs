@@ -107,6 +107,7 @@ fn reach(step: &Json) -> Reach {
         types: types.map(|name| name.as_str().unwrap().to_owned()).collect(),
         depth_max: number("depthMax"),
         visited_max: number("visitedMax").unwrap_or(VISITED_MAX),
+        ..Reach::out()
     }
 }
 

@@ -19,23 +19,23 @@ pub(super) fn encode(plan: u8, key: &[u8]) -> String {
 ///
 /// Errors: `InvalidArgument` if the text is no cursor, or one of another query.
 pub(super) fn decode(plan: u8, text: &str) -> Result<Vec<u8>> {
-    let invalid = || {
-        Error::new(
-            ErrorKind::InvalidArgument,
-            format!(
-                "cursor {text:?}: expected the one of this query's page before; start from the first page"
-            ),
-        )
-    };
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hex || text.len() < 2 + 2 * KEY_BYTES_MIN || text.len() > 4096 {
-        return Err(invalid());
+        return Err(foreign(text));
     }
     let mut bytes = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
     match bytes.next() {
         Some(Ok(first)) if first == plan => {
-            bytes.collect::<std::result::Result<_, _>>().map_err(|_| invalid())
+            bytes.collect::<std::result::Result<_, _>>().map_err(|_| foreign(text))
         }
-        _ => Err(invalid()),
+        _ => Err(foreign(text)),
     }
+}
+
+/// The error for a cursor of another query.
+pub(super) fn foreign(text: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidArgument,
+        format!("cursor {text:?}: expected the one of this query's page before; start from the first page"),
+    )
 }

@@ -19,6 +19,8 @@ const LIMIT_MAX: usize = 100_000;
 const ITEMS_RESERVED_MAX: usize = 1_000;
 /// Most conditions of one search.
 const CONDITIONS_MAX: usize = 64;
+/// Whether a search was called off is looked at once in so many candidates.
+const CANDIDATES_UNCHECKED: usize = 1_024;
 
 /// How a property is compared with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +60,7 @@ pub struct Condition {
 }
 
 /// The order of the found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Smallest first.
     #[default]
@@ -359,7 +361,13 @@ impl Snapshot {
         let mut last_key = None;
         let mut candidates = plan.candidates(self, &filter, after.as_deref());
         let table = self.graph().table(kind);
+        let mut unchecked = 0;
         while let Some((key, slot)) = candidates.next() {
+            unchecked += 1;
+            if unchecked == CANDIDATES_UNCHECKED {
+                self.check_cancelled()?;
+                unchecked = 0;
+            }
             if self.view().is_none() && !self.may_find(&filter, slot) {
                 continue;
             }

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them.
 #[rustfmt::skip]
 mod snapshot;
+mod cancel;
 mod compare;
 mod cursor;
 mod find;
@@ -10,15 +11,22 @@ mod instance;
 mod many;
 mod neighbors;
 mod plan;
+mod relationships;
+mod sort;
 mod source;
-mod traverse;
+mod status;
+mod walk;
 mod versions;
 
+pub use cancel::Cancel;
 pub use compare::{ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use find::{Condition, Find, Operator, Order, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
 pub use neighbors::{Entities, Neighbor, Neighbors};
+pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};
+pub use sort::{Sort, SortBy};
 pub(crate) use source::{Pending, Source};
-pub use traverse::{Path, PathStep, Reach, Reached, VISITED_MAX};
+
 pub use versions::VersionInfo;
+pub use walk::*;

@@ -4,6 +4,7 @@ use std::iter::Peekable;
 
 use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
+use super::status::Statuses;
 use crate::graph::adjacency::{Link, Links};
 use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
@@ -29,6 +30,7 @@ pub struct Neighbors<'s> {
     // Types still to come, last first; empty when all types are walked at once.
     types: Vec<Symbol>,
     after: Option<Link>,
+    statuses: Statuses,
     links: LinksSeen<'s>,
 }
 
@@ -97,6 +99,7 @@ impl Snapshot {
         Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), after))
     }
 
+    #[inline]
     pub(crate) fn neighbors_at(
         &self,
         slot: u32,
@@ -104,6 +107,19 @@ impl Snapshot {
         types: LinkTypes,
         after: Option<Link>,
     ) -> Neighbors<'_> {
+        self.neighbors_with(slot, direction, types, after, &Statuses::Live)
+    }
+
+    /// The same, over relationships with these statuses; whether the ends have one of them is for the caller to see.
+    pub(crate) fn neighbors_with(
+        &self,
+        slot: u32,
+        direction: Direction,
+        types: LinkTypes,
+        after: Option<Link>,
+        statuses: &Statuses,
+    ) -> Neighbors<'_> {
+        let statuses = statuses.clone();
         let (first, types) = match types {
             LinkTypes::All => (None, Vec::new()),
             LinkTypes::One(name) => (Some(name), Vec::new()),
@@ -113,13 +129,13 @@ impl Snapshot {
                 let first = types.pop();
                 if first.is_none() {
                     let links = LinksSeen::none();
-                    return Neighbors { snapshot: self, slot, direction, types, after, links };
+                    return Neighbors { snapshot: self, slot, direction, types, after, statuses, links };
                 }
                 (first, types)
             }
         };
-        let links = LinksSeen::new(self, slot, direction, first, after);
-        Neighbors { snapshot: self, slot, direction, types, after, links }
+        let links = LinksSeen::new(self, slot, direction, first, after, &statuses);
+        Neighbors { snapshot: self, slot, direction, types, after, statuses, links }
     }
 
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
@@ -152,9 +168,10 @@ impl<'s> LinksSeen<'s> {
         direction: Direction,
         type_name: Option<Symbol>,
         after: Option<Link>,
+        statuses: &Statuses,
     ) -> LinksSeen<'s> {
         let current = snapshot.graph().neighbors(slot, direction).iter_after(type_name, after);
-        if snapshot.view().is_none() {
+        if snapshot.view().is_none() && statuses.is_live() {
             return LinksSeen::Current(current);
         }
         let mut prefix = past_link_prefix(slot, direction).to_vec();
@@ -215,7 +232,9 @@ impl<'s> Neighbors<'s> {
             if let Some(link) = self.links.next() {
                 let is_seen = match &self.links {
                     LinksSeen::Current(_) => true,
-                    LinksSeen::Merged(_) => self.snapshot.sees(TypeKind::Relationship, link.relationship),
+                    LinksSeen::Merged(_) => {
+                        self.snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses)
+                    }
                 };
                 if is_seen {
                     return Some(link);
@@ -223,7 +242,9 @@ impl<'s> Neighbors<'s> {
                 continue;
             }
             let name = self.types.pop()?;
-            self.links = LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), self.after);
+            let (slot, direction) = (self.slot, self.direction);
+            self.links =
+                LinksSeen::new(self.snapshot, slot, direction, Some(name), self.after, &self.statuses);
         }
     }
 }

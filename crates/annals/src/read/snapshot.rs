@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::neighbors::LinkTypes;
+use super::cancel::Cancel;
 use super::instance::{Entity, Held, Relationship};
+use super::neighbors::LinkTypes;
 use super::source::{Pending, Source};
 use crate::graph::Graph;
 use crate::graph::instance::Instance;
@@ -44,15 +45,17 @@ pub struct Snapshot {
     // `None`: the present of the graph, which needs no look at versions.
     view: Option<View>,
     pending: Option<Pending>,
+    // Calls off what takes long.
+    cancel: Option<Cancel>,
 }
 
 impl Snapshot {
     pub(crate) fn new(graph: Arc<Graph>, source: Arc<Source>) -> Snapshot {
-        Snapshot { graph, source, view: None, pending: None }
+        Snapshot { graph, source, view: None, pending: None, cancel: None }
     }
 
     pub(crate) fn with_pending(graph: Arc<Graph>, source: Arc<Source>, pending: Pending) -> Snapshot {
-        Snapshot { graph, source, view: None, pending: Some(pending) }
+        Snapshot { graph, source, view: None, pending: Some(pending), cancel: None }
     }
 
     #[inline]
@@ -70,6 +73,15 @@ impl Snapshot {
 
     pub(crate) fn view(&self) -> Option<View> {
         self.view
+    }
+
+    pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
+        Snapshot { cancel: Some(cancel), ..self }
+    }
+
+    #[inline]
+    pub(super) fn cancel(&self) -> Option<&Cancel> {
+        self.cancel.as_ref()
     }
 
     /// Position of the last record this snapshot knows.

@@ -9,6 +9,7 @@ pub mod named;
 pub mod reference;
 pub mod operations;
 pub mod compare;
+pub mod plain_graph;
 
 pub use checked::CheckedRepository;
 pub use dump::dump;

@@ -1,0 +1,82 @@
+//! Calls off reads that take long: by hand, or when their time is over.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+/// Calls off what is read through snapshots that know it. Clones are one and the same.
+///
+/// ```
+/// use annals::{Cancel, ErrorKind, NewEntity, Reach, Repository};
+/// let repository = Repository::in_memory();
+/// let (id, _) = repository.transact(|t| t.create_entity(NewEntity::new("person")))?;
+/// let cancel = Cancel::new();
+/// let snapshot = repository.snapshot().cancelled_by(&cancel);
+/// assert_eq!(snapshot.reachable(&id, &Reach::both())?.len(), 0);
+/// cancel.cancel(); // from any thread
+/// assert_eq!(snapshot.reachable(&id, &Reach::both()).unwrap_err().kind(), ErrorKind::Cancelled);
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    is_cancelled: AtomicBool,
+    deadline: Option<Instant>,
+}
+
+impl Cancel {
+    /// One that only [`Cancel::cancel`] sets off.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// One that also goes off by itself after `time`.
+    pub fn after(time: Duration) -> Cancel {
+        Cancel(Arc::new(State {
+            is_cancelled: AtomicBool::new(false),
+            deadline: Instant::now().checked_add(time),
+        }))
+    }
+
+    /// Calls off everything that is read through it, from any thread.
+    pub fn cancel(&self) {
+        self.0.is_cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// True if it was called off, or its time is over.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled.load(Ordering::Relaxed)
+            || self.0.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+impl Snapshot {
+    /// The same snapshot, whose searches and walks end with `Cancelled` once `cancel` goes off. They look every few dozen
+    /// to thousand elements; look-ups of single instances do not.
+    #[must_use]
+    pub fn cancelled_by(&self, cancel: &Cancel) -> Snapshot {
+        self.clone().with_cancel(cancel.clone())
+    }
+
+    /// Errors: `Cancelled` if what is read through this snapshot was called off.
+    #[inline]
+    pub(crate) fn check_cancelled(&self) -> Result<()> {
+        match self.cancel() {
+            Some(cancel) if cancel.is_cancelled() => Err(cancelled()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cold]
+fn cancelled() -> Error {
+    Error::new(
+        ErrorKind::Cancelled,
+        "the read was called off, or its time is over; ask for less, or give it more time",
+    )
+}

@@ -1,0 +1,308 @@
+//! The relationships of one entity: of some types, in one direction or both, in any order, page by page.
+
+use std::iter::Peekable;
+
+use super::cursor;
+use super::find::Page;
+use super::instance::Relationship;
+use super::neighbors::{LinkTypes, Neighbors};
+use super::snapshot::Snapshot;
+use super::sort::{Sort, SortKey};
+use super::status::Statuses;
+use super::walk::VISITED_MAX;
+use crate::graph::adjacency::Link;
+use crate::graph::symbols::Symbol;
+use crate::model::{Direction, Id, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+/// Most relationships on one page.
+const LIMIT_MAX: usize = 100_000;
+/// Pages of more relationships make room as they find them.
+const ITEMS_RESERVED_MAX: usize = 1_000;
+/// Whether a read was called off is looked at once in so many relationships.
+const LINKS_UNCHECKED: usize = 1_024;
+/// Tells cursors of the order by type and age from those of other orders.
+const BY_AGE: u8 = 31;
+
+/// Which relationships of an entity, in which order.
+///
+/// ```
+/// use annals::{NewEntity, NewRelationship, RelationshipsOf, Repository, Sort, SortBy};
+/// let repository = Repository::in_memory();
+/// let (ada, _) = repository.transact(|t| {
+///     let ada = t.create_entity(NewEntity::new("person"))?;
+///     for year in [1833, 1815, 1843] {
+///         let event = t.create_entity(NewEntity::new("event"))?;
+///         t.create_relationship(NewRelationship::new("took-part", ada.clone(), event).property("year", year))?;
+///     }
+///     t.create_relationship(NewRelationship::new("knows", ada.clone(), ada.clone()))?;
+///     Ok(ada)
+/// })?;
+/// let snapshot = repository.snapshot();
+/// let mut of_ada = RelationshipsOf::both().of_types(["took-part"]);
+/// of_ada.sort = Some(Sort::ascending(SortBy::Property("year".into())));
+/// of_ada.limit = 2;
+/// let page = snapshot.relationships_of(&ada, &of_ada)?;
+/// let years: Vec<_> = page.items.iter().map(|one| one.property("year").unwrap()).collect();
+/// assert_eq!(years, [1815.into(), 1833.into()]);
+/// of_ada.after = page.next;
+/// assert_eq!(snapshot.relationships_of(&ada, &of_ada)?.items.len(), 1);
+/// assert_eq!(snapshot.relationships_of_count(&ada, &RelationshipsOf::both())?, 4); // The loop counts once.
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RelationshipsOf {
+    /// Those that start at the entity, those that end at it, or both; one that does both comes once.
+    pub directions: Vec<Direction>,
+    /// Names of relationship types (with subtypes); empty means all.
+    pub types: Vec<String>,
+    /// Statuses; empty means all but `deleted`.
+    pub statuses: Vec<String>,
+    /// The order; by type and then by age if `None`, which makes pages of any depth cost what the first one does. Any
+    /// other order looks at all relationships of the entity for every page.
+    pub sort: Option<Sort>,
+    /// Only what follows the page that ended with this cursor.
+    pub after: Option<String>,
+    /// How many to leave out first, behind the cursor if there is one. Units: relationships.
+    pub skip: usize,
+    /// Page size. Units: relationships.
+    pub limit: usize,
+    /// Most relationships to look at for a page in an order of its own; one more is an error.
+    pub visited_max: usize,
+}
+
+impl RelationshipsOf {
+    /// All relationships of the entity.
+    pub fn both() -> RelationshipsOf {
+        RelationshipsOf {
+            directions: vec![Direction::Out, Direction::In],
+            types: Vec::new(),
+            statuses: Vec::new(),
+            sort: None,
+            after: None,
+            skip: 0,
+            limit: 100,
+            visited_max: VISITED_MAX,
+        }
+    }
+
+    /// Those that start at the entity.
+    pub fn out() -> RelationshipsOf {
+        RelationshipsOf { directions: vec![Direction::Out], ..RelationshipsOf::both() }
+    }
+
+    /// Those that end at the entity.
+    pub fn incoming() -> RelationshipsOf {
+        RelationshipsOf { directions: vec![Direction::In], ..RelationshipsOf::both() }
+    }
+
+    /// The same, only of these types and their subtypes.
+    #[must_use]
+    pub fn of_types<'n>(mut self, types: impl IntoIterator<Item = &'n str>) -> RelationshipsOf {
+        self.types = types.into_iter().map(str::to_owned).collect();
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.directions.is_empty() {
+            return Err(invalid("directions: expected out, in or both, found none".into()));
+        }
+        if self.limit == 0 || self.limit > LIMIT_MAX {
+            return Err(invalid(format!("limit: expected 1 to {LIMIT_MAX}, found {}", self.limit)));
+        }
+        Ok(())
+    }
+}
+
+/// The links of an entity in one direction or both, each once, in one order.
+struct LinksOf<'s> {
+    snapshot: &'s Snapshot,
+    sides: Vec<Peekable<LinksIn<'s>>>,
+    unchecked: usize,
+}
+
+/// The links of an entity in one direction.
+struct LinksIn<'s>(Neighbors<'s>);
+
+impl Iterator for LinksIn<'_> {
+    type Item = Link;
+
+    fn next(&mut self) -> Option<Link> {
+        self.0.next_link()
+    }
+}
+
+impl LinksOf<'_> {
+    fn next(&mut self) -> Result<Option<Link>> {
+        self.unchecked += 1;
+        if self.unchecked.is_multiple_of(LINKS_UNCHECKED) {
+            self.snapshot.check_cancelled()?;
+        }
+        let key = |link: &Link| (link.type_name, link.relationship);
+        let first = self.sides.iter_mut().filter_map(|side| side.peek().map(key)).min();
+        let mut found = None;
+        // A loop stands at the head of both sides at once.
+        for side in &mut self.sides {
+            found = side.next_if(|link| Some(key(link)) == first).or(found);
+        }
+        Ok(found)
+    }
+}
+
+impl Snapshot {
+    /// One page of the relationships of an entity.
+    ///
+    /// Errors: `NotFound` for an unknown entity or type; `InvalidArgument` for a foreign cursor, a limit of 0 or over
+    /// 100,000, or an unknown status; `TooLarge` for more than `visited_max` relationships to put in order; `Cancelled`; those of
+    /// reading history.
+    pub fn relationships_of(&self, id: &Id, of: &RelationshipsOf) -> Result<Page<Relationship<'_>>> {
+        of.check()?;
+        match &of.sort {
+            None => self.relationships_by_age(id, of),
+            Some(sort) => self.relationships_sorted(id, of, sort),
+        }
+    }
+
+    /// How many relationships of the entity there are, however they are paged.
+    ///
+    /// Units: relationships. Now, of all types or one and in one direction, it is one look-up; otherwise each is counted.
+    /// Errors: as [`Snapshot::relationships_of`].
+    pub fn relationships_of_count(&self, id: &Id, of: &RelationshipsOf) -> Result<usize> {
+        of.check()?;
+        let (slot, types, statuses) = self.resolve(id, of)?;
+        if self.view().is_none() && statuses.is_live() && of.directions.len() == 1 {
+            let neighbors = self.graph().neighbors(slot, of.directions[0]);
+            return Ok(match types {
+                LinkTypes::All => neighbors.degree(None),
+                LinkTypes::One(name) => neighbors.degree(Some(name)),
+                LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
+            });
+        }
+        let mut links = self.links_of(slot, of, types, &statuses, None);
+        let mut count = 0;
+        while links.next()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn resolve(&self, id: &Id, of: &RelationshipsOf) -> Result<(u32, LinkTypes, Statuses)> {
+        let statuses = Statuses::new(&of.statuses)?;
+        let slot = self.graph().entities.slot(id);
+        let slot = match slot.filter(|slot| self.sees_status(TypeKind::Entity, *slot, &statuses)) {
+            Some(slot) => slot,
+            None => self.live_slot(id)?,
+        };
+        let types = match self.known_types(TypeKind::Relationship, &of.types)? {
+            None => LinkTypes::All,
+            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
+            Some(types) => LinkTypes::Several(types),
+        };
+        Ok((slot, types, statuses))
+    }
+
+    fn links_of(
+        &self,
+        slot: u32,
+        of: &RelationshipsOf,
+        types: LinkTypes,
+        statuses: &Statuses,
+        after: Option<Link>,
+    ) -> LinksOf<'_> {
+        let both = [Direction::Out, Direction::In].into_iter();
+        let directions = both.filter(|direction| of.directions.contains(direction));
+        let side = |direction| {
+            LinksIn(self.neighbors_with(slot, direction, types.clone(), after, statuses)).peekable()
+        };
+        LinksOf { snapshot: self, sides: directions.map(side).collect(), unchecked: 0 }
+    }
+
+    fn relationships_by_age(&self, id: &Id, of: &RelationshipsOf) -> Result<Page<Relationship<'_>>> {
+        let (slot, types, statuses) = self.resolve(id, of)?;
+        let after = of.after.as_deref().map(|text| {
+            let key = cursor::decode(BY_AGE, text)?;
+            let words: [u8; 8] = key.try_into().map_err(|_| cursor::foreign(text))?;
+            let word = |at: usize| u32::from_be_bytes(words[at..at + 4].try_into().expect("four bytes"));
+            // Whatever the other end, this is behind the relationship and before the next one.
+            Ok::<_, Error>(Link { type_name: Symbol(word(0)), relationship: word(4), other: u32::MAX })
+        });
+        let mut links = self.links_of(slot, of, types, &statuses, after.transpose()?);
+        for _ in 0..of.skip {
+            if links.next()?.is_none() {
+                break;
+            }
+        }
+        let mut page = Page { items: Vec::with_capacity(of.limit.min(ITEMS_RESERVED_MAX)), next: None };
+        let mut last: Option<Link> = None;
+        while let Some(link) = links.next()? {
+            if page.items.len() == of.limit {
+                page.next = last.map(|last| {
+                    let key = [last.type_name.0.to_be_bytes(), last.relationship.to_be_bytes()].concat();
+                    cursor::encode(BY_AGE, &key)
+                });
+                break;
+            }
+            page.items.push(self.relationship_with(link.relationship)?);
+            last = Some(link);
+        }
+        Ok(page)
+    }
+
+    fn relationships_sorted(
+        &self,
+        id: &Id,
+        of: &RelationshipsOf,
+        sort: &Sort,
+    ) -> Result<Page<Relationship<'_>>> {
+        let (slot, types, statuses) = self.resolve(id, of)?;
+        let after = of.after.as_deref().map(|text| {
+            SortKey::from_bytes(&cursor::decode(sort.number(), text)?).ok_or_else(|| cursor::foreign(text))
+        });
+        let after = after.transpose()?;
+        let mut links = self.links_of(slot, of, types, &statuses, None);
+        let (mut keys, mut visited) = (Vec::new(), 0);
+        while let Some(link) = links.next()? {
+            visited += 1;
+            if visited > of.visited_max {
+                return Err(Error::new(
+                    ErrorKind::TooLarge,
+                    format!(
+                        "relationships of {id}: expected at most {} to put in order (visited_max); narrow the \
+                         types, or read them by type and age",
+                        of.visited_max
+                    ),
+                ));
+            }
+            let key = self.sort_key(TypeKind::Relationship, link.relationship, sort)?;
+            if after.as_ref().is_none_or(|after| sort.compare(&key, after).is_gt()) {
+                keys.push(key);
+            }
+        }
+        let end = of.skip.saturating_add(of.limit).min(keys.len());
+        if end < keys.len() {
+            keys.select_nth_unstable_by(end, |a, b| sort.compare(a, b));
+        }
+        let has_more = end < keys.len();
+        keys.truncate(end);
+        keys.sort_unstable_by(|a, b| sort.compare(a, b));
+        let shown = keys.get(of.skip..).unwrap_or_default();
+        let items = shown.iter().map(|key| self.relationship_with(key.slot)).collect::<Result<_>>()?;
+        let last = shown.last().filter(|_| has_more);
+        Ok(Page { items, next: last.map(|last| cursor::encode(sort.number(), &last.to_bytes())) })
+    }
+
+    /// The relationship at `slot`, which this snapshot sees, deleted or not.
+    fn relationship_with(&self, slot: u32) -> Result<Relationship<'_>> {
+        let held = self.seen(TypeKind::Relationship, slot, true)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Corrupted,
+                format!("relationship {slot}: expected it behind its link; run `annals check`"),
+            )
+        })?;
+        Ok(Relationship { snapshot: self, slot, held })
+    }
+}
+
+fn invalid(text: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, text)
+}

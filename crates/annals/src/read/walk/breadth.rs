@@ -1,0 +1,287 @@
+//! The breadth-first walk that neighbourhoods and everything within reach are made of, a few entities at a time.
+
+use super::element::{Crossed, Element, Reached, Subgraph};
+use super::reach::Reach;
+use super::steps::{AHEAD, Steps};
+use super::visited::Visited;
+use crate::model::Id;
+use crate::read::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+/// How far a walk has come. It goes on with the steps and the bounds it began with.
+pub(super) struct Breadth {
+    visited: Visited,
+    /// Those that were visited and not admitted; empty if all are admitted.
+    refused: Visited,
+    /// Those whose relationships were listed; empty unless relationships are listed.
+    expanded: Visited,
+    /// The admitted, nearest first. The first `next` of them have been expanded.
+    pub(super) order: Vec<u32>,
+    next: usize,
+    /// Where each distance begins in `order`; the last one is still being filled.
+    levels: Vec<usize>,
+    /// Relationships listed so far.
+    relationships_count: usize,
+    depth_max: usize,
+    visited_max: usize,
+}
+
+impl Breadth {
+    pub(super) fn new(slots_count: usize, start: u32, reach: &Reach) -> Result<Breadth> {
+        let mut breadth = Breadth {
+            visited: Visited::new(slots_count),
+            refused: Visited::new(slots_count),
+            expanded: Visited::new(slots_count),
+            order: vec![start],
+            next: 0,
+            levels: vec![0, 1],
+            relationships_count: 0,
+            depth_max: reach.depth_max.unwrap_or(usize::MAX),
+            visited_max: reach.visited_max,
+        };
+        breadth.visited.insert(start);
+        breadth.check(1, "entities")?;
+        Ok(breadth)
+    }
+
+    /// True if nothing is left to walk.
+    pub(super) fn is_done(&self) -> bool {
+        self.next == self.order.len() || self.levels.len() - 2 >= self.depth_max
+    }
+
+    /// How far the entity at a place in `order` is from the start.
+    pub(super) fn distance(&self, at: usize) -> usize {
+        self.levels.partition_point(|first| *first <= at) - 1
+    }
+
+    /// The first place in `order` with at least this distance, as far as is walked.
+    pub(super) fn first_at(&self, distance: usize) -> usize {
+        self.levels.get(distance).map_or(self.order.len(), |first| *first)
+    }
+
+    /// Expands a few entities more, and adds the relationships it goes along to `relationships` if they are wanted.
+    ///
+    /// Errors: `TooLarge` beyond the bound on what is visited; `Cancelled`; those of reading history. After an error the
+    /// walk cannot go on.
+    pub(super) fn advance(&mut self, steps: &Steps, mut relationships: Option<&mut Vec<u32>>) -> Result<()> {
+        if self.is_done() {
+            return Ok(());
+        }
+        let level_end = self.levels[self.levels.len() - 1];
+        let (first, end) = (self.next, level_end.min(self.next + AHEAD));
+        let mut slots = [0; AHEAD];
+        slots[..end - first].copy_from_slice(&self.order[first..end]);
+        let (admits_all, is_both) = (steps.admits_all(), steps.directions.len() == 2);
+        steps.links(&slots[..end - first], &steps.directions, |from, direction, link| {
+            if self.visited.insert(link.other) {
+                if admits_all || steps.admits(link.other)? {
+                    self.order.push(link.other);
+                    self.check(self.order.len(), "entities")?;
+                } else {
+                    self.refused.insert(link.other);
+                }
+            }
+            let Some(relationships) = relationships.as_deref_mut() else { return Ok(()) };
+            if !admits_all && self.refused.contains(link.other) {
+                return Ok(());
+            }
+            if is_both {
+                // Each relationship comes twice: from each end, and a loop in each direction.
+                self.expanded.insert(from);
+                let is_again = if link.other == from {
+                    direction != steps.directions[0]
+                } else {
+                    self.expanded.contains(link.other)
+                };
+                if is_again {
+                    return Ok(());
+                }
+            }
+            relationships.push(link.relationship);
+            self.relationships_count += 1;
+            self.check(self.relationships_count, "relationships")
+        })?;
+        self.next = end;
+        if end == level_end {
+            self.levels.push(self.order.len());
+        }
+        Ok(())
+    }
+
+    fn check(&self, count: usize, what: &str) -> Result<()> {
+        if count <= self.visited_max {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::TooLarge,
+            format!(
+                "walk: expected to visit at most {} {what} (visited_max); narrow types or depth, or raise the bound",
+                self.visited_max
+            ),
+        ))
+    }
+}
+
+/// A walk that goes on as it is asked for more: first the start, then what is one step away, and so on.
+///
+/// It keeps what it has visited, so taking a thousand elements more costs what they cost. After an error it ends.
+pub struct Walk<'s> {
+    steps: Steps<'s>,
+    breadth: Breadth,
+    depth_min: usize,
+    // Entities given so far, as a place in the order of the walk.
+    given: usize,
+    // Relationships walked along and not given yet, last first; `None` if none are wanted.
+    relationships: Option<Vec<u32>>,
+    is_broken: bool,
+}
+
+impl<'s> Walk<'s> {
+    /// The same, giving entities only: cheaper.
+    pub fn entities(self) -> impl Iterator<Item = Result<Reached<'s>>> + use<'s> {
+        Walk { relationships: None, ..self }.filter_map(|element| match element {
+            Ok(Element::Entity(reached)) => Some(Ok(reached)),
+            Ok(Element::Relationship(_)) => None,
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    fn pending(&mut self) -> Option<Element<'s>> {
+        let snapshot = self.steps.snapshot;
+        if self.given < self.breadth.order.len() {
+            let (slot, distance) = (self.breadth.order[self.given], self.breadth.distance(self.given));
+            self.given += 1;
+            return Some(Element::Entity(Reached { snapshot, slot, distance }));
+        }
+        let slot = self.relationships.as_mut()?.pop()?;
+        Some(Element::Relationship(Crossed { snapshot, slot }))
+    }
+}
+
+impl<'s> Iterator for Walk<'s> {
+    type Item = Result<Element<'s>>;
+
+    fn next(&mut self) -> Option<Result<Element<'s>>> {
+        loop {
+            match self.pending() {
+                Some(Element::Entity(reached)) if reached.distance < self.depth_min => {}
+                Some(element) => return Some(Ok(element)),
+                None if self.is_broken || self.breadth.is_done() => return None,
+                None => {
+                    let advanced = self.breadth.advance(&self.steps, self.relationships.as_mut());
+                    if let Some(relationships) = &mut self.relationships {
+                        relationships.reverse();
+                    }
+                    if let Err(error) = advanced {
+                        self.is_broken = true;
+                        (self.given, self.relationships) = (self.breadth.order.len(), None);
+                        return Some(Err(error));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// Walks from an entity, breadth first, giving every entity and every relationship once, as it is asked for more.
+    /// Entities come before the relationships that lead to them.
+    ///
+    /// What is given is what [`Snapshot::neighborhood`] has; of its entities those from `reach.depth_min` on.
+    ///
+    /// ```
+    /// use annals::{Element, NewEntity, NewRelationship, Reach, Repository};
+    /// let repository = Repository::in_memory();
+    /// let (hub, _) = repository.transact(|t| {
+    ///     let hub = t.create_entity(NewEntity::new("hub"))?;
+    ///     for _ in 0..10 {
+    ///         let leaf = t.create_entity(NewEntity::new("leaf"))?;
+    ///         t.create_relationship(NewRelationship::new("link", hub.clone(), leaf))?;
+    ///     }
+    ///     Ok(hub)
+    /// })?;
+    /// let snapshot = repository.snapshot();
+    /// let mut walk = snapshot.walk(&hub, &Reach::both())?;
+    /// let Some(Ok(Element::Entity(start))) = walk.next() else { panic!("it starts with the hub") };
+    /// assert_eq!((start.id(), start.distance), (&hub, 0));
+    /// assert_eq!(walk.entities().take(5).count(), 5); // The rest is not walked.
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: `NotFound` for an unknown start, type or classification; each item may be `TooLarge` beyond
+    /// `reach.visited_max`, `Cancelled`, or an error of reading history.
+    pub fn walk(&self, start: &Id, reach: &Reach) -> Result<Walk<'_>> {
+        let steps = Steps::new(self, reach)?;
+        let breadth = Breadth::new(steps.slots_count(), steps.slot(start)?, reach)?;
+        let (depth_min, relationships) = (reach.depth_min, Some(Vec::new()));
+        Ok(Walk { steps, breadth, depth_min, given: 0, relationships, is_broken: false })
+    }
+
+    /// The neighbourhood of an entity: the start, every entity that a walk of at most `reach.depth_max` steps comes to,
+    /// and every relationship that such a walk may go along, each once.
+    ///
+    /// An entity that is not admitted is not listed, nor is what leads to it; nothing is walked through it. A relationship between
+    /// two entities that are both at the greatest depth is one step too far, and not listed. The start is always listed,
+    /// unless `reach.depth_min` leaves it out.
+    ///
+    /// ```
+    /// use annals::{NewEntity, NewRelationship, Reach, Repository};
+    /// let repository = Repository::in_memory();
+    /// let (ada, _) = repository.transact(|t| {
+    ///     let ada = t.create_entity(NewEntity::new("person"))?;
+    ///     let charles = t.create_entity(NewEntity::new("person"))?;
+    ///     let engine = t.create_entity(NewEntity::new("machine"))?;
+    ///     t.create_relationship(NewRelationship::new("knows", ada.clone(), charles.clone()))?;
+    ///     t.create_relationship(NewRelationship::new("built", charles, engine))?;
+    ///     Ok(ada)
+    /// })?;
+    /// let snapshot = repository.snapshot();
+    /// let near = snapshot.neighborhood(&ada, &Reach::both().depth_max(2))?;
+    /// assert_eq!((near.entities().len(), near.relationships().len()), (3, 2));
+    /// let people = snapshot.neighborhood(&ada, &Reach::both().depth_max(2).through(["person"]))?;
+    /// assert_eq!((people.entities().len(), people.relationships().len()), (2, 1));
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: `NotFound` for an unknown start, type or classification; `TooLarge` beyond `reach.visited_max` entities
+    /// or as many relationships; `Cancelled`; those of reading history.
+    pub fn neighborhood(&self, start: &Id, reach: &Reach) -> Result<Subgraph<'_>> {
+        let steps = Steps::new(self, reach)?;
+        let mut breadth = Breadth::new(steps.slots_count(), steps.slot(start)?, reach)?;
+        let mut relationships = Vec::new();
+        while !breadth.is_done() {
+            breadth.advance(&steps, Some(&mut relationships))?;
+        }
+        Ok(Subgraph { snapshot: self, entities: breadth.listed(reach.depth_min), relationships })
+    }
+
+    /// Every entity within reach of `start`, each once, nearest first, with its distance; without `start` itself.
+    ///
+    /// With [`Reach::incoming`] these are all entities from which something leads to `start`; with [`Reach::depth`] those
+    /// exactly that far away.
+    ///
+    /// Units: distance counts steps.
+    /// Errors: as [`Snapshot::neighborhood`].
+    pub fn reachable(&self, start: &Id, reach: &Reach) -> Result<Vec<Reached<'_>>> {
+        let steps = Steps::new(self, reach)?;
+        let mut breadth = Breadth::new(steps.slots_count(), steps.slot(start)?, reach)?;
+        while !breadth.is_done() {
+            breadth.advance(&steps, None)?;
+        }
+        let reached = breadth.listed(reach.depth_min.max(1)).into_iter();
+        let handle = |(slot, distance)| Reached { snapshot: self, slot, distance: distance as usize };
+        Ok(reached.map(handle).collect())
+    }
+}
+
+impl Breadth {
+    /// Shape: slot and distance of each entity at least so far away, nearest first.
+    fn listed(&self, depth_min: usize) -> Vec<(u32, u32)> {
+        let mut listed = Vec::with_capacity(self.order.len().saturating_sub(self.first_at(depth_min)));
+        for (distance, first) in self.levels.iter().enumerate().skip(depth_min) {
+            let end = self.levels.get(distance + 1).copied().unwrap_or(self.order.len());
+            listed.extend(self.order[*first..end].iter().map(|slot| (*slot, distance as u32)));
+        }
+        listed
+    }
+}

@@ -1,0 +1,120 @@
+//! What walks come upon: entities and relationships, whose content is only read when asked for.
+
+use crate::model::{Id, TypeKind};
+use crate::read::instance::{Entity, Relationship};
+use crate::read::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+/// An entity that a walk came to. Its content is only read when asked for.
+#[derive(Clone, Copy)]
+pub struct Reached<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) slot: u32,
+    /// How far it is from the start. Units: steps.
+    pub distance: usize,
+}
+
+/// A relationship that a walk went along. Its content is only read when asked for.
+#[derive(Clone, Copy)]
+pub struct Crossed<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) slot: u32,
+}
+
+/// What a walk comes upon next.
+#[derive(Clone, Copy, Debug)]
+pub enum Element<'s> {
+    /// An entity, for the first and only time.
+    Entity(Reached<'s>),
+    /// A relationship, for the first and only time.
+    Relationship(Crossed<'s>),
+}
+
+/// A part of the graph: entities, and relationships between them.
+pub struct Subgraph<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    // Shape: slot, distance from the start.
+    pub(super) entities: Vec<(u32, u32)>,
+    pub(super) relationships: Vec<u32>,
+}
+
+impl<'s> Reached<'s> {
+    /// Its id.
+    pub fn id(&self) -> &'s Id {
+        self.snapshot.graph().entities.id(self.slot)
+    }
+
+    /// The entity, in the version that the snapshot sees; deleted ones too, where a walk was asked for them.
+    ///
+    /// Errors: those of reading history.
+    pub fn entity(&self) -> Result<Entity<'s>> {
+        let held =
+            self.snapshot.seen(TypeKind::Entity, self.slot, true)?.ok_or_else(|| dangling(self.slot))?;
+        Ok(Entity { snapshot: self.snapshot, slot: self.slot, held })
+    }
+}
+
+impl<'s> Crossed<'s> {
+    /// Its id.
+    pub fn id(&self) -> &'s Id {
+        self.snapshot.graph().relationships.id(self.slot)
+    }
+
+    /// The relationship, in the version that the snapshot sees; deleted ones too, where a walk was asked for them.
+    ///
+    /// Errors: those of reading history.
+    pub fn relationship(&self) -> Result<Relationship<'s>> {
+        self.snapshot.crossed(self.slot)
+    }
+}
+
+impl Snapshot {
+    /// The relationship at `slot`, along which a walk went.
+    pub(super) fn crossed(&self, slot: u32) -> Result<Relationship<'_>> {
+        let held = self.seen(TypeKind::Relationship, slot, true)?.ok_or_else(|| dangling(slot))?;
+        Ok(Relationship { snapshot: self, slot, held })
+    }
+}
+
+impl<'s> Subgraph<'s> {
+    /// The entities, each once, nearest to the start first.
+    pub fn entities(&self) -> impl ExactSizeIterator<Item = Reached<'s>> + use<'_, 's> {
+        let snapshot = self.snapshot;
+        self.entities.iter().map(move |&(slot, distance)| Reached {
+            snapshot,
+            slot,
+            distance: distance as usize,
+        })
+    }
+
+    /// The relationships between them, each once.
+    pub fn relationships(&self) -> impl ExactSizeIterator<Item = Crossed<'s>> + use<'_, 's> {
+        let snapshot = self.snapshot;
+        self.relationships.iter().map(move |&slot| Crossed { snapshot, slot })
+    }
+}
+
+impl std::fmt::Debug for Reached<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at {}", self.id(), self.distance)
+    }
+}
+
+impl std::fmt::Debug for Crossed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.id())
+    }
+}
+
+impl std::fmt::Debug for Subgraph<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.entities()).entries(self.relationships()).finish()
+    }
+}
+
+pub(super) fn dangling(slot: u32) -> Error {
+    Error::new(
+        ErrorKind::Corrupted,
+        format!("slot {slot}: expected a live instance behind a live link; run `annals check`"),
+    )
+}

@@ -1,0 +1,178 @@
+//! A shortest path between two entities, searched from both ends at once.
+
+use std::collections::HashMap;
+
+use super::element::dangling;
+use super::reach::Reach;
+use super::steps::{Steps, reversed};
+use crate::model::{Direction, Id};
+use crate::read::instance::{Entity, Relationship};
+use crate::read::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+/// A way from one entity to another.
+#[derive(Debug)]
+pub struct Path<'s> {
+    /// Where it starts.
+    pub start: Entity<'s>,
+    /// The steps, in order; empty if start and end are the same.
+    pub steps: Vec<PathStep<'s>>,
+    /// How long it is: the sum of its weights, or the number of its steps where nothing is weighed.
+    pub length: f64,
+}
+
+/// One step of a path.
+#[derive(Debug)]
+pub struct PathStep<'s> {
+    /// The relationship it goes along.
+    pub relationship: Relationship<'s>,
+    /// Which way it goes along.
+    pub direction: Direction,
+    /// The entity it leads to.
+    pub entity: Entity<'s>,
+}
+
+/// One step of a path, before anything is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// Where it comes from.
+    pub(super) from: u32,
+    pub(super) relationship: u32,
+    pub(super) direction: Direction,
+    /// Where it leads to.
+    pub(super) to: u32,
+}
+
+/// Slots as keys of a map.
+pub(super) type SlotMap<T> = HashMap<u32, T, foldhash::fast::FixedState>;
+
+impl Snapshot {
+    /// A shortest path between two entities; `None` if there is none within reach. `reach.depth_min` does not matter.
+    ///
+    /// ```
+    /// use annals::{NewEntity, NewRelationship, Reach, Repository};
+    /// let repository = Repository::in_memory();
+    /// let (ends, _) = repository.transact(|t| {
+    ///     let stop = |_| NewEntity::new("stop");
+    ///     let stops = (0..4).map(|at| t.create_entity(stop(at))).collect::<annals::Result<Vec<_>>>()?;
+    ///     for pair in stops.windows(2) {
+    ///         t.create_relationship(NewRelationship::new("line", pair[0].clone(), pair[1].clone()))?;
+    ///     }
+    ///     Ok((stops[0].clone(), stops[3].clone()))
+    /// })?;
+    /// let snapshot = repository.snapshot();
+    /// assert_eq!(snapshot.shortest_path(&ends.0, &ends.1, &Reach::out())?.unwrap().steps.len(), 3);
+    /// assert!(snapshot.shortest_path(&ends.1, &ends.0, &Reach::out())?.is_none());
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: `NotFound` for an unknown end, type or classification; `TooLarge` beyond `reach.visited_max`;
+    /// `Cancelled`; those of reading history.
+    pub fn shortest_path(&self, from: &Id, to: &Id, reach: &Reach) -> Result<Option<Path<'_>>> {
+        let steps = Steps::new(self, reach)?;
+        let (start, goal) = (steps.slot(from)?, steps.slot(to)?);
+        let found = between(&steps, start, goal, reach)?;
+        found.map(|found| self.path(start, &found, found.len() as f64)).transpose()
+    }
+
+    /// Reads what lies on a path.
+    pub(super) fn path(&self, start: u32, steps: &[Step], length: f64) -> Result<Path<'_>> {
+        let entity = |slot| {
+            let held =
+                self.seen(crate::model::TypeKind::Entity, slot, true)?.ok_or_else(|| dangling(slot))?;
+            Ok::<_, Error>(Entity { snapshot: self, slot, held })
+        };
+        let read = |step: &Step| {
+            let relationship = self.crossed(step.relationship)?;
+            Ok(PathStep { relationship, direction: step.direction, entity: entity(step.to)? })
+        };
+        Ok(Path { start: entity(start)?, steps: steps.iter().map(read).collect::<Result<_>>()?, length })
+    }
+}
+
+/// One of the two searches: how it came to each entity, and those it came to last.
+struct Side {
+    arrivals: SlotMap<Option<Step>>,
+    frontier: Vec<u32>,
+    directions: Vec<Direction>,
+}
+
+impl Side {
+    fn new(start: u32, directions: Vec<Direction>) -> Side {
+        Side { arrivals: SlotMap::from_iter([(start, None)]), frontier: vec![start], directions }
+    }
+
+    /// The steps back from `at` to where this side began, nearest to `at` first.
+    fn steps_back(&self, mut at: u32) -> Vec<Step> {
+        let mut steps = Vec::new();
+        while let Some(Some(step)) = self.arrivals.get(&at) {
+            steps.push(*step);
+            at = step.from;
+        }
+        steps
+    }
+}
+
+/// The steps of a shortest path between two slots.
+fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option<Vec<Step>>> {
+    if start == goal {
+        return Ok(Some(Vec::new()));
+    }
+    let mut near = Side::new(start, steps.directions.clone());
+    let mut far = Side::new(goal, steps.reversed());
+    let depth_max = reach.depth_max.unwrap_or(usize::MAX);
+    for _ in 0..depth_max {
+        let is_near = near.frontier.len() <= far.frontier.len();
+        let (side, other) = if is_near { (&mut near, &far) } else { (&mut far, &near) };
+        let mut next = Vec::new();
+        let mut meeting = None;
+        let frontier = std::mem::take(&mut side.frontier);
+        steps.links(&frontier, &side.directions.clone(), |from, direction, link| {
+            let is_met = other.arrivals.contains_key(&link.other);
+            if meeting.is_some() || side.arrivals.contains_key(&link.other) {
+                return Ok(());
+            }
+            if !is_met && !steps.admits_all() && !steps.admits(link.other)? {
+                return Ok(());
+            }
+            let step = Step { from, relationship: link.relationship, direction, to: link.other };
+            side.arrivals.insert(link.other, Some(step));
+            if is_met {
+                // Whole levels are walked in turn, so what is met first is as near as any.
+                meeting = Some(link.other);
+            }
+            next.push(link.other);
+            check(side.arrivals.len() + other.arrivals.len() - 2, reach.visited_max)
+        })?;
+        side.frontier = next;
+        if let Some(meeting) = meeting {
+            let mut path = near.steps_back(meeting);
+            path.reverse();
+            let turned = |step: Step| Step {
+                from: step.to,
+                to: step.from,
+                direction: reversed(step.direction),
+                relationship: step.relationship,
+            };
+            path.extend(far.steps_back(meeting).into_iter().map(turned));
+            return Ok(Some(path));
+        }
+        if side.frontier.is_empty() {
+            return Ok(None);
+        }
+    }
+    Ok(None)
+}
+
+/// Errors: `TooLarge` if more was visited than a walk may.
+pub(super) fn check(visited: usize, visited_max: usize) -> Result<()> {
+    if visited <= visited_max {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::TooLarge,
+        format!(
+            "path: expected to visit at most {visited_max} entities (visited_max); narrow types or depth, or raise the bound"
+        ),
+    ))
+}

@@ -1,0 +1,115 @@
+//! What a walk goes along and through, and how far: as a caller says it.
+
+use crate::model::Direction;
+
+/// Most entities one walk visits unless told otherwise.
+pub const VISITED_MAX: usize = 1_000_000;
+
+/// A walk: over which relationships and entities, which way, how far.
+///
+/// An entity that is not admitted is neither listed nor walked through; where a walk starts is always admitted, and so is
+/// where a path ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reach {
+    /// Directions to follow; both to ignore direction.
+    pub directions: Vec<Direction>,
+    /// Names of the relationship types to follow (with subtypes); empty means all.
+    pub types: Vec<String>,
+    /// Names of the entity types to admit (with subtypes); empty means all.
+    pub entity_types: Vec<String>,
+    /// Names of classifications (with subtypes), of which an admitted entity carries at least one; empty means all entities.
+    pub classifications: Vec<String>,
+    /// Statuses that entities and relationships may have; empty means all but `deleted`.
+    pub statuses: Vec<String>,
+    /// List only entities at least so many steps from the start; nearer ones are walked through.
+    pub depth_min: usize,
+    /// Most steps from the start; `None` means any number.
+    pub depth_max: Option<usize>,
+    /// Most entities to visit, and most relationships to list; one more is an error, so that nobody waits for ever.
+    pub visited_max: usize,
+}
+
+impl Reach {
+    /// Along outgoing relationships of any type, however far, within [`VISITED_MAX`].
+    pub fn out() -> Reach {
+        Reach {
+            directions: vec![Direction::Out],
+            types: Vec::new(),
+            entity_types: Vec::new(),
+            classifications: Vec::new(),
+            statuses: Vec::new(),
+            depth_min: 0,
+            depth_max: None,
+            visited_max: VISITED_MAX,
+        }
+    }
+
+    /// Along incoming relationships: what leads here.
+    pub fn incoming() -> Reach {
+        Reach { directions: vec![Direction::In], ..Reach::out() }
+    }
+
+    /// In both directions.
+    pub fn both() -> Reach {
+        Reach { directions: vec![Direction::Out, Direction::In], ..Reach::out() }
+    }
+
+    /// The same, only over relationships of these types.
+    #[must_use]
+    pub fn over<'n>(mut self, types: impl IntoIterator<Item = &'n str>) -> Reach {
+        self.types = names(types);
+        self
+    }
+
+    /// The same, only through entities of these types.
+    #[must_use]
+    pub fn through<'n>(mut self, types: impl IntoIterator<Item = &'n str>) -> Reach {
+        self.entity_types = names(types);
+        self
+    }
+
+    /// The same, only through entities that carry one of these classifications.
+    #[must_use]
+    pub fn classified<'n>(mut self, classifications: impl IntoIterator<Item = &'n str>) -> Reach {
+        self.classifications = names(classifications);
+        self
+    }
+
+    /// The same, over relationships and through entities with one of these statuses.
+    #[must_use]
+    pub fn with_statuses<'n>(mut self, statuses: impl IntoIterator<Item = &'n str>) -> Reach {
+        self.statuses = names(statuses);
+        self
+    }
+
+    /// The same, listing nothing nearer than this many steps.
+    #[must_use]
+    pub fn depth_min(mut self, depth: usize) -> Reach {
+        self.depth_min = depth;
+        self
+    }
+
+    /// The same, at most this many steps.
+    #[must_use]
+    pub fn depth_max(mut self, depth: usize) -> Reach {
+        self.depth_max = Some(depth);
+        self
+    }
+
+    /// The same, listing only what is exactly this many steps away (the *k-out* of an entity).
+    #[must_use]
+    pub fn depth(self, depth: usize) -> Reach {
+        self.depth_min(depth).depth_max(depth)
+    }
+
+    /// The same, visiting at most this many entities.
+    #[must_use]
+    pub fn visited_max(mut self, visited: usize) -> Reach {
+        self.visited_max = visited;
+        self
+    }
+}
+
+fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}

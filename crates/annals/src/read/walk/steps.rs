@@ -1,0 +1,249 @@
+//! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
+
+use super::reach::Reach;
+use crate::graph::adjacency::{Link, Neighbors};
+use crate::graph::symbols::Symbol;
+use crate::model::{Direction, Id, TypeKind};
+use crate::read::neighbors::LinkTypes;
+use crate::read::snapshot::Snapshot;
+use crate::read::status::Statuses;
+use crate::{Error, ErrorKind, Result};
+
+/// How many entities are looked up at once: the processor waits for their memory together.
+pub(super) const AHEAD: usize = 32;
+/// Whether a walk was called off is looked at once in so many links of one entity.
+const LINKS_UNCHECKED: usize = 4_096;
+/// Most names of one kind in a [`Reach`].
+const NAMES_MAX: usize = 1_024;
+
+/// The steps of one walk over one snapshot.
+pub(super) struct Steps<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) directions: Vec<Direction>,
+    types: LinkTypes,
+    /// Ascending; `None` for any.
+    entity_types: Option<Vec<Symbol>>,
+    /// Ascending; `None` for any or none.
+    classifications: Option<Vec<Symbol>>,
+    statuses: Statuses,
+}
+
+/// Which way round a direction is when a path is walked from its end.
+pub(super) fn reversed(direction: Direction) -> Direction {
+    match direction {
+        Direction::Out => Direction::In,
+        Direction::In => Direction::Out,
+    }
+}
+
+impl<'s> Steps<'s> {
+    /// Errors: `NotFound` for a name that no type or classification has; `InvalidArgument` for too many names, no
+    /// direction, or a depth range without depths.
+    pub(super) fn new(snapshot: &'s Snapshot, reach: &Reach) -> Result<Steps<'s>> {
+        let is_both = reach.directions.contains(&Direction::Out) && reach.directions.contains(&Direction::In);
+        let directions = match (is_both, reach.directions.first()) {
+            (true, _) => vec![Direction::Out, Direction::In],
+            (false, Some(direction)) => vec![*direction],
+            (false, None) => return Err(invalid("directions: expected out, in or both, found none".into())),
+        };
+        if reach.depth_max.is_some_and(|depth_max| depth_max < reach.depth_min) {
+            let text = format!(
+                "depth: expected a least depth of at most {}, found {}",
+                reach.depth_max.unwrap_or_default(),
+                reach.depth_min
+            );
+            return Err(invalid(text));
+        }
+        let types = match snapshot.known_types(TypeKind::Relationship, &reach.types)? {
+            None => LinkTypes::All,
+            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
+            Some(types) => LinkTypes::Several(types),
+        };
+        Ok(Steps {
+            snapshot,
+            directions,
+            types,
+            entity_types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
+            classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
+            statuses: Statuses::new(&reach.statuses)?,
+        })
+    }
+
+    /// The same steps, from their ends.
+    pub(super) fn reversed(&self) -> Vec<Direction> {
+        self.directions.iter().rev().map(|direction| reversed(*direction)).collect()
+    }
+
+    /// Slot of an entity where a walk may start or end.
+    ///
+    /// Errors: `NotFound` if the snapshot does not see it, live or with a status asked for.
+    pub(super) fn slot(&self, id: &Id) -> Result<u32> {
+        let slot = self.snapshot.graph().entities.slot(id);
+        match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.statuses)) {
+            Some(slot) => Ok(slot),
+            None => self.snapshot.live_slot(id),
+        }
+    }
+
+    pub(super) fn slots_count(&self) -> usize {
+        self.snapshot.graph().entities.slots_count()
+    }
+
+    /// True if every entity that a link leads to is admitted, so that none needs a look.
+    pub(super) fn admits_all(&self) -> bool {
+        self.entity_types.is_none() && self.classifications.is_none() && self.statuses.is_live()
+    }
+
+    /// True if the walk may come to the entity at `slot`, to which a step leads.
+    ///
+    /// Errors: those of reading history, for classifications as of an earlier time.
+    pub(super) fn admits(&self, slot: u32) -> Result<bool> {
+        let table = &self.snapshot.graph().entities;
+        if !self.statuses.is_live() && !self.snapshot.sees_status(TypeKind::Entity, slot, &self.statuses) {
+            return Ok(false);
+        }
+        if let Some(types) = &self.entity_types {
+            let is_of = table.row(slot).is_some_and(|row| types.binary_search(&row.type_name()).is_ok());
+            if !is_of {
+                return Ok(false);
+            }
+        }
+        let Some(names) = &self.classifications else { return Ok(true) };
+        if self.snapshot.view().is_none() && self.statuses.is_live() {
+            return Ok(names.iter().any(|name| table.classified.contains(*name, slot)));
+        }
+        // Who carries none of them now, and never did, needs no look at the log.
+        let may_be = |name: &Symbol| {
+            table.classified.contains(*name, slot) || table.past_classified.contains(*name, slot)
+        };
+        let is_deleted = !table.is_live(slot);
+        if !is_deleted && !names.iter().any(may_be) {
+            return Ok(false);
+        }
+        let Some(held) = self.snapshot.seen(TypeKind::Entity, slot, true)? else { return Ok(false) };
+        let row = self.snapshot.row(TypeKind::Entity, slot, &held);
+        Ok(row.classifications().iter().any(|known| names.binary_search(&known.name).is_ok()))
+    }
+
+    /// Calls `take` with every link of the entities at `slots`, entity by entity, each with its direction.
+    ///
+    /// Errors: `Cancelled`, and those of `take`.
+    #[inline]
+    pub(super) fn links(
+        &self,
+        slots: &[u32],
+        directions: &[Direction],
+        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        let is_plain = self.snapshot.view().is_none() && self.statuses.is_live();
+        for slots in slots.chunks(AHEAD) {
+            self.snapshot.check_cancelled()?;
+            if !is_plain {
+                for &slot in slots {
+                    for &direction in directions {
+                        let mut links = self.snapshot.neighbors_with(
+                            slot,
+                            direction,
+                            self.types.clone(),
+                            None,
+                            &self.statuses,
+                        );
+                        while let Some(link) = links.next_link() {
+                            take(slot, direction, link)?;
+                        }
+                    }
+                }
+                continue;
+            }
+            // All pages are looked up before the first list is read.
+            let mut found = [[None; 2]; AHEAD];
+            for (found, slot) in found.iter_mut().zip(slots) {
+                for (found, direction) in found.iter_mut().zip(directions) {
+                    *found = Some(self.snapshot.graph().neighbors(*slot, *direction));
+                }
+            }
+            for (found, &slot) in found.iter().zip(slots) {
+                for (neighbors, &direction) in found.iter().flatten().zip(directions) {
+                    self.each_link(*neighbors, |link| take(slot, direction, link))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn each_link(&self, neighbors: Neighbors, mut take: impl FnMut(Link) -> Result<()>) -> Result<()> {
+        match (&self.types, neighbors) {
+            (LinkTypes::All, Neighbors::Narrow(narrow)) => narrow.iter().try_for_each(take),
+            (LinkTypes::One(name), Neighbors::Narrow(narrow)) => {
+                narrow.of_type(Some(*name)).iter().try_for_each(take)
+            }
+            (LinkTypes::Several(types), Neighbors::Narrow(narrow)) => {
+                let is_of = |link: &Link| types.binary_search(&link.type_name).is_ok();
+                narrow.iter().filter(is_of).try_for_each(take)
+            }
+            (types, Neighbors::Wide(_)) => {
+                // Checked more often: one entity may have millions.
+                let mut unchecked = 0;
+                let mut take = |link| {
+                    unchecked += 1;
+                    if unchecked % LINKS_UNCHECKED == 0 {
+                        self.snapshot.check_cancelled()?;
+                    }
+                    take(link)
+                };
+                match types {
+                    LinkTypes::All => neighbors.iter(None).try_for_each(take),
+                    LinkTypes::One(name) => neighbors.iter(Some(*name)).try_for_each(take),
+                    LinkTypes::Several(types) => {
+                        types.iter().try_for_each(|name| neighbors.iter(Some(*name)).try_for_each(&mut take))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// Symbols of the named types with their subtypes, ascending; `None` if no name is given.
+    ///
+    /// Errors: `NotFound` for a name that is not declared and that no instance has or had; `InvalidArgument` for more
+    /// than 1,024 names.
+    pub(crate) fn known_types(&self, kind: TypeKind, names: &[String]) -> Result<Option<Vec<Symbol>>> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        if names.len() > NAMES_MAX {
+            let text = format!("{} types: expected at most {NAMES_MAX}, found {}", kind.name(), names.len());
+            return Err(invalid(text));
+        }
+        let mut symbols = Vec::new();
+        for name in names {
+            let is_known = self.graph().names.find(name).is_some_and(|symbol| self.is_known(kind, symbol));
+            if !is_known {
+                let what = if kind == TypeKind::Classification { "" } else { " type" };
+                let text = format!("{}{what} {name}: nothing is of it, and it is not declared", kind.name());
+                return Err(Error::new(ErrorKind::NotFound, text));
+            }
+            symbols.extend(self.types_named(kind, name));
+        }
+        symbols.sort_unstable();
+        symbols.dedup();
+        Ok(Some(symbols))
+    }
+
+    /// True if the type is declared, or something is or was of it.
+    fn is_known(&self, kind: TypeKind, name: Symbol) -> bool {
+        let (graph, table) = (self.graph(), self.graph().table(kind));
+        let extents = match kind {
+            TypeKind::Classification => [&table.classified, &table.past_classified],
+            TypeKind::Entity | TypeKind::Relationship => [&table.extents, &table.past_extents],
+        };
+        graph.types.get(kind, name).is_some()
+            || extents.iter().any(|extents| extents.of(name).is_some_and(|slots| slots.len() > 0))
+    }
+}
+
+fn invalid(text: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, text)
+}
