@@ -50,7 +50,8 @@ fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64) -> Told {
         Ok(repository) => repository.unchecked(),
         Err(_) => return told,
     };
-    let definitions = first_definitions().into_iter().map(Action::DefineType);
+    let definitions =
+        first_definitions().into_iter().map(|definition| Action::DefineType(Box::new(definition)));
     let mut operations: Vec<Timed> =
         definitions.map(|action| (None, support::operations::Operation::Act(action))).collect();
     for step in 0..steps {

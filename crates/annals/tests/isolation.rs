@@ -236,8 +236,8 @@ fn no_relationship_is_left_without_an_end() {
 fn a_unique_value_and_a_cardinality_have_one_winner_each() {
     let repository = two_entities();
     let key = AttributeDefinition::new("key", ValueType::Any).unique();
-    let one = EndDefinition { type_name: None, is_many: false };
-    let many = EndDefinition { type_name: None, is_many: true };
+    let one = EndDefinition { is_many: false, ..EndDefinition::ANY };
+    let many = EndDefinition::ANY;
     repository
         .transact(|t| {
             t.define_type(TypeDefinition::entity("unique").attribute(key.clone()))?;

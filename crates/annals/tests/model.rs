@@ -73,7 +73,8 @@ impl History {
             has_own_clock,
             kept: Vec::new(),
         };
-        let definitions = first_definitions().into_iter().map(Action::DefineType);
+        let definitions =
+            first_definitions().into_iter().map(|definition| Action::DefineType(Box::new(definition)));
         let operations: Vec<Timed> =
             definitions.map(|action| (None, support::operations::Operation::Act(action))).collect();
         history.commit(&operations);

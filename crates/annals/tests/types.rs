@@ -287,8 +287,8 @@ fn ends_take_the_declared_types_with_their_subtypes() {
     let repository = CheckedRepository::in_memory();
     define(&repository, TypeDefinition::entity("person")).unwrap();
     define(&repository, TypeDefinition::entity("author").supertype("person")).unwrap();
-    let wrote = TypeDefinition::relationship("wrote")
-        .between(EndDefinition::many("person"), EndDefinition { type_name: None, is_many: true });
+    let wrote =
+        TypeDefinition::relationship("wrote").between(EndDefinition::many("person"), EndDefinition::ANY);
     define(&repository, wrote).unwrap();
     define(&repository, TypeDefinition::relationship("edited").supertype("wrote")).unwrap();
     create(&repository, &entity("author", "a")).unwrap();
@@ -306,7 +306,7 @@ fn ends_take_the_declared_types_with_their_subtypes() {
 #[test]
 fn a_cardinality_counts_subtypes_and_live_relationships() {
     let repository = CheckedRepository::in_memory();
-    let any = |is_many| EndDefinition { type_name: None, is_many };
+    let any = |is_many| EndDefinition { is_many, ..EndDefinition::ANY };
     define(&repository, TypeDefinition::relationship("in").between(any(true), any(false))).unwrap();
     define(&repository, TypeDefinition::relationship("deep-in").supertype("in")).unwrap();
     for id in ["a", "b", "c"] {

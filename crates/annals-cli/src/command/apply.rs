@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::import::Source;
 use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::{action_from_json, action_to_json, optional_text};
+use crate::wire::operation_from_json;
 
 /// Longest list of operations. Units: bytes of JSON.
 const OPERATIONS_BYTES_MAX: u64 = 256 << 20;
@@ -25,7 +25,8 @@ Examples:
   echo '{\"action\": \"update\", \"kind\": \"entity\", \"id\": \"ada\", \"patch\": {\"born\": 1815}}' | annals apply -
   echo '{\"action\": \"delete\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply - --message 'a test only'
   annals apply changes.json --dry-run
-Actions: create, update, replace, delete, restore, purge, classify, reclassify, declassify, define-type.
+Actions: create, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
+patch-type.
 docs/json.md describes each. An operation may have its own \"validFrom\".")]
 pub struct Arguments {
     /// File with an array of operations, or one operation; - for standard input
@@ -109,25 +110,7 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
 
 /// Adds one operation; returns the id it is about.
 fn add(transaction: &mut Transaction, json: &Json, valid_from: Option<Instant>) -> Result<Json> {
-    let action = action_from_json(json)?;
-    let own = match json.as_object() {
-        Some(fields) => optional_text(fields, "operation", "validFrom")?,
-        None => None,
-    };
-    let own = own.map(str::parse).transpose()?;
-    let id = action_to_json(&action)["id"].take();
-    transaction.valid_from(own.or(valid_from));
-    push(transaction, action)?;
-    Ok(id)
-}
-
-/// Creates go through the methods that add defaults and check names.
-fn push(transaction: &mut Transaction, action: annals::Action) -> Result<()> {
-    use annals::Action;
-    match action {
-        Action::CreateEntity(new) => transaction.create_entity(new).map(drop),
-        Action::CreateRelationship(new) => transaction.create_relationship(new).map(drop),
-        Action::Classify(id, content) => transaction.classify(&id, content),
-        other => transaction.push_action(other),
-    }
+    let operation = operation_from_json(json)?;
+    operation.add_to(transaction, valid_from)?;
+    Ok(operation.id().map_or(Json::Null, |id| id.to_string().into()))
 }

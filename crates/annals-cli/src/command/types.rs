@@ -1,12 +1,19 @@
-//! `annals types`: the declared types.
+//! `annals types`: the declared types; declaring and verifying many.
 
-use annals::{AttributeDefinition, EndDefinition, TypeDefinition};
-use clap::Args;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use annals::{
+    AttributeDefinition, Deprecation, EndDefinition, Error, ErrorKind, TypeDefinition, TypeKind, TypeMatch,
+};
+use clap::{Args, Subcommand};
+use serde_json::{Value as Json, json};
 
 use crate::context::{AsOfArguments, Context};
-use crate::output::{one_line, value_to_text};
+use crate::import::Source;
+use crate::output::{count, one_line, value_to_text};
 use crate::stop::Outcome;
-use crate::wire::type_to_json;
+use crate::wire::{type_from_json, type_to_json, verification_to_json};
 
 /// Show the declared types
 #[derive(Args, Debug)]
@@ -14,21 +21,155 @@ use crate::wire::type_to_json;
 Examples:
   annals types
   annals types package
-  annals --json types           one type per line, as `annals apply` takes it in define-type
+  annals types --kind enum
+  annals --json types           one type per line, as `annals types load` reads it
+  annals types load examples/open-metadata-types/types.jsonl
+  annals types verify types.jsonl
 Types that are used without a declaration are counted by `annals stats`.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    action: Option<TypesAction>,
     /// Only types with this name
     name: Option<String>,
+    /// Only types of this kind: entity, relationship, classification or enum
+    #[arg(long, value_parser = kind)]
+    kind: Option<TypeKind>,
+    /// Only the type that another system knows by this id
+    #[arg(long, value_name = "ID")]
+    external_id: Option<String>,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
 
-/// Prints the types.
+#[derive(Subcommand, Debug)]
+enum TypesAction {
+    /// Declare or extend the types of a file, all or none
+    Load {
+        /// File of JSON Lines, one type per line, in any order; - for standard input
+        file: PathBuf,
+        /// Who writes
+        #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+        author: String,
+        /// Why
+        #[arg(long, short = 'm', default_value = "")]
+        message: String,
+    },
+    /// Compare the types of a file with the declared ones; fails if some conflict or are missing
+    Verify {
+        /// File of JSON Lines, one type per line; - for standard input
+        file: PathBuf,
+        #[command(flatten)]
+        as_of: AsOfArguments,
+    },
+}
+
+fn kind(text: &str) -> Result<TypeKind, String> {
+    let found = TypeKind::ALL.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| format!("expected one of {}", TypeKind::ALL.map(TypeKind::name).join(", ")))
+}
+
+/// Prints the types, declares or verifies them.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    match &arguments.action {
+        None => print_all(context, arguments),
+        Some(TypesAction::Load { file, author, message }) => load(context, file, author, message),
+        Some(TypesAction::Verify { file, as_of }) => verify(context, file, as_of),
+    }
+}
+
+fn load(context: &mut Context, file: &Path, author: &str, message: &str) -> Outcome {
+    let definitions = read_types(file)?;
+    let repository = context.open_or_create()?;
+    let types_count = definitions.len() as u64;
+    let mut transaction = repository.transaction();
+    transaction.author(author).message(message);
+    transaction.define_types(definitions)?;
+    let receipt = transaction.commit()?;
+    repository.close()?;
+    if context.output.is_json() {
+        let instant = receipt.instant.to_string();
+        context
+            .output
+            .json(&json!({ "position": receipt.position.0, "instant": instant, "types": types_count }))?;
+    } else {
+        let types = count(types_count);
+        context.output.line(format!("declared {types} types at position {}", receipt.position))?;
+    }
+    Ok(())
+}
+
+fn verify(context: &mut Context, file: &Path, as_of: &AsOfArguments) -> Outcome {
+    let definitions = read_types(file)?;
+    let repository = context.open_to_read()?;
+    let snapshot = as_of.snapshot(&repository)?;
+    let mut broken = 0;
+    for given in &definitions {
+        let (outcome, differences) = snapshot.verify_type(given);
+        broken += u64::from(matches!(outcome, TypeMatch::Unknown | TypeMatch::Conflicting));
+        if context.output.is_json() {
+            let mut json = verification_to_json(outcome, &differences);
+            json["kind"] = given.kind.name().into();
+            json["name"] = (&*given.name).into();
+            context.output.json(&json)?;
+        } else if outcome != TypeMatch::Equal {
+            context.output.line(format!(
+                "{} {}: {}",
+                given.kind.name(),
+                one_line(&given.name),
+                outcome.name()
+            ))?;
+            for found in &differences {
+                let sides = format!("declared {:?}, given {:?}", found.declared, found.given);
+                let sign = if found.is_conflict { "!" } else { " " };
+                context.output.line(format!("  {sign} {}: {sides}", found.place))?;
+            }
+        }
+    }
+    if broken == 0 {
+        return Ok(());
+    }
+    let types = definitions.len();
+    let text = format!("{broken} of {types} types are not declared, or declared otherwise; see above");
+    Err(Error::new(ErrorKind::TypeViolation, text).into())
+}
+
+/// Longest file of types. Units: bytes.
+const TYPES_BYTES_MAX: u64 = 64 << 20;
+
+/// The types of a file of JSON Lines: each line a type, or `{"type": …}` as exports have it.
+fn read_types(file: &Path) -> annals::Result<Vec<TypeDefinition>> {
+    let mut text = String::new();
+    let mut input = Source::open(file)?.take(TYPES_BYTES_MAX + 1);
+    input.read_to_string(&mut text).map_err(|error| Error::io(format!("read {}", file.display()), error))?;
+    if text.len() as u64 > TYPES_BYTES_MAX {
+        let text = format!("{}: expected at most {TYPES_BYTES_MAX} bytes of types", file.display());
+        return Err(Error::new(ErrorKind::TooLarge, text));
+    }
+    let mut definitions = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let place = format!("{}:{number}", file.display());
+        let json: Json = serde_json::from_str(line).map_err(|error| {
+            let text = format!("{place}: expected a type in JSON, found {error}");
+            Error::new(ErrorKind::InvalidArgument, text)
+        })?;
+        let inner = json.get("type").filter(|inner| inner.is_object());
+        let definition =
+            type_from_json(inner.unwrap_or(&json)).map_err(|error| error.with("line", &place))?;
+        definitions.push(definition);
+    }
+    Ok(definitions)
+}
+
+fn print_all(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     for definition in snapshot.types() {
-        if arguments.name.as_deref().is_some_and(|name| name != &*definition.name) {
+        let is_wanted = arguments.name.as_deref().is_none_or(|name| name == &*definition.name)
+            && arguments.kind.is_none_or(|kind| kind == definition.kind)
+            && (arguments.external_id.is_none()
+                || arguments.external_id.as_deref() == definition.external_id.as_deref());
+        if !is_wanted {
             continue;
         }
         if context.output.is_json() {
@@ -54,6 +195,10 @@ fn print(context: &mut Context, definition: &TypeDefinition) -> Outcome {
     if definition.is_closed {
         line += "  closed";
     }
+    if !definition.statuses.is_empty() {
+        line += &format!("  statuses {}", definition.statuses.join(", "));
+    }
+    line += &deprecation(definition.deprecation.as_ref());
     context.output.line(line)?;
     if !definition.description.is_empty() {
         context.output.line(format!("    {}", one_line(&definition.description)))?;
@@ -61,7 +206,22 @@ fn print(context: &mut Context, definition: &TypeDefinition) -> Outcome {
     for attribute in &definition.attributes {
         context.output.line(format!("    {}", attribute_line(attribute)))?;
     }
+    for element in &definition.elements {
+        let mut line = format!("    {} {}", element.ordinal, one_line(&element.name));
+        if !element.description.is_empty() {
+            line += &format!(": {}", one_line(&element.description));
+        }
+        context.output.line(line)?;
+    }
     Ok(())
+}
+
+fn deprecation(deprecation: Option<&Deprecation>) -> String {
+    match deprecation.map(|known| &known.replaced_by) {
+        None => String::new(),
+        Some(None) => "  deprecated".into(),
+        Some(Some(name)) => format!("  deprecated, use {name}"),
+    }
 }
 
 fn end(end: &EndDefinition) -> String {
@@ -70,7 +230,11 @@ fn end(end: &EndDefinition) -> String {
 }
 
 fn attribute_line(attribute: &AttributeDefinition) -> String {
-    let mut line = format!("{}: {}", one_line(&attribute.name), attribute.value_type.name());
+    let value_type = attribute.enum_type.as_deref().unwrap_or(attribute.value_type.name());
+    let mut line = format!("{}: {value_type}", one_line(&attribute.name));
+    if let Some(item_type) = attribute.item_type {
+        line += &format!(" of {}", item_type.name());
+    }
     for (is_set, word) in [
         (attribute.is_many, "many"),
         (attribute.is_required, "required"),
@@ -84,5 +248,5 @@ fn attribute_line(attribute: &AttributeDefinition) -> String {
     if let Some(value) = &attribute.default {
         line += &format!(", default {}", value_to_text(value));
     }
-    line
+    line + &deprecation(attribute.deprecation.as_ref())
 }

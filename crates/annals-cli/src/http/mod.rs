@@ -30,6 +30,7 @@ mod health;
 mod metrics;
 mod openapi;
 mod schemas;
+mod type_schemas;
 
 pub use limits::Limits;
 pub use server::{Settings, serve};

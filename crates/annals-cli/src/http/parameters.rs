@@ -60,15 +60,24 @@ pub fn path(name: &str) -> Parameter {
         ),
         "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
         "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
-        "kind" => parameter(
-            "kind",
-            Place::Path,
-            json!({ "type": "string", "enum": ["entity", "relationship", "classification"] }),
-            "entity",
-            "What the type describes.",
-        ),
+        "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
         unknown => panic!("path parameter {unknown} has no description"),
     }
+}
+
+/// The schema of the kind of a type.
+pub fn type_kinds() -> Json {
+    json!({ "type": "string", "enum": annals::TypeKind::ALL.map(annals::TypeKind::name) })
+}
+
+/// Only types of one kind.
+pub fn type_kind() -> Parameter {
+    query("kind", type_kinds(), "entity", "Only types of this kind.")
+}
+
+/// Only the type with an external id.
+pub fn external_id() -> Parameter {
+    query("externalId", text(), "283a127d", "Only the type that another system knows by this id.")
 }
 
 /// The schema of a text.

@@ -4,42 +4,42 @@ use serde_json::{Value as Json, json};
 
 use super::problem::{DOOR_KINDS, Problem};
 
-fn reference(name: &str) -> Json {
+pub(super) fn reference(name: &str) -> Json {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-fn text() -> Json {
+pub(super) fn text() -> Json {
     json!({ "type": "string" })
 }
 
-fn number() -> Json {
+pub(super) fn number() -> Json {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-fn flag() -> Json {
+pub(super) fn flag() -> Json {
     json!({ "type": "boolean" })
 }
 
-fn instant() -> Json {
+pub(super) fn instant() -> Json {
     json!({ "type": "string", "format": "date-time" })
 }
 
-fn list(items: Json) -> Json {
+pub(super) fn list(items: Json) -> Json {
     json!({ "type": "array", "items": items })
 }
 
-fn map(values: Json) -> Json {
+pub(super) fn map(values: Json) -> Json {
     json!({ "type": "object", "additionalProperties": values })
 }
 
 /// An object that has all these members and no other.
-fn object(members: Json) -> Json {
+pub(super) fn object(members: Json) -> Json {
     let required: Vec<String> = members.as_object().expect("members are an object").keys().cloned().collect();
     json!({ "type": "object", "properties": members, "required": required, "additionalProperties": false })
 }
 
 /// An object of which only some members must be there.
-fn partial(required: &[&str], members: Json) -> Json {
+pub(super) fn partial(required: &[&str], members: Json) -> Json {
     json!({ "type": "object", "properties": members, "required": required, "additionalProperties": false })
 }
 
@@ -51,7 +51,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(instances());
     schemas.extend(contents());
     schemas.extend(pages());
-    schemas.extend(types());
+    schemas.extend(super::type_schemas::schemas());
     schemas.extend(writes());
     schemas.extend(operation());
     schemas
@@ -226,7 +226,7 @@ fn patch() -> Json {
     })
 }
 
-fn page_of(items: Json, counted: bool) -> Json {
+pub(super) fn page_of(items: Json, counted: bool) -> Json {
     let mut members = json!({ "items": list(items), "next": { "type": ["string", "null"] } });
     if counted {
         members["count"] = number();
@@ -321,45 +321,6 @@ fn difference_example() -> Json {
     json!({ "status": null, "properties": { "size": { "before": 7, "after": 8 } }, "classifications": [] })
 }
 
-fn types() -> Vec<(&'static str, Json, Json)> {
-    let attribute = partial(
-        &["name"],
-        json!({
-            "name": text(),
-            "type": { "type": "string", "enum": annals::ValueType::ALL.map(annals::ValueType::name) },
-            "many": flag(),
-            "required": flag(),
-            "unique": flag(),
-            "indexed": flag(),
-            "default": reference("Value"),
-        }),
-    );
-    let end = partial(&[], json!({ "type": { "type": ["string", "null"] }, "many": flag() }));
-    let definition = partial(
-        &[],
-        json!({
-            "kind": { "type": "string", "enum": ["entity", "relationship", "classification"] },
-            "name": text(),
-            "description": text(),
-            "supertypes": list(text()),
-            "closed": flag(),
-            "attributes": list(attribute),
-            "from": end,
-            "to": end,
-            "appliesTo": list(text()),
-        }),
-    );
-    let example = json!({
-        "kind": "entity", "name": "package", "closed": false,
-        "attributes": [{ "name": "name", "type": "string", "required": true }],
-    });
-    let page = page_of(reference("Type"), false);
-    vec![
-        ("Type", definition, example.clone()),
-        ("TypePage", page, json!({ "items": [example], "next": null })),
-    ]
-}
-
 fn writes() -> Vec<(&'static str, Json, Json)> {
     let actions = [
         "create",
@@ -373,6 +334,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
         "reclassify",
         "declassify",
         "define-type",
+        "patch-type",
     ];
     let operation = partial(
         &["action"],
@@ -380,7 +342,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
             "action": { "type": "string", "enum": actions },
             "kind": { "type": "string", "enum": ["entity", "relationship"] },
             "id": text(),
-            "type": { "oneOf": [text(), reference("Type")] },
+            "type": { "oneOf": [text(), reference("Type"), reference("TypePatch")] },
             "from": text(),
             "to": text(),
             "properties": reference("Properties"),

@@ -1,4 +1,4 @@
-//! Declared types: list, read, declare or extend.
+//! Declared types: list, read, verify, declare, extend.
 
 use annals::{Transaction, TypeKind};
 use axum::http::{Method, StatusCode};
@@ -10,7 +10,9 @@ use super::commit::{Signature, commit};
 use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{object, type_from_json, type_to_json};
+use crate::wire::{
+    Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -19,7 +21,21 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/v1/types", "List the declared types", list)
             .tag("types")
             .takes(parameters::reading())
-            .answers(200, "All types, by kind and name.", "TypePage")
+            .takes([parameters::type_kind(), parameters::external_id()])
+            .answers(200, "The types, by kind and name.", "TypePage")
+            .fails(&["not-found", "future-instant"]),
+        Endpoint::new(Method::POST, "/v1/types", "Declare or extend many types", declare)
+            .describe("All or none, in any order: supertypes and enums are declared before what needs them.")
+            .tag("types")
+            .takes(parameters::writing())
+            .body("Types")
+            .answers(200, "Done.", "Receipt")
+            .fails(&DECLARING),
+        Endpoint::new(Method::POST, "/v1/types/verify", "Compare a type with the declared one", verify)
+            .tag("types")
+            .takes(parameters::reading())
+            .body("Type")
+            .answers(200, "Whether they are equal, compatible or conflicting, and where they differ.", "TypeVerification")
             .fails(&["not-found", "future-instant"]),
         Endpoint::new(Method::GET, one, "Read a declared type", read)
             .tag("types")
@@ -32,24 +48,78 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("Type")
             .answers(200, "The type after it.", "Type")
-            .fails(&["type-violation", "not-unique", "read-only", "conflict", "busy", "unavailable"]),
+            .fails(&DECLARING),
+        Endpoint::new(Method::PATCH, one, "Add to a declared type", patch)
+            .describe(
+                "Attributes, supertypes, statuses, elements; a description, a deprecation. Instances keep working. An \
+                 attribute that is there already may become deprecated.",
+            )
+            .tag("types")
+            .takes(parameters::writing())
+            .body("TypePatch")
+            .answers(200, "The type after it.", "Type")
+            .fails(&DECLARING)
+            .fails(&["not-found"]),
     ]
 }
 
+/// Kinds of errors of everything that declares types.
+const DECLARING: [&str; 6] = ["type-violation", "not-unique", "read-only", "conflict", "busy", "unavailable"];
+
 async fn list(call: Call) -> Outcome {
-    call.read(Weight::Heavy, |call, snapshot| {
-        let items: Vec<Json> = snapshot.types().iter().map(|known| type_to_json(known)).collect();
+    let kind = call.query.get("kind").map(kind_named).transpose()?;
+    let external_id = call.query.get("externalId").map(str::to_owned);
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let mut types = kind.map_or_else(|| snapshot.types(), |kind| snapshot.types_of(kind));
+        types.retain(|known| external_id.is_none() || known.external_id.as_deref() == external_id.as_deref());
+        let items: Vec<Json> = types.iter().map(|known| type_to_json(known)).collect();
         Ok(answer::page(call, items, None, Json::Null, snapshot.position()))
     })
     .await
 }
 
 fn kind_of(call: &Call) -> Result<TypeKind, Problem> {
-    let kinds = [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification];
-    let text = call.path("kind");
-    kinds.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
-        Problem::not_found(format!("kind of types {text:?}: expected entity, relationship or classification"))
+    kind_named(call.path("kind"))
+}
+
+fn kind_named(text: &str) -> Result<TypeKind, Problem> {
+    TypeKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+        let known = TypeKind::ALL.map(TypeKind::name).join(", ");
+        Problem::not_found(format!("kind of types {text:?}: expected one of {known}"))
     })
+}
+
+async fn declare(mut call: Call) -> Outcome {
+    let body = call.receive().await?;
+    call.wait_visible().await?;
+    let fields = object(&body, "body")?;
+    only(fields, "body", &["types"])?;
+    let types = array(fields, "body", "types")?;
+    let definitions = types.iter().map(type_from_json).collect::<annals::Result<Vec<_>>>()?;
+    let signature = Signature::of(&call)?;
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        Ok(transaction.define_types(definitions.clone())?)
+    };
+    let ((), receipt) = commit(&call.door, Weight::Heavy, build).await?;
+    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
+}
+
+async fn verify(mut call: Call) -> Outcome {
+    let given = type_from_json(&call.receive().await?)?;
+    call.read(Weight::Light, move |_, snapshot| {
+        let (outcome, differences) = snapshot.verify_type(&given);
+        let json = verification_to_json(outcome, &differences);
+        Ok(answer::json(StatusCode::OK, &json, snapshot.position()))
+    })
+    .await
+}
+
+async fn patch(mut call: Call) -> Outcome {
+    let body = call.receive().await?;
+    let patch = type_patch_from_json(&Json::Object(named_in_path(&call, &body)?))?;
+    let work = move |transaction: &mut Transaction| Ok(transaction.patch_type(&patch)?);
+    change(call, work).await
 }
 
 async fn read(call: Call) -> Outcome {
@@ -66,21 +136,35 @@ async fn read(call: Call) -> Outcome {
 
 async fn put(mut call: Call) -> Outcome {
     let body = call.receive().await?;
-    call.wait_visible().await?;
-    let (kind, name) = (kind_of(&call)?, call.path("name").to_owned());
-    let mut fields = object(&body, "type")?.clone();
-    for (key, expected) in [("kind", kind.name()), ("name", &name)] {
+    let definition = type_from_json(&Json::Object(named_in_path(&call, &body)?))?;
+    let work = move |transaction: &mut Transaction| Ok(transaction.define_type(definition.clone())?);
+    change(call, work).await
+}
+
+/// The members of a body with the kind and the name of the path, which it may repeat.
+fn named_in_path(call: &Call, body: &Json) -> Result<Object, Problem> {
+    let mut fields = object(body, "type")?.clone();
+    for (key, expected) in [("kind", kind_of(call)?.name()), ("name", call.path("name"))] {
         let found = fields.entry(key).or_insert_with(|| expected.into());
         if found != expected {
             let text = format!("{key}: expected {expected:?} as in the path, found {found}");
             return Err(Problem::invalid(text));
         }
     }
-    let definition = type_from_json(&Json::Object(fields))?;
+    Ok(fields)
+}
+
+/// Commits a change of the type that the path names, and answers with the type after it.
+async fn change(
+    call: Call,
+    mut work: impl FnMut(&mut Transaction) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    call.wait_visible().await?;
+    let (kind, name) = (kind_of(&call)?, call.path("name").to_owned());
     let signature = Signature::of(&call)?;
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
-        Ok(transaction.define_type(definition.clone())?)
+        work(transaction)
     };
     let ((), receipt) = commit(&call.door, Weight::Light, build).await?;
     let found = call.door.repository()?.snapshot().type_definition(kind, &name);

@@ -507,7 +507,8 @@ fn define_types(loader: &mut Loader, snapshot: &Snapshot, valid_from: Option<Ins
     let is_declared =
         |kind: TypeKind, name: &str| declared.iter().any(|known| known.kind == kind && &*known.name == name);
     types.retain(|definition| !is_declared(definition.kind, &definition.name));
-    let operations =
-        types.into_iter().map(|definition| Operation { action: Action::DefineType(definition), valid_from });
+    let operations = types
+        .into_iter()
+        .map(|definition| Operation { action: Action::DefineType(Box::new(definition)), valid_from });
     loader.add(1, operations.collect(), 0)
 }

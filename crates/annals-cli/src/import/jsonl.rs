@@ -131,7 +131,7 @@ fn item_from_json(json: &Json) -> Result<Item> {
     };
     let operation = |action, valid_from| Item::Operation(Operation { action, valid_from });
     Ok(match key.as_str() {
-        "type" => operation(Action::DefineType(definition(inner)?), None),
+        "type" => operation(Action::DefineType(Box::new(definition(inner)?)), None),
         "entity" => {
             let (new, valid_from) = entity(inner)?;
             operation(Action::CreateEntity(new), valid_from)

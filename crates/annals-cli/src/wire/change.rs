@@ -206,7 +206,7 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
         "define-type" => {
             let definition =
                 fields.get("type").ok_or_else(|| invalid("operation define-type: expected a \"type\""))?;
-            Action::DefineType(type_from_json(definition)?)
+            Action::DefineType(Box::new(type_from_json(definition)?))
         }
         "void" => Action::Void,
         unknown => {

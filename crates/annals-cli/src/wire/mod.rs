@@ -9,14 +9,14 @@ mod operation;
 mod find;
 mod type_definition;
 
-pub use change::{action_from_json, action_to_json, patch_from_json, record_to_json};
+pub use change::{action_from_json, patch_from_json, record_to_json};
 pub use find::{find_from_json, order_from_text};
 pub use instance::{
     EntityForm, RelationshipForm, classification_from_json, classification_to_json, difference_to_json,
     entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,
 };
 pub use operation::{Operation, operation_from_json};
-pub use type_definition::{type_from_json, type_to_json};
+pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
 pub use value::{value_from_json, value_to_json};
 
 use annals::{Error, ErrorKind, Result};
@@ -88,5 +88,17 @@ pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]
         None | Some(Json::Null) => Ok(&[]),
         Some(Json::Array(items)) => Ok(items),
         Some(other) => Err(invalid(format!("{what}: expected an array as {key:?}, found {}", kind(other)))),
+    }
+}
+
+/// The whole number under `key`, if it is there.
+pub fn number(object: &Object, what: &str, key: &str) -> Result<Option<u32>> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(json) => {
+            json.as_u64().and_then(|number| u32::try_from(number).ok()).map(Some).ok_or_else(|| {
+                invalid(format!("{what}: expected a whole number below 2^32 as {key:?}, found {json}"))
+            })
+        }
     }
 }

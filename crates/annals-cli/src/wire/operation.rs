@@ -1,10 +1,10 @@
-//! Operations of a transaction as JSON: actions, with their valid time, and `undo`.
+//! Operations of a transaction as JSON: actions, with their valid time, and what becomes actions in its snapshot.
 
-use annals::{Action, Id, InstanceId, Instant, Result, Transaction};
+use annals::{Action, Id, InstanceId, Instant, Result, Transaction, TypePatch};
 use serde_json::Value as Json;
 
 use super::change::{action_from_json, instance};
-use super::{object, only, optional_text};
+use super::{object, only, optional_text, type_patch_from_json};
 
 /// One operation of a transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,7 @@ pub struct Operation {
 enum What {
     Act(Action),
     Undo(InstanceId),
+    PatchType(Box<TypePatch>),
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`; with `validFrom`
@@ -25,15 +26,31 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
     let what = "operation";
     let fields = object(json, what)?;
     let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
-    let is_undo = fields.get("action").is_some_and(|verb| verb == "undo");
-    if !is_undo {
-        return Ok(Operation { what: What::Act(action_from_json(json)?), valid_from });
-    }
-    only(fields, what, &["action", "kind", "id", "validFrom"])?;
-    Ok(Operation { what: What::Undo(instance(fields)?), valid_from })
+    let found = match fields.get("action").and_then(Json::as_str) {
+        Some("undo") => {
+            only(fields, what, &["action", "kind", "id", "validFrom"])?;
+            What::Undo(instance(fields)?)
+        }
+        Some("patch-type") => {
+            only(fields, what, &["action", "type", "validFrom"])?;
+            let patch = fields.get("type").unwrap_or(&Json::Null);
+            What::PatchType(Box::new(type_patch_from_json(patch)?))
+        }
+        _ => What::Act(action_from_json(json)?),
+    };
+    Ok(Operation { what: found, valid_from })
 }
 
 impl Operation {
+    /// The id of the instance that it is about.
+    pub fn id(&self) -> Option<Id> {
+        match &self.what {
+            What::Act(action) => action.instance().map(|instance| instance.id().clone()),
+            What::Undo(instance) => Some(instance.id().clone()),
+            What::PatchType(_) => None,
+        }
+    }
+
     /// Adds it to a transaction; its own valid time goes before `valid_from`.
     ///
     /// Shape: the id of the instance that it creates, if it creates one.
@@ -49,6 +66,7 @@ impl Operation {
             }
             What::Act(action) => transaction.push_action(action.clone()).map(|()| None),
             What::Undo(instance) => transaction.undo(instance).map(|()| None),
+            What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
         }
     }
 }

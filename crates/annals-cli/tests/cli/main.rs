@@ -7,3 +7,4 @@ mod importing;
 mod exporting;
 mod debian;
 mod failing;
+mod typing;

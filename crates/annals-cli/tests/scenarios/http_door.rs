@@ -40,7 +40,11 @@ impl Door for HttpDoor {
             "degree" => get(&format!("{instance}/degree"), &["direction", "type"]),
             "reach" => get(&format!("{instance}/reach"), WALK),
             "path" => get("/v1/path", &[WALK, &["from", "to"]].concat()),
-            "types" => get("/v1/types", &[]),
+            "types" => get("/v1/types", &["typeKind", "externalId"]),
+            "verify-type" => {
+                let path = format!("/v1/types/verify?{}", query(step, &reading));
+                outcome(self.0.send("POST", &path, &step["definition"]))
+            }
             "find" => outcome(self.0.send("POST", "/v1/find", &members(step, FIND))),
             other => panic!("unknown step {other:?}"),
         }
@@ -63,7 +67,11 @@ fn query(step: &Json, names: &[&str]) -> String {
             Json::Array(values) => values.clone(),
             value => vec![value.clone()],
         };
-        let name = if *name == "types" { "type" } else { name };
+        let name = match *name {
+            "types" => "type",
+            "typeKind" => "kind",
+            name => name,
+        };
         let one = |value: &Json| match value {
             Json::String(text) => format!("{name}={}", encoded(text)),
             other => format!("{name}={other}"),

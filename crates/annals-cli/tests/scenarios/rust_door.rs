@@ -73,8 +73,17 @@ impl RustDoor {
             }
             "path" => path(&snapshot, step),
             "types" => {
-                let items: Json = snapshot.types().iter().map(|known| type_to_json(known)).collect();
+                let mut types = snapshot.types();
+                types.retain(|known| {
+                    text("typeKind").is_none_or(|kind| kind == known.kind.name())
+                        && text("externalId").is_none_or(|id| known.external_id.as_deref() == Some(id))
+                });
+                let items: Json = types.iter().map(|known| type_to_json(known)).collect();
                 Ok(json!({ "items": items }))
+            }
+            "verify-type" => {
+                let (outcome, differences) = snapshot.verify_type(&type_from_json(&step["definition"])?);
+                Ok(verification_to_json(outcome, &differences))
             }
             "find" => find(&snapshot, step),
             other => panic!("unknown step {other:?}"),

@@ -245,7 +245,7 @@ impl LinkParts {
 fn definition(record: &[u8]) -> Loaded<TypeDefinition> {
     let record = decode_record(Position(1), record).map_err(|_| damaged("a type"))?;
     match record.changes.into_iter().next().map(|change| change.action) {
-        Some(Action::DefineType(definition)) => Ok(definition),
+        Some(Action::DefineType(definition)) => Ok(*definition),
         _ => Err(damaged("a type")),
     }
 }

@@ -96,7 +96,7 @@ fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
         author: "".into(),
         message: "".into(),
         valid_from: None,
-        changes: vec![Change::from(Action::DefineType(definition))],
+        changes: vec![Change::from(Action::DefineType(Box::new(definition)))],
     })
 }
 

@@ -299,8 +299,11 @@ impl Graph {
         let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;
         self.type_changes.push((position, Arc::new(definition.clone())));
         let declared = Arc::clone(self.types.get(definition.kind, name).expect("just defined"));
-        if definition.kind == TypeKind::Classification {
-            return self.check_classified(&declared.descendants);
+        match definition.kind {
+            TypeKind::Classification => return self.check_classified(&declared.descendants),
+            // Elements are only ever added.
+            TypeKind::Enum => return Ok(()),
+            TypeKind::Entity | TypeKind::Relationship => {}
         }
         for &subtype in &declared.descendants {
             self.check_and_reindex(definition.kind, subtype, &before)?;
@@ -323,7 +326,7 @@ impl Graph {
             self.check_instance(kind, &instance, Some(slot))
                 .and_then(|()| match kind {
                     TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
-                    TypeKind::Entity | TypeKind::Classification => Ok(()),
+                    TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
                 })
                 .map_err(|error| error.with("already there", &instance.id))?;
             let table = self.table_mut(kind);

@@ -6,7 +6,7 @@ use super::properties::Properties;
 use super::row::Row;
 use super::symbols::Symbol;
 use super::table::{for_each_indexed, slot_of_key};
-use super::types::DeclaredType;
+use super::types::{DeclaredType, check_element};
 use crate::model::{
     AttributeDefinition, Direction, EndDefinition, Id, TypeKind, Value, ValueType, append_index_key,
 };
@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 /// Checks `value` against the attribute that declares it.
 pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, value: &Value) -> Result<()> {
     let fits =
-        |value: &Value| attribute.value_type == ValueType::Any || value.value_type() == attribute.value_type;
+        |value: &Value| fits_type(value, attribute.value_type) && fits_items(value, attribute.item_type);
     let is_right = match (value, attribute.is_many) {
         (Value::Set(values), true) => values.iter().all(|value| fits(&value)),
         (Value::Set(_), false) | (_, true) => false,
@@ -26,14 +26,28 @@ pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, valu
     }
     let found = if let Value::Set(_) = value { "a set of values" } else { value.value_type().name() };
     let many = if attribute.is_many { "a set of " } else { "" };
+    let items = attribute.item_type.map(|item_type| format!(" of {}", item_type.name())).unwrap_or_default();
     Err(Error::new(
         ErrorKind::TypeViolation,
         format!(
-            "type {type_name}, attribute {}: expected {many}{}, found {found}",
+            "type {type_name}, attribute {}: expected {many}{}{items}, found {found}",
             attribute.name,
             attribute.value_type.name()
         ),
     ))
+}
+
+fn fits_type(value: &Value, value_type: ValueType) -> bool {
+    value_type == ValueType::Any || value.value_type() == value_type
+}
+
+fn fits_items(value: &Value, item_type: Option<ValueType>) -> bool {
+    let Some(item_type) = item_type else { return true };
+    match value {
+        Value::List(items) => items.iter().all(|item| fits_type(item, item_type)),
+        Value::Map(items) => items.values().all(|item| fits_type(item, item_type)),
+        _ => true,
+    }
 }
 
 impl Graph {
@@ -82,7 +96,15 @@ impl Graph {
     /// Checks one value against the type that may declare it.
     pub(super) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
         match declared.attributes.get(&name) {
-            Some(attribute) => check_value(&declared.definition.name, &attribute.definition, value),
+            Some(attribute) => {
+                let (type_name, attribute) = (&declared.definition.name, &attribute.definition);
+                check_value(type_name, attribute, value)?;
+                let enumeration = attribute.enum_type.as_ref();
+                match enumeration.and_then(|name| self.types.enumeration(name, &self.names)) {
+                    Some(enumeration) => check_element(type_name, attribute, enumeration, value),
+                    None => Ok(()),
+                }
+            }
             None if declared.is_closed => Err(Error::new(
                 ErrorKind::TypeViolation,
                 format!(

@@ -106,14 +106,14 @@ impl Graph {
     pub(crate) fn table(&self, kind: TypeKind) -> &Table {
         match kind {
             TypeKind::Relationship => &self.relationships,
-            TypeKind::Entity | TypeKind::Classification => &self.entities,
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => &self.entities,
         }
     }
 
     pub(crate) fn table_mut(&mut self, kind: TypeKind) -> &mut Table {
         match kind {
             TypeKind::Relationship => &mut self.relationships,
-            TypeKind::Entity | TypeKind::Classification => &mut self.entities,
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => &mut self.entities,
         }
     }
 

@@ -4,11 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::symbols::{Symbol, Symbols};
-use crate::model::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType, check_name};
+use crate::model::{
+    AttributeDefinition, EndDefinition, EnumElement, TypeDefinition, TypeKind, Value, ValueType, check_name,
+};
 use crate::{Error, ErrorKind, Result};
 
 /// Deepest chain of supertypes.
 const SUPERTYPE_DEPTH_MAX: usize = 64;
+/// Most elements of an enum type.
+pub(crate) const ENUM_ELEMENTS_MAX: usize = 65_536;
+/// Most statuses of a type.
+pub(crate) const STATUSES_MAX: usize = 256;
 
 /// All declared types of one graph.
 #[derive(Clone, Default)]
@@ -19,6 +25,7 @@ pub(crate) struct Types {
 }
 
 /// A declared type and what follows from its supertypes.
+#[derive(Clone)]
 pub(crate) struct DeclaredType {
     pub(crate) definition: TypeDefinition,
     /// Record that changed it last.
@@ -36,6 +43,7 @@ pub(crate) struct DeclaredType {
 }
 
 /// An attribute as a type has it: its nearest declaration, as strict as all it inherits together.
+#[derive(Clone)]
 pub(crate) struct Attribute {
     pub(crate) definition: AttributeDefinition,
     /// The types that declare it unique: within each of them, subtypes included, a value may occur once.
@@ -105,20 +113,16 @@ impl Types {
     ) -> Result<Symbol> {
         check_definition(definition)?;
         let name = names.intern(&definition.name);
-        if let Some(before) = self.get(definition.kind, name) {
-            check_extension(&before.definition, definition)?;
+        let before = self.get(definition.kind, name).map(|before| before.definition.clone());
+        if let Some(before) = &before {
+            check_extension(before, definition)?;
         }
-        for supertype in &definition.supertypes {
-            let is_declared =
-                names.find(supertype).is_some_and(|supertype| self.get(definition.kind, supertype).is_some());
-            if !is_declared {
-                return Err(violation(
-                    definition,
-                    format!("supertype {supertype} is not declared; declare it first"),
-                ));
-            }
-        }
+        self.check_references(definition, names)?;
         self.note_unindexed(definition, names);
+        if before.is_none() {
+            self.add(definition, name, names, position)?;
+            return Ok(name);
+        }
         let mut definitions: Definitions = self
             .by_name
             .iter()
@@ -127,6 +131,85 @@ impl Types {
         definitions.insert((definition.kind, name), (definition.clone(), position));
         self.by_name = resolve(&definitions, names)?;
         Ok(name)
+    }
+
+    /// Adds a type that nothing inherits from yet: what a model of hundreds of types does hundreds of times.
+    fn add(
+        &mut self,
+        definition: &TypeDefinition,
+        name: Symbol,
+        names: &mut Symbols,
+        position: u64,
+    ) -> Result<()> {
+        let kind = definition.kind;
+        let definition_of = |at: Symbol| match self.by_name.get(&(kind, at)) {
+            _ if at == name => Some(definition),
+            known => known.map(|known| &known.definition),
+        };
+        let chain = chain_of(definition, name, names, definition_of)?;
+        let mut declared = declare(definition, &chain, names, position, definition_of)?;
+        declared.descendants.push(name);
+        self.by_name.insert((kind, name), Arc::new(declared));
+        for &ancestor in &chain[1..] {
+            let above = self.by_name.get_mut(&(kind, ancestor)).expect("supertypes are declared");
+            let descendants = &mut Arc::make_mut(above).descendants;
+            if let Err(at) = descendants.binary_search(&name) {
+                descendants.insert(at, name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses names of supertypes and enums that are not declared, and the external id of another type.
+    fn check_references(&self, definition: &TypeDefinition, names: &Symbols) -> Result<()> {
+        let find = |kind: TypeKind, name: &str| names.find(name).and_then(|name| self.get(kind, name));
+        for supertype in &definition.supertypes {
+            if find(definition.kind, supertype).is_none() {
+                return Err(violation(
+                    definition,
+                    format!("supertype {supertype} is not declared; declare it first"),
+                ));
+            }
+        }
+        for attribute in &definition.attributes {
+            let Some(enum_type) = &attribute.enum_type else { continue };
+            let declared = find(TypeKind::Enum, enum_type).ok_or_else(|| {
+                let text = format!(
+                    "attribute {}: enum {enum_type} is not declared; declare it first",
+                    attribute.name
+                );
+                violation(definition, text)
+            })?;
+            if let Some(value) = &attribute.default {
+                check_element(&definition.name, attribute, &declared.definition, value)
+                    .map_err(|error| violation(definition, error.text().into()))?;
+            }
+        }
+        let Some(external_id) = &definition.external_id else { return Ok(()) };
+        let is_other =
+            |known: &TypeDefinition| (known.kind, &known.name) != (definition.kind, &definition.name);
+        let holder = self
+            .by_name
+            .values()
+            .map(|known| &known.definition)
+            .find(|known| known.external_id.as_ref() == Some(external_id) && is_other(known));
+        match holder {
+            None => Ok(()),
+            Some(holder) => Err(violation(
+                definition,
+                format!(
+                    "external id {external_id} is that of {} type {}; give it another one",
+                    holder.kind.name(),
+                    holder.name
+                ),
+            )),
+        }
+    }
+
+    /// The elements of an enum.
+    pub(crate) fn enumeration(&self, name: &str, names: &Symbols) -> Option<&TypeDefinition> {
+        let declared = self.get(TypeKind::Enum, names.find(name)?)?;
+        Some(&declared.definition)
     }
 }
 
@@ -140,35 +223,8 @@ fn resolve(
     let mut ancestors: BTreeMap<(TypeKind, Symbol), Vec<Symbol>> = BTreeMap::new();
     let mut descendants: BTreeMap<(TypeKind, Symbol), Vec<Symbol>> = BTreeMap::new();
     for (&(kind, name), (definition, _)) in definitions {
-        let mut chain = vec![name];
-        let mut next = 0;
-        while let Some(&at) = chain.get(next) {
-            next += 1;
-            for supertype in &definitions[&(kind, at)].0.supertypes {
-                let supertype = names.intern(supertype);
-                if !definitions.contains_key(&(kind, supertype)) {
-                    return Err(violation(
-                        definition,
-                        "a supertype is not declared; declare it first".into(),
-                    ));
-                }
-                if supertype == name {
-                    return Err(violation(
-                        definition,
-                        "its supertypes lead back to itself; break the cycle".into(),
-                    ));
-                }
-                if !chain.contains(&supertype) {
-                    chain.push(supertype);
-                }
-            }
-            if chain.len() > SUPERTYPE_DEPTH_MAX {
-                return Err(violation(
-                    definition,
-                    format!("it has more than {SUPERTYPE_DEPTH_MAX} supertypes"),
-                ));
-            }
-        }
+        let definition_of = |at: Symbol| definitions.get(&(kind, at)).map(|(known, _)| known);
+        let chain = chain_of(definition, name, names, definition_of)?;
         for &ancestor in &chain {
             descendants.entry((kind, ancestor)).or_default().push(name);
         }
@@ -176,34 +232,83 @@ fn resolve(
     }
     let mut resolved = BTreeMap::new();
     for (&(kind, name), (definition, changed)) in definitions {
-        let chain = &ancestors[&(kind, name)];
-        let mut attributes = HashMap::new();
-        let mut ends = Vec::new();
-        // From the furthest supertype down, so that the nearest declaration of a name counts.
-        for &ancestor in chain.iter().rev() {
-            let inherited = &definitions[&(kind, ancestor)].0;
-            for attribute in &inherited.attributes {
-                let symbol = names.intern(&attribute.name);
-                let merged = inherit(definition, ancestor, attribute, attributes.remove(&symbol))?;
-                attributes.insert(symbol, merged);
-            }
-            ends.extend(inherited.ends.clone().map(|ends| (ancestor, ends)));
-        }
-        let is_closed = chain.iter().any(|&ancestor| definitions[&(kind, ancestor)].0.is_closed);
-        resolved.insert(
-            (kind, name),
-            Arc::new(DeclaredType {
-                definition: definition.clone(),
-                changed: *changed,
-                ancestors: chain.clone(),
-                descendants: descendants.remove(&(kind, name)).unwrap_or_default(),
-                attributes,
-                is_closed,
-                ends,
-            }),
-        );
+        let definition_of = |at: Symbol| definitions.get(&(kind, at)).map(|(known, _)| known);
+        let mut declared = declare(definition, &ancestors[&(kind, name)], names, *changed, definition_of)?;
+        declared.descendants = descendants.remove(&(kind, name)).unwrap_or_default();
+        resolved.insert((kind, name), Arc::new(declared));
     }
     Ok(resolved)
+}
+
+/// The type called `name` and all its supertypes, nearest first.
+fn chain_of<'d>(
+    definition: &TypeDefinition,
+    name: Symbol,
+    names: &Symbols,
+    definition_of: impl Fn(Symbol) -> Option<&'d TypeDefinition>,
+) -> Result<Vec<Symbol>> {
+    let undeclared = || violation(definition, "a supertype is not declared; declare it first".into());
+    let mut chain = vec![name];
+    let mut next = 0;
+    while let Some(&at) = chain.get(next) {
+        next += 1;
+        for supertype in &definition_of(at).ok_or_else(undeclared)?.supertypes {
+            let supertype = names.find(supertype).ok_or_else(undeclared)?;
+            if definition_of(supertype).is_none() {
+                return Err(undeclared());
+            }
+            if supertype == name {
+                return Err(violation(
+                    definition,
+                    "its supertypes lead back to itself; break the cycle".into(),
+                ));
+            }
+            if !chain.contains(&supertype) {
+                chain.push(supertype);
+            }
+        }
+        if chain.len() > SUPERTYPE_DEPTH_MAX {
+            return Err(violation(definition, format!("it has more than {SUPERTYPE_DEPTH_MAX} supertypes")));
+        }
+    }
+    Ok(chain)
+}
+
+/// A type with what it inherits from the rest of its chain; its descendants are still missing.
+fn declare<'d>(
+    definition: &TypeDefinition,
+    chain: &[Symbol],
+    names: &mut Symbols,
+    changed: u64,
+    definition_of: impl Fn(Symbol) -> Option<&'d TypeDefinition>,
+) -> Result<DeclaredType> {
+    let inherited_from = |ancestor: Symbol| definition_of(ancestor).expect("the chain was looked up");
+    let mut attributes = HashMap::new();
+    let mut ends = Vec::new();
+    // From the furthest supertype down, so that the nearest declaration of a name counts.
+    for &ancestor in chain.iter().rev() {
+        let inherited = inherited_from(ancestor);
+        for attribute in &inherited.attributes {
+            let symbol = names.intern(&attribute.name);
+            let is_enforced = !inherited.is_advisory;
+            let above = attributes.remove(&symbol);
+            let merged = inherit(definition, ancestor, attribute, is_enforced, above)?;
+            attributes.insert(symbol, merged);
+        }
+        if let Some(mut declared) = inherited.ends.clone() {
+            declared.iter_mut().for_each(|end| end.is_many |= inherited.is_advisory);
+            ends.push((ancestor, declared));
+        }
+    }
+    Ok(DeclaredType {
+        definition: definition.clone(),
+        changed,
+        ancestors: chain.to_vec(),
+        descendants: Vec::new(),
+        attributes,
+        is_closed: chain.iter().any(|&ancestor| inherited_from(ancestor).is_closed),
+        ends,
+    })
 }
 
 /// The attribute that `ancestor` declares, below what is `inherited` under the same name.
@@ -211,12 +316,15 @@ fn inherit(
     definition: &TypeDefinition,
     ancestor: Symbol,
     declared: &AttributeDefinition,
+    is_enforced: bool,
     inherited: Option<Attribute>,
 ) -> Result<Attribute> {
     let mut merged = Attribute { definition: declared.clone(), unique_in: Vec::new() };
     if let Some(Attribute { definition: above, unique_in }) = inherited {
         let is_narrower = above.value_type == ValueType::Any || above.value_type == declared.value_type;
-        if !is_narrower || above.is_many != declared.is_many {
+        let is_other_enum = above.enum_type.is_some() && above.enum_type != declared.enum_type;
+        let is_other_item = above.item_type.is_some() && above.item_type != declared.item_type;
+        if !is_narrower || above.is_many != declared.is_many || is_other_enum || is_other_item {
             return Err(violation(
                 definition,
                 format!(
@@ -229,7 +337,7 @@ fn inherit(
         merged.definition.is_unique |= above.is_unique;
         merged.unique_in = unique_in;
     }
-    if declared.is_unique {
+    if declared.is_unique && is_enforced {
         merged.unique_in.push(ancestor);
     }
     if merged.definition.is_unique && !merged.definition.is_indexed {
@@ -262,6 +370,7 @@ fn check_definition(definition: &TypeDefinition) -> Result<()> {
                 format!("attribute {} is unique, which needs the index; leave it indexed", attribute.name),
             ));
         }
+        check_attribute_type(definition, attribute)?;
         if let Some(value) = &attribute.default {
             value.check(&attribute.name)?;
             super::integrity::check_value(&definition.name, attribute, value)?;
@@ -277,7 +386,80 @@ fn check_definition(definition: &TypeDefinition) -> Result<()> {
     if !definition.applies_to.is_empty() && definition.kind != TypeKind::Classification {
         return Err(violation(definition, "only classifications apply to entity types".into()));
     }
+    if definition.is_propagatable && definition.kind != TypeKind::Classification {
+        return Err(violation(definition, "only classifications are propagatable".into()));
+    }
+    check_enumeration(definition)?;
+    check_statuses(definition)
+}
+
+fn check_attribute_type(definition: &TypeDefinition, attribute: &AttributeDefinition) -> Result<()> {
+    let AttributeDefinition { name, value_type, .. } = attribute;
+    if attribute.enum_type.is_some() && *value_type != ValueType::String {
+        let text = format!(
+            "attribute {name} holds elements of an enum, which are strings; expected the value type string, found {}",
+            value_type.name()
+        );
+        return Err(violation(definition, text));
+    }
+    if attribute.item_type.is_some() && !matches!(value_type, ValueType::List | ValueType::Map) {
+        let text = format!(
+            "attribute {name}: only lists and maps have items, found the value type {}",
+            value_type.name()
+        );
+        return Err(violation(definition, text));
+    }
     Ok(())
+}
+
+fn check_enumeration(definition: &TypeDefinition) -> Result<()> {
+    if definition.kind != TypeKind::Enum {
+        return match definition.elements.is_empty() {
+            true => Ok(()),
+            false => Err(violation(definition, "only enum types have elements".into())),
+        };
+    }
+    let is_plain = definition.attributes.is_empty()
+        && definition.supertypes.is_empty()
+        && definition.statuses.is_empty()
+        && definition.initial_status.is_none();
+    if !is_plain {
+        let text = "an enum type has elements; expected no attributes, supertypes and statuses";
+        return Err(violation(definition, text.into()));
+    }
+    if definition.elements.len() > ENUM_ELEMENTS_MAX {
+        let text =
+            format!("expected at most {ENUM_ELEMENTS_MAX} elements, found {}", definition.elements.len());
+        return Err(violation(definition, text));
+    }
+    let mut seen = BTreeSet::new();
+    for element in &definition.elements {
+        check_name("enum element", &element.name)?;
+        // Ordinals may repeat: published enums have such, and it is the name that a property holds.
+        if !seen.insert(&element.name) {
+            let text = format!("element {} is there twice; names are unique", element.name);
+            return Err(violation(definition, text));
+        }
+    }
+    Ok(())
+}
+
+fn check_statuses(definition: &TypeDefinition) -> Result<()> {
+    let TypeDefinition { statuses, initial_status, .. } = definition;
+    if statuses.len() > STATUSES_MAX {
+        let text = format!("expected at most {STATUSES_MAX} statuses, found {}", statuses.len());
+        return Err(violation(definition, text));
+    }
+    for status in statuses.iter().chain(initial_status) {
+        check_status_name(status)?;
+    }
+    match initial_status {
+        Some(initial) if !statuses.is_empty() && !statuses.contains(initial) => Err(violation(
+            definition,
+            format!("initial status {initial}: expected one of {}", statuses.join(", ")),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A type may grow, never break what its instances rely on.
@@ -289,7 +471,9 @@ fn check_extension(before: &TypeDefinition, after: &TypeDefinition) -> Result<()
                 format!("attribute {} is missing; attributes cannot be taken away", old.name),
             ));
         };
-        if (new.value_type, new.is_many) != (old.value_type, old.is_many) {
+        let is_other_enum = old.enum_type.is_some() && new.enum_type != old.enum_type;
+        let is_other_item = old.item_type.is_some() && new.item_type != old.item_type;
+        if (new.value_type, new.is_many) != (old.value_type, old.is_many) || is_other_enum || is_other_item {
             return Err(violation(
                 after,
                 format!(
@@ -308,6 +492,70 @@ fn check_extension(before: &TypeDefinition, after: &TypeDefinition) -> Result<()
                 format!("supertype {supertype} is missing; it cannot be taken away"),
             ));
         }
+    }
+    for status in &before.statuses {
+        if !after.statuses.contains(status) {
+            return Err(violation(
+                after,
+                format!("status {status} is missing; statuses cannot be taken away"),
+            ));
+        }
+    }
+    for old in &before.elements {
+        let is_kept = |new: &&EnumElement| (new.ordinal, &new.name) == (old.ordinal, &old.name);
+        if !after.elements.iter().any(|new| is_kept(&new)) {
+            return Err(violation(
+                after,
+                format!("element {} ({}) is missing or changed; elements stay", old.name, old.ordinal),
+            ));
+        }
+    }
+    match &before.external_id {
+        Some(old) if after.external_id.as_ref() != Some(old) => {
+            Err(violation(after, format!("its external id is {old}; it cannot change")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks a value of an attribute against the enum that it is of.
+///
+/// Errors: `TypeViolation`.
+pub(crate) fn check_element(
+    type_name: &str,
+    attribute: &AttributeDefinition,
+    enumeration: &TypeDefinition,
+    value: &Value,
+) -> Result<()> {
+    let is_element = |value: &Value| {
+        value.as_str().is_some_and(|text| enumeration.elements.iter().any(|known| *known.name == *text))
+    };
+    let is_right = match value {
+        Value::Set(values) => values.iter().all(|value| is_element(&value)),
+        value => is_element(value),
+    };
+    if is_right {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::TypeViolation,
+        format!(
+            "type {type_name}, attribute {}: expected an element of the enum {}, found {value:?}",
+            attribute.name, enumeration.name
+        ),
+    ))
+}
+
+/// Checks the name of a status. `deleted` is none: it is what `delete` makes of an instance.
+///
+/// Errors: `InvalidArgument`.
+pub(crate) fn check_status_name(status: &str) -> Result<()> {
+    check_name("status", status)?;
+    if status == "deleted" {
+        return Err(Error::new(
+            ErrorKind::InvalidArgument,
+            "status deleted: expected another name; an instance gets it by being deleted, and has its status besides",
+        ));
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub enum Action {
     /// Takes a classification off an entity.
     Declassify(Id, Arc<str>),
     /// Declares a type, or extends one.
-    DefineType(TypeDefinition),
+    DefineType(Box<TypeDefinition>),
     /// Nothing: stands where a purged change stood before the log was compacted.
     Void,
 }

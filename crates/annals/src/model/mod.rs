@@ -5,15 +5,20 @@ mod content;
 mod id;
 mod time;
 mod type_definition;
+mod type_patch;
 mod value;
 mod value_key;
 mod value_set;
+mod value_type;
 
 pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record, Stamp};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
 pub use time::{Date, Duration, Instant};
-pub use type_definition::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType};
+pub use type_definition::{
+    AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,
+};
+pub use type_patch::TypePatch;
 pub(crate) use value::check_name;
 pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
@@ -21,3 +26,4 @@ pub(crate) use value_key::{
     is_indexable,
 };
 pub use value_set::ValueSet;
+pub use value_type::ValueType;

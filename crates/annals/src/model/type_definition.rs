@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Value;
+use super::{Value, ValueType};
 
 /// What a type describes. Each kind has its own names: an entity type and a classification may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,90 +13,22 @@ pub enum TypeKind {
     Relationship,
     /// A classification that entities may carry.
     Classification,
+    /// An enumeration: a list of named values for attributes. It has no instances.
+    Enum,
 }
 
 impl TypeKind {
+    /// All kinds, in the order of their codes in records.
+    pub const ALL: [TypeKind; 4] =
+        [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification, TypeKind::Enum];
+
     /// The lower-case name used by every door.
     pub fn name(self) -> &'static str {
         match self {
             TypeKind::Entity => "entity",
             TypeKind::Relationship => "relationship",
             TypeKind::Classification => "classification",
-        }
-    }
-}
-
-/// The type of an attribute's values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ValueType {
-    /// Any value.
-    #[default]
-    Any,
-    /// [`Value::Boolean`].
-    Boolean,
-    /// [`Value::Integer`].
-    Integer,
-    /// [`Value::Float`].
-    Float,
-    /// [`Value::Decimal`].
-    Decimal,
-    /// [`Value::String`].
-    String,
-    /// [`Value::Bytes`].
-    Bytes,
-    /// [`Value::Date`].
-    Date,
-    /// [`Value::Timestamp`].
-    Timestamp,
-    /// [`Value::Duration`].
-    Duration,
-    /// [`Value::Uuid`].
-    Uuid,
-    /// [`Value::Iri`].
-    Iri,
-    /// [`Value::List`].
-    List,
-    /// [`Value::Map`].
-    Map,
-}
-
-impl ValueType {
-    /// All value types, in the order of their codes in records.
-    pub const ALL: [ValueType; 14] = [
-        ValueType::Any,
-        ValueType::Boolean,
-        ValueType::Integer,
-        ValueType::Float,
-        ValueType::Decimal,
-        ValueType::String,
-        ValueType::Bytes,
-        ValueType::Date,
-        ValueType::Timestamp,
-        ValueType::Duration,
-        ValueType::Uuid,
-        ValueType::Iri,
-        ValueType::List,
-        ValueType::Map,
-    ];
-
-    /// The lower-case name used by every door.
-    pub fn name(self) -> &'static str {
-        match self {
-            ValueType::Any => "any",
-            ValueType::Boolean => "boolean",
-            ValueType::Integer => "integer",
-            ValueType::Float => "float",
-            ValueType::Decimal => "decimal",
-            ValueType::String => "string",
-            ValueType::Bytes => "bytes",
-            ValueType::Date => "date",
-            ValueType::Timestamp => "timestamp",
-            ValueType::Duration => "duration",
-            ValueType::Uuid => "uuid",
-            ValueType::Iri => "iri",
-            ValueType::List => "list",
-            ValueType::Map => "map",
+            TypeKind::Enum => "enum",
         }
     }
 }
@@ -120,6 +52,40 @@ pub struct TypeDefinition {
     pub ends: Option<[EndDefinition; 2]>,
     /// Classifications: names of the entity types (with subtypes) it fits; empty means any.
     pub applies_to: Vec<Arc<str>>,
+    /// Classifications: true if it is meant to spread along relationships. Annals keeps it for those who spread it.
+    pub is_propagatable: bool,
+    /// Statuses that instances may have besides being deleted. Empty: those of the supertypes; any if none says.
+    pub statuses: Vec<Arc<str>>,
+    /// The status of a new instance that gives none. `None`: that of the nearest supertype; `active` if none says.
+    pub initial_status: Option<Arc<str>>,
+    /// Enum types: the values, each with a name of its own.
+    pub elements: Vec<EnumElement>,
+    /// Says not to use it any more. Instances keep working.
+    pub deprecation: Option<Deprecation>,
+    /// The id that another system knows it by, such as a GUID; unique among all types.
+    pub external_id: Option<Arc<str>>,
+    /// A number that its maintainers count; 1 unless told otherwise.
+    pub version: u32,
+    /// True if uniqueness and cardinalities are told and not enforced: for models that expect others to check them.
+    pub is_advisory: bool,
+}
+
+/// One value of an enum type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumElement {
+    /// Its number.
+    pub ordinal: u32,
+    /// Its name, unique within the enum: the string that properties hold.
+    pub name: Arc<str>,
+    /// What it means, for people.
+    pub description: Arc<str>,
+}
+
+/// Says that a type or an attribute is not to be used any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deprecation {
+    /// What to use instead, if there is something.
+    pub replaced_by: Option<Arc<str>>,
 }
 
 /// Declares a property of a type.
@@ -139,6 +105,12 @@ pub struct AttributeDefinition {
     pub is_indexed: bool,
     /// The value a new instance gets when none is given.
     pub default: Option<Value>,
+    /// The enum type whose element names are its values (of value type string).
+    pub enum_type: Option<Arc<str>>,
+    /// The type of the items of a list, or of the values of a map; `None` means any.
+    pub item_type: Option<ValueType>,
+    /// Says not to use it any more. Values that are there stay.
+    pub deprecation: Option<Deprecation>,
 }
 
 /// Declares one end of a relationship type.
@@ -151,6 +123,8 @@ pub struct EndDefinition {
     /// For `ends[1].is_many == false` an entity has at most one outgoing relationship of the type; for
     /// `ends[0].is_many == false` at most one incoming.
     pub is_many: bool,
+    /// What the entity at this end is called, seen from the other one.
+    pub name: Option<Arc<str>>,
 }
 
 impl TypeDefinition {
@@ -164,6 +138,14 @@ impl TypeDefinition {
             attributes: Vec::new(),
             ends: None,
             applies_to: Vec::new(),
+            is_propagatable: false,
+            statuses: Vec::new(),
+            initial_status: None,
+            elements: Vec::new(),
+            deprecation: None,
+            external_id: None,
+            version: 1,
+            is_advisory: false,
         }
     }
 
@@ -180,6 +162,33 @@ impl TypeDefinition {
     /// An open classification that fits any entity.
     pub fn classification(name: &str) -> TypeDefinition {
         TypeDefinition::new(TypeKind::Classification, name)
+    }
+
+    /// An enum type without elements.
+    pub fn enumeration(name: &str) -> TypeDefinition {
+        TypeDefinition::new(TypeKind::Enum, name)
+    }
+
+    /// The same (an enum type) with one element more.
+    #[must_use]
+    pub fn element(mut self, ordinal: u32, name: &str) -> TypeDefinition {
+        self.elements.push(EnumElement { ordinal, name: name.into(), description: "".into() });
+        self
+    }
+
+    /// The same, allowing these statuses, the first of them for new instances.
+    #[must_use]
+    pub fn with_statuses(mut self, statuses: &[&str]) -> TypeDefinition {
+        self.statuses = statuses.iter().map(|&status| status.into()).collect();
+        self.initial_status = self.statuses.first().cloned();
+        self
+    }
+
+    /// The same, not to be used any more.
+    #[must_use]
+    pub fn deprecated(mut self, replaced_by: Option<&str>) -> TypeDefinition {
+        self.deprecation = Some(Deprecation { replaced_by: replaced_by.map(Into::into) });
+        self
     }
 
     /// The same with one supertype more.
@@ -219,6 +228,14 @@ impl TypeDefinition {
 }
 
 impl AttributeDefinition {
+    /// An optional attribute whose values are the names of the elements of an enum type.
+    pub fn of_enum(name: &str, enum_type: &str) -> AttributeDefinition {
+        AttributeDefinition {
+            enum_type: Some(enum_type.into()),
+            ..AttributeDefinition::new(name, ValueType::String)
+        }
+    }
+
     /// An optional, single-valued, indexed attribute.
     pub fn new(name: &str, value_type: ValueType) -> AttributeDefinition {
         AttributeDefinition {
@@ -229,7 +246,24 @@ impl AttributeDefinition {
             is_unique: false,
             is_indexed: true,
             default: None,
+            enum_type: None,
+            item_type: None,
+            deprecation: None,
         }
+    }
+
+    /// The same (a list or a map) with items of this type.
+    #[must_use]
+    pub fn items(mut self, item_type: ValueType) -> AttributeDefinition {
+        self.item_type = Some(item_type);
+        self
+    }
+
+    /// The same, not to be used any more.
+    #[must_use]
+    pub fn deprecated(mut self, replaced_by: Option<&str>) -> AttributeDefinition {
+        self.deprecation = Some(Deprecation { replaced_by: replaced_by.map(Into::into) });
+        self
     }
 
     /// The same, holding a set of values.
@@ -269,13 +303,23 @@ impl AttributeDefinition {
 }
 
 impl EndDefinition {
+    /// Any number of entities of any type.
+    pub const ANY: EndDefinition = EndDefinition { type_name: None, is_many: true, name: None };
+
+    /// The same, called this.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> EndDefinition {
+        self.name = Some(name.into());
+        self
+    }
+
     /// Any number of entities of this type.
     pub fn many(type_name: &str) -> EndDefinition {
-        EndDefinition { type_name: Some(type_name.into()), is_many: true }
+        EndDefinition { type_name: Some(type_name.into()), ..EndDefinition::ANY }
     }
 
     /// At most one entity of this type.
     pub fn one(type_name: &str) -> EndDefinition {
-        EndDefinition { type_name: Some(type_name.into()), is_many: false }
+        EndDefinition { is_many: false, ..EndDefinition::many(type_name) }
     }
 }

@@ -15,6 +15,7 @@ mod relationships;
 mod sort;
 mod source;
 mod status;
+mod types;
 mod walk;
 mod versions;
 
@@ -27,6 +28,6 @@ pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};
 pub use sort::{Sort, SortBy};
 pub(crate) use source::{Pending, Source};
-
+pub use types::{TypeDifference, TypeMatch};
 pub use versions::VersionInfo;
 pub use walk::*;

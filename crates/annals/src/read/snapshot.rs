@@ -12,7 +12,7 @@ use crate::graph::instance::Instance;
 use crate::graph::past::{PastVersion, View};
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeDefinition, TypeKind, Value};
+use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Which time to read as of. Every field left out means "now".
@@ -217,7 +217,7 @@ impl Snapshot {
         }
         let id = match kind {
             TypeKind::Relationship => InstanceId::Relationship(table.id(slot).clone()),
-            TypeKind::Entity | TypeKind::Classification => InstanceId::Entity(table.id(slot).clone()),
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => InstanceId::Entity(table.id(slot).clone()),
         };
         let current = table.get(slot)?.expect("the caller has its version from there");
         self.source.version(&self.graph, self.pending.as_ref(), &id, &current, version).map(Held::Read)
@@ -328,22 +328,6 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The declared types, as they stood in this snapshot, by kind and name.
-    pub fn types(&self) -> Vec<Arc<TypeDefinition>> {
-        let mut types = std::collections::BTreeMap::new();
-        for (position, definition) in self.graph.type_changes.iter() {
-            if *position <= self.position().0 {
-                types.insert((definition.kind, Arc::clone(&definition.name)), Arc::clone(definition));
-            }
-        }
-        types.into_values().collect()
-    }
-
-    /// One declared type.
-    pub fn type_definition(&self, kind: TypeKind, name: &str) -> Option<Arc<TypeDefinition>> {
-        self.types().into_iter().find(|definition| definition.kind == kind && *definition.name == *name)
-    }
-
     /// Number of relationships of an entity in one direction, of one type (with subtypes) or of all.
     ///
     /// Units: relationships. Now it is O(1); as of an earlier time every relationship is looked at.
@@ -377,36 +361,6 @@ impl Snapshot {
             None => LinkTypes::Several(Vec::new()),
             Some(symbol) if self.graph.types.is_empty() => LinkTypes::One(symbol),
             Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name)),
-        }
-    }
-
-    /// Symbols of a type and its subtypes, ascending; empty if nothing has this name.
-    pub(crate) fn types_named(&self, kind: TypeKind, name: &str) -> Vec<crate::graph::symbols::Symbol> {
-        let Some(symbol) = self.graph.names.find(name) else { return Vec::new() };
-        let last_change = self.graph.type_changes.len().checked_sub(1).and_then(|last| self.graph.type_changes.get(last));
-        let mut types = if last_change.is_some_and(|(position, _)| *position > self.position().0) {
-            self.subtypes_then(kind, name).into_iter().filter_map(|name| self.graph.names.find(&name)).collect()
-        } else {
-            self.graph.types.with_subtypes(kind, symbol)
-        };
-        types.sort_unstable();
-        types
-    }
-
-    /// Names of a type and its subtypes as they were declared at the position of this snapshot.
-    fn subtypes_then(&self, kind: TypeKind, name: &str) -> BTreeSet<Arc<str>> {
-        let declared: Vec<_> = self.types().into_iter().filter(|known| known.kind == kind).collect();
-        let mut found = BTreeSet::from([Arc::from(name)]);
-        loop {
-            let count = found.len();
-            for definition in &declared {
-                if definition.supertypes.iter().any(|supertype| found.contains(supertype)) {
-                    found.insert(Arc::clone(&definition.name));
-                }
-            }
-            if found.len() == count {
-                return found;
-            }
         }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use minicbor::Decoder;
 use minicbor::data::Type;
 
+use super::type_definition::decode_type;
 use super::value::{Read, array, decode_value, malformed, map};
-use super::{action_code, attribute_key, change_key, end_key, record_key, step_code, type_key};
+use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
-    Action, Anchor, AnchoredClassification, AttributeDefinition, Change, ClassificationContent,
-    EndDefinition, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch, PatchStep, Record, Stamp,
-    TypeDefinition, TypeKind, Value, ValueType,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, Id, InstanceId, Instant,
+    NewEntity, NewRelationship, Patch, PatchStep, Record, Stamp, TypeDefinition, Value,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -147,10 +147,6 @@ fn instant(input: &mut Decoder) -> Read<Instant> {
     Instant::from_micros(input.i64()?).map_err(|_| malformed("an instant is out of range"))
 }
 
-fn texts(input: &mut Decoder) -> Read<Vec<Arc<str>>> {
-    (0..array(input)?).map(|_| input.str().map(Into::into)).collect()
-}
-
 fn id(input: &mut Decoder) -> Read<Id> {
     match input.datatype()? {
         Type::Bytes => {
@@ -200,7 +196,7 @@ impl Reader<'_, '_> {
                 change_key::ANCHOR => entries.anchor = Some(self.anchor()?),
                 change_key::CLASSIFICATIONS => entries.classifications = Some(self.classifications()?),
                 change_key::WITH_RELATIONSHIPS => entries.with_relationships = self.input.bool()?,
-                change_key::TYPE => entries.definition = Some(definition(self.input)?),
+                change_key::TYPE => entries.definition = Some(decode_type(self.input)?),
                 _ => self.input.skip()?,
             }
         }
@@ -319,73 +315,7 @@ fn action(entries: Entries) -> std::result::Result<Action, Failure> {
         ),
         RECLASSIFY => Action::Reclassify(id()?, name()?, entries.patch.ok_or_else(missing)?),
         DECLASSIFY => Action::Declassify(id()?, name()?),
-        DEFINE_TYPE => Action::DefineType(entries.definition.ok_or_else(missing)?),
+        DEFINE_TYPE => Action::DefineType(Box::new(entries.definition.ok_or_else(missing)?)),
         unknown => return Err(Failure::Newer(format!("action {unknown}"))),
     })
-}
-
-fn definition(input: &mut Decoder) -> Read<TypeDefinition> {
-    let mut definition = TypeDefinition::entity("");
-    for _ in 0..map(input)? {
-        match input.u32()? {
-            type_key::KIND => {
-                definition.kind = match input.u32()? {
-                    0 => TypeKind::Entity,
-                    1 => TypeKind::Relationship,
-                    2 => TypeKind::Classification,
-                    _ => return Err(malformed("a type is of none of the three kinds")),
-                }
-            }
-            type_key::NAME => definition.name = input.str()?.into(),
-            type_key::DESCRIPTION => definition.description = input.str()?.into(),
-            type_key::SUPERTYPES => definition.supertypes = texts(input)?,
-            type_key::CLOSED => definition.is_closed = input.bool()?,
-            type_key::ATTRIBUTES => {
-                definition.attributes = (0..array(input)?).map(|_| attribute(input)).collect::<Read<_>>()?;
-            }
-            type_key::ENDS => {
-                if array(input)? != 2 {
-                    return Err(malformed("a relationship type has two ends"));
-                }
-                definition.ends = Some([end(input)?, end(input)?]);
-            }
-            type_key::APPLIES_TO => definition.applies_to = texts(input)?,
-            _ => input.skip()?,
-        }
-    }
-    Ok(definition)
-}
-
-fn attribute(input: &mut Decoder) -> Read<AttributeDefinition> {
-    let mut attribute = AttributeDefinition::new("", ValueType::Any);
-    for _ in 0..map(input)? {
-        match input.u32()? {
-            attribute_key::NAME => attribute.name = input.str()?.into(),
-            attribute_key::VALUE_TYPE => {
-                let code = input.u32()? as usize;
-                attribute.value_type = *ValueType::ALL
-                    .get(code)
-                    .ok_or_else(|| malformed("an attribute has no known value type"))?;
-            }
-            attribute_key::MANY => attribute.is_many = input.bool()?,
-            attribute_key::REQUIRED => attribute.is_required = input.bool()?,
-            attribute_key::UNIQUE => attribute.is_unique = input.bool()?,
-            attribute_key::UNINDEXED => attribute.is_indexed = !input.bool()?,
-            attribute_key::DEFAULT => attribute.default = Some(decode_value(input)?),
-            _ => input.skip()?,
-        }
-    }
-    Ok(attribute)
-}
-
-fn end(input: &mut Decoder) -> Read<EndDefinition> {
-    let mut end = EndDefinition { type_name: None, is_many: true };
-    for _ in 0..map(input)? {
-        match input.u32()? {
-            end_key::TYPE => end.type_name = Some(input.str()?.into()),
-            end_key::MANY => end.is_many = input.bool()?,
-            _ => input.skip()?,
-        }
-    }
-    Ok(end)
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 use minicbor::Encoder;
 
+use super::type_definition::encode_type;
 use super::value::{INFALLIBLE, Sink, encode_value};
-use super::{action_code, attribute_key, change_key, end_key, record_key, step_code, type_key};
+use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
-    Action, Anchor, AttributeDefinition, Change, ClassificationContent, EndDefinition, Id, InstanceId,
-    Instant, Patch, PatchStep, Record, TypeDefinition, TypeKind, Value, ValueType,
+    Action, Anchor, Change, ClassificationContent, Id, InstanceId, Instant, Patch, PatchStep, Record, Value,
 };
 
 /// Everything of a record but its instant.
@@ -312,68 +312,5 @@ fn encode_patch<'a>(out: &mut Sink, names: &mut Names<'a>, patch: &'a Patch) {
         if let Some(value) = value {
             encode_value(out, value);
         }
-    }
-}
-
-fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
-    let kind = match definition.kind {
-        TypeKind::Entity => 0,
-        TypeKind::Relationship => 1,
-        TypeKind::Classification => 2,
-    };
-    out.map(if definition.ends.is_some() { 8 } else { 7 })
-        .and_then(|out| out.u32(type_key::KIND)?.u32(kind))
-        .and_then(|out| out.u32(type_key::NAME)?.str(&definition.name))
-        .and_then(|out| out.u32(type_key::DESCRIPTION)?.str(&definition.description))
-        .and_then(|out| out.u32(type_key::CLOSED)?.bool(definition.is_closed))
-        .expect(INFALLIBLE);
-    for (key, texts) in
-        [(type_key::SUPERTYPES, &definition.supertypes), (type_key::APPLIES_TO, &definition.applies_to)]
-    {
-        out.u32(key).and_then(|out| out.array(texts.len() as u64)).expect(INFALLIBLE);
-        for text in texts {
-            out.str(text).expect(INFALLIBLE);
-        }
-    }
-    out.u32(type_key::ATTRIBUTES)
-        .and_then(|out| out.array(definition.attributes.len() as u64))
-        .expect(INFALLIBLE);
-    for attribute in &definition.attributes {
-        encode_attribute(out, attribute);
-    }
-    if let Some(ends) = &definition.ends {
-        out.u32(type_key::ENDS).and_then(|out| out.array(2)).expect(INFALLIBLE);
-        for end in ends {
-            encode_end(out, end);
-        }
-    }
-}
-
-fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
-    let value_type = ValueType::ALL
-        .iter()
-        .position(|&known| known == attribute.value_type)
-        .and_then(|code| u32::try_from(code).ok())
-        .expect("ALL lists every value type");
-    out.map(if attribute.default.is_some() { 7 } else { 6 })
-        .and_then(|out| out.u32(attribute_key::NAME)?.str(&attribute.name))
-        .and_then(|out| out.u32(attribute_key::VALUE_TYPE)?.u32(value_type))
-        .and_then(|out| out.u32(attribute_key::MANY)?.bool(attribute.is_many))
-        .and_then(|out| out.u32(attribute_key::REQUIRED)?.bool(attribute.is_required))
-        .and_then(|out| out.u32(attribute_key::UNIQUE)?.bool(attribute.is_unique))
-        .and_then(|out| out.u32(attribute_key::UNINDEXED)?.bool(!attribute.is_indexed))
-        .expect(INFALLIBLE);
-    if let Some(value) = &attribute.default {
-        out.u32(attribute_key::DEFAULT).expect(INFALLIBLE);
-        encode_value(out, value);
-    }
-}
-
-fn encode_end(out: &mut Sink, end: &EndDefinition) {
-    out.map(if end.type_name.is_some() { 2 } else { 1 })
-        .and_then(|out| out.u32(end_key::MANY)?.bool(end.is_many))
-        .expect(INFALLIBLE);
-    if let Some(name) = &end.type_name {
-        out.u32(end_key::TYPE).and_then(|out| out.str(name)).expect(INFALLIBLE);
     }
 }

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod type_definition;
 mod value;
 
 pub(crate) use decode::{IndexedRecord, decode_record};
@@ -79,6 +80,14 @@ mod type_key {
     pub const ATTRIBUTES: u32 = 5;
     pub const ENDS: u32 = 6;
     pub const APPLIES_TO: u32 = 7;
+    pub const PROPAGATABLE: u32 = 8;
+    pub const STATUSES: u32 = 9;
+    pub const INITIAL_STATUS: u32 = 10;
+    pub const ELEMENTS: u32 = 11;
+    pub const DEPRECATION: u32 = 12;
+    pub const EXTERNAL_ID: u32 = 13;
+    pub const VERSION: u32 = 14;
+    pub const ADVISORY: u32 = 15;
 }
 
 /// Keys of an attribute map.
@@ -90,12 +99,16 @@ mod attribute_key {
     pub const UNIQUE: u32 = 4;
     pub const UNINDEXED: u32 = 5;
     pub const DEFAULT: u32 = 6;
+    pub const ENUM: u32 = 7;
+    pub const ITEM_TYPE: u32 = 8;
+    pub const DEPRECATION: u32 = 9;
 }
 
 /// Keys of an end map.
 mod end_key {
     pub const TYPE: u32 = 0;
     pub const MANY: u32 = 1;
+    pub const NAME: u32 = 2;
 }
 
 /// CBOR tags of values (IANA registry of CBOR tags).

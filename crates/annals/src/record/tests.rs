@@ -82,10 +82,22 @@ fn definition() -> impl Strategy<Value = TypeDefinition> {
             default,
             ..AttributeDefinition::new("a", ValueType::ALL[code])
         };
+        let more = AttributeDefinition::of_enum("c", "colour").deprecated(flags[0].then_some("d"));
+        let items = AttributeDefinition::new("l", ValueType::List).items(ValueType::ALL[code]);
         let definition =
             TypeDefinition::relationship("r").supertype("s").attribute(attribute).applicable_to("e");
-        let definition = if flags[4] { definition.closed() } else { definition };
-        definition.between(EndDefinition::one("e"), EndDefinition { type_name: None, is_many: flags[0] })
+        let definition =
+            if flags[4] { definition.closed().attribute(more) } else { definition.attribute(items) };
+        let definition =
+            if flags[3] { definition.with_statuses(&["x", "y"]) } else { definition.deprecated(None) };
+        let definition = TypeDefinition {
+            is_propagatable: flags[0],
+            is_advisory: flags[1],
+            external_id: flags[2].then(|| "guid".into()),
+            version: u32::from(flags[3]) + 1,
+            ..definition.element(code as u32, "one")
+        };
+        definition.between(EndDefinition::one("e"), EndDefinition { is_many: flags[0], ..EndDefinition::ANY })
     })
 }
 
@@ -111,7 +123,7 @@ fn action() -> impl Strategy<Value = Action> {
         (id(), content()).prop_map(|(id, content)| Action::Classify(id, content)),
         (id(), patch()).prop_map(|(id, patch)| Action::Reclassify(id, "c".into(), patch)),
         id().prop_map(|id| Action::Declassify(id, "c".into())),
-        definition().prop_map(Action::DefineType),
+        definition().prop_map(|definition| Action::DefineType(Box::new(definition))),
         Just(Action::Void),
     ]
 }

@@ -229,7 +229,7 @@ impl Generator {
                 self.patch(),
             ),
             94..=97 => Action::Declassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into()),
-            _ => Action::DefineType(self.definition()),
+            _ => Action::DefineType(Box::new(self.definition())),
         })
     }
 

@@ -237,7 +237,9 @@ impl Snapshot {
         let (graph, table) = (self.graph(), self.graph().table(kind));
         let extents = match kind {
             TypeKind::Classification => [&table.classified, &table.past_classified],
-            TypeKind::Entity | TypeKind::Relationship => [&table.extents, &table.past_extents],
+            TypeKind::Entity | TypeKind::Relationship | TypeKind::Enum => {
+                [&table.extents, &table.past_extents]
+            }
         };
         graph.types.get(kind, name).is_some()
             || extents.iter().any(|extents| extents.of(name).is_some_and(|slots| slots.len() > 0))

@@ -1,0 +1,229 @@
+//! Type definitions as CBOR. What is not said takes no byte, so definitions read and write as they always did.
+
+use std::sync::Arc;
+
+use minicbor::Decoder;
+
+use super::value::{INFALLIBLE, Read, Sink, array, decode_value, encode_value, malformed, map};
+use super::{attribute_key, end_key, type_key};
+use crate::model::{
+    AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind, ValueType,
+};
+
+pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
+    let TypeDefinition { statuses, initial_status, elements, deprecation, external_id, .. } = definition;
+    let optional = [
+        definition.ends.is_some(),
+        definition.is_propagatable,
+        !statuses.is_empty(),
+        initial_status.is_some(),
+        !elements.is_empty(),
+        deprecation.is_some(),
+        external_id.is_some(),
+        definition.version != 1,
+        definition.is_advisory,
+    ];
+    out.map(7 + count(&optional))
+        .and_then(|out| out.u32(type_key::KIND)?.u32(code_of(&TypeKind::ALL, definition.kind)))
+        .and_then(|out| out.u32(type_key::NAME)?.str(&definition.name))
+        .and_then(|out| out.u32(type_key::DESCRIPTION)?.str(&definition.description))
+        .and_then(|out| out.u32(type_key::CLOSED)?.bool(definition.is_closed))
+        .expect(INFALLIBLE);
+    encode_texts(out, type_key::SUPERTYPES, &definition.supertypes);
+    encode_texts(out, type_key::APPLIES_TO, &definition.applies_to);
+    out.u32(type_key::ATTRIBUTES)
+        .and_then(|out| out.array(definition.attributes.len() as u64))
+        .expect(INFALLIBLE);
+    for attribute in &definition.attributes {
+        encode_attribute(out, attribute);
+    }
+    if let Some(ends) = &definition.ends {
+        out.u32(type_key::ENDS).and_then(|out| out.array(2)).expect(INFALLIBLE);
+        for end in ends {
+            encode_end(out, end);
+        }
+    }
+    encode_flag(out, type_key::PROPAGATABLE, definition.is_propagatable);
+    if !statuses.is_empty() {
+        encode_texts(out, type_key::STATUSES, statuses);
+    }
+    encode_text(out, type_key::INITIAL_STATUS, initial_status.as_ref());
+    if !elements.is_empty() {
+        out.u32(type_key::ELEMENTS).and_then(|out| out.array(elements.len() as u64)).expect(INFALLIBLE);
+        for EnumElement { ordinal, name, description } in elements {
+            out.array(3).and_then(|out| out.u32(*ordinal)?.str(name)?.str(description)).expect(INFALLIBLE);
+        }
+    }
+    encode_deprecation(out, type_key::DEPRECATION, deprecation.as_ref());
+    encode_text(out, type_key::EXTERNAL_ID, external_id.as_ref());
+    if definition.version != 1 {
+        out.u32(type_key::VERSION).and_then(|out| out.u32(definition.version)).expect(INFALLIBLE);
+    }
+    encode_flag(out, type_key::ADVISORY, definition.is_advisory);
+}
+
+fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
+    let AttributeDefinition { default, enum_type, item_type, deprecation, .. } = attribute;
+    let optional = [default.is_some(), enum_type.is_some(), item_type.is_some(), deprecation.is_some()];
+    out.map(6 + count(&optional))
+        .and_then(|out| out.u32(attribute_key::NAME)?.str(&attribute.name))
+        .and_then(|out| {
+            out.u32(attribute_key::VALUE_TYPE)?.u32(code_of(&ValueType::ALL, attribute.value_type))
+        })
+        .and_then(|out| out.u32(attribute_key::MANY)?.bool(attribute.is_many))
+        .and_then(|out| out.u32(attribute_key::REQUIRED)?.bool(attribute.is_required))
+        .and_then(|out| out.u32(attribute_key::UNIQUE)?.bool(attribute.is_unique))
+        .and_then(|out| out.u32(attribute_key::UNINDEXED)?.bool(!attribute.is_indexed))
+        .expect(INFALLIBLE);
+    if let Some(value) = default {
+        out.u32(attribute_key::DEFAULT).expect(INFALLIBLE);
+        encode_value(out, value);
+    }
+    encode_text(out, attribute_key::ENUM, enum_type.as_ref());
+    if let Some(item_type) = item_type {
+        let code = code_of(&ValueType::ALL, *item_type);
+        out.u32(attribute_key::ITEM_TYPE).and_then(|out| out.u32(code)).expect(INFALLIBLE);
+    }
+    encode_deprecation(out, attribute_key::DEPRECATION, deprecation.as_ref());
+}
+
+fn encode_end(out: &mut Sink, end: &EndDefinition) {
+    out.map(1 + count(&[end.type_name.is_some(), end.name.is_some()]))
+        .and_then(|out| out.u32(end_key::MANY)?.bool(end.is_many))
+        .expect(INFALLIBLE);
+    encode_text(out, end_key::TYPE, end.type_name.as_ref());
+    encode_text(out, end_key::NAME, end.name.as_ref());
+}
+
+fn count(are_there: &[bool]) -> u64 {
+    are_there.iter().filter(|is_there| **is_there).count() as u64
+}
+
+fn code_of<T: PartialEq>(all: &[T], wanted: T) -> u32 {
+    let code = all.iter().position(|known| *known == wanted);
+    code.and_then(|code| u32::try_from(code).ok()).expect("ALL lists every variant")
+}
+
+fn encode_flag(out: &mut Sink, key: u32, is_set: bool) {
+    if is_set {
+        out.u32(key).and_then(|out| out.bool(true)).expect(INFALLIBLE);
+    }
+}
+
+fn encode_text(out: &mut Sink, key: u32, text: Option<&Arc<str>>) {
+    if let Some(text) = text {
+        out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+    }
+}
+
+fn encode_texts(out: &mut Sink, key: u32, texts: &[Arc<str>]) {
+    out.u32(key).and_then(|out| out.array(texts.len() as u64)).expect(INFALLIBLE);
+    for text in texts {
+        out.str(text).expect(INFALLIBLE);
+    }
+}
+
+// Shape: an array, empty or with what replaces it.
+fn encode_deprecation(out: &mut Sink, key: u32, deprecation: Option<&Deprecation>) {
+    if let Some(Deprecation { replaced_by }) = deprecation {
+        let texts: Vec<Arc<str>> = replaced_by.iter().cloned().collect();
+        encode_texts(out, key, &texts);
+    }
+}
+
+pub(super) fn decode_type(input: &mut Decoder) -> Read<TypeDefinition> {
+    let mut definition = TypeDefinition::entity("");
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            type_key::KIND => {
+                definition.kind = variant(&TypeKind::ALL, input.u32()?, "a type is of no known kind")?;
+            }
+            type_key::NAME => definition.name = input.str()?.into(),
+            type_key::DESCRIPTION => definition.description = input.str()?.into(),
+            type_key::SUPERTYPES => definition.supertypes = texts(input)?,
+            type_key::CLOSED => definition.is_closed = input.bool()?,
+            type_key::ATTRIBUTES => {
+                definition.attributes = (0..array(input)?).map(|_| attribute(input)).collect::<Read<_>>()?;
+            }
+            type_key::ENDS => {
+                if array(input)? != 2 {
+                    return Err(malformed("a relationship type has two ends"));
+                }
+                definition.ends = Some([end(input)?, end(input)?]);
+            }
+            type_key::APPLIES_TO => definition.applies_to = texts(input)?,
+            type_key::PROPAGATABLE => definition.is_propagatable = input.bool()?,
+            type_key::STATUSES => definition.statuses = texts(input)?,
+            type_key::INITIAL_STATUS => definition.initial_status = Some(input.str()?.into()),
+            type_key::ELEMENTS => {
+                definition.elements = (0..array(input)?).map(|_| element(input)).collect::<Read<_>>()?;
+            }
+            type_key::DEPRECATION => definition.deprecation = Some(deprecation(input)?),
+            type_key::EXTERNAL_ID => definition.external_id = Some(input.str()?.into()),
+            type_key::VERSION => definition.version = input.u32()?,
+            type_key::ADVISORY => definition.is_advisory = input.bool()?,
+            _ => input.skip()?,
+        }
+    }
+    Ok(definition)
+}
+
+fn attribute(input: &mut Decoder) -> Read<AttributeDefinition> {
+    let mut attribute = AttributeDefinition::new("", ValueType::Any);
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            attribute_key::NAME => attribute.name = input.str()?.into(),
+            attribute_key::VALUE_TYPE => attribute.value_type = value_type(input)?,
+            attribute_key::MANY => attribute.is_many = input.bool()?,
+            attribute_key::REQUIRED => attribute.is_required = input.bool()?,
+            attribute_key::UNIQUE => attribute.is_unique = input.bool()?,
+            attribute_key::UNINDEXED => attribute.is_indexed = !input.bool()?,
+            attribute_key::DEFAULT => attribute.default = Some(decode_value(input)?),
+            attribute_key::ENUM => attribute.enum_type = Some(input.str()?.into()),
+            attribute_key::ITEM_TYPE => attribute.item_type = Some(value_type(input)?),
+            attribute_key::DEPRECATION => attribute.deprecation = Some(deprecation(input)?),
+            _ => input.skip()?,
+        }
+    }
+    Ok(attribute)
+}
+
+fn end(input: &mut Decoder) -> Read<EndDefinition> {
+    let mut end = EndDefinition::ANY;
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            end_key::TYPE => end.type_name = Some(input.str()?.into()),
+            end_key::MANY => end.is_many = input.bool()?,
+            end_key::NAME => end.name = Some(input.str()?.into()),
+            _ => input.skip()?,
+        }
+    }
+    Ok(end)
+}
+
+fn element(input: &mut Decoder) -> Read<EnumElement> {
+    if array(input)? != 3 {
+        return Err(malformed("an element of an enum is not [ordinal, name, description]"));
+    }
+    Ok(EnumElement { ordinal: input.u32()?, name: input.str()?.into(), description: input.str()?.into() })
+}
+
+fn deprecation(input: &mut Decoder) -> Read<Deprecation> {
+    let mut texts = texts(input)?;
+    if texts.len() > 1 {
+        return Err(malformed("what is deprecated is replaced by one thing at most"));
+    }
+    Ok(Deprecation { replaced_by: texts.pop() })
+}
+
+fn value_type(input: &mut Decoder) -> Read<ValueType> {
+    variant(&ValueType::ALL, input.u32()?, "an attribute has no known value type")
+}
+
+fn variant<T: Copy>(all: &[T], code: u32, otherwise: &'static str) -> Read<T> {
+    all.get(code as usize).copied().ok_or_else(|| malformed(otherwise))
+}
+
+fn texts(input: &mut Decoder) -> Read<Vec<Arc<str>>> {
+    (0..array(input)?).map(|_| input.str().map(Into::into)).collect()
+}
