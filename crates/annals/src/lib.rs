@@ -53,7 +53,8 @@
 //! | look up one instance | [`Snapshot::entity`], [`Snapshot::relationship`], [`Entity`], [`Relationship`] |
 //! | search, in order, page by page | [`Find`], [`Snapshot::find_entities`], [`Snapshot::find_relationships`] |
 //! | look around | [`Snapshot::neighbors`], [`Snapshot::degree`], [`Snapshot::relationships_of`] |
-//! | walk | [`Snapshot::neighborhood`], [`Snapshot::walk`], [`Snapshot::reachable`], [`Snapshot::shortest_path`], [`Reach`] |
+//! | walk | [`Snapshot::neighborhood`], [`Snapshot::walk`], [`Snapshot::reachable`], [`Snapshot::related`], [`Reach`] |
+//! | ask what is between two entities | [`Snapshot::shortest_path`], [`Snapshot::shortest_paths`], [`Snapshot::linking`], [`Snapshot::shared`] |
 //! | call off what takes long | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
 //! | see what happened | [`Snapshot::versions`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`] |

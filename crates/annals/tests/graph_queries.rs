@@ -218,3 +218,236 @@ fn check_order(plain: &Plain, found: &[String], sort: Option<&Sort>) {
         _ => {}
     }
 }
+
+/// A small graph, so that all paths can be counted.
+fn for_each_small_graph(check: impl Fn(&mut RandomGraph)) {
+    let first = number_from_environment("ANNALS_GRAPH_SEED", 1);
+    let is_one = std::env::var("ANNALS_GRAPH_SEED").is_ok();
+    let count = if is_one { 1 } else { number_from_environment("ANNALS_GRAPH_SEEDS", 60) };
+    for seed in first..first + count {
+        let mut graph = RandomGraph::new(seed, 3 + seed as usize % 7, 3 + (seed as usize * 5) % 11, 6);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| check(&mut graph)));
+        if let Err(cause) = outcome {
+            eprintln!("ANNALS_GRAPH_SEED={seed} repeats it");
+            std::panic::resume_unwind(cause);
+        }
+    }
+}
+
+/// Two entities that the snapshot sees, and a walk of random filters to at most so many steps, or of any depth.
+fn ends(graph: &mut RandomGraph) -> (Snapshot, Plain, Reach, String, String) {
+    let (snapshot, plain, reach, start) = query(graph);
+    let live: Vec<&String> = plain.nodes.iter().filter(|(_, node)| node.is_live).map(|(id, _)| id).collect();
+    let goal = live[graph.random.below(live.len())].clone();
+    (snapshot, plain, reach, start, goal)
+}
+
+#[test]
+fn what_links_two_entities_is_the_union_of_all_simple_paths() {
+    let check = |graph: &mut RandomGraph, depth_max: Option<usize>| {
+        for _ in 0..12 {
+            let (snapshot, plain, reach, start, goal) = ends(graph);
+            let reach = Reach { depth_max: reach.depth_max.or(depth_max), ..reach };
+            let paths = plain.simple_paths(&start, &goal, &reach);
+            let edges: BTreeSet<String> = paths.iter().flatten().cloned().collect();
+            let mut nodes: BTreeSet<String> = edges
+                .iter()
+                .flat_map(|edge| [plain.edges[edge].from.clone(), plain.edges[edge].to.clone()])
+                .collect();
+            if start == goal {
+                nodes.insert(start.clone());
+            }
+            let found = snapshot.linking(&id(&start), &id(&goal), &reach).unwrap();
+            let distances: Vec<usize> = found.entities().map(|reached| reached.distance).collect();
+            assert!(distances.is_sorted());
+            let listed: Vec<String> = found.entities().map(|reached| reached.id().to_string()).collect();
+            assert_eq!(listed.len(), nodes.len(), "each once: {start} {goal} {reach:?} {found:?}");
+            assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), nodes, "{start} {goal} {reach:?}");
+            let listed: Vec<String> = found.relationships().map(|crossed| crossed.id().to_string()).collect();
+            assert_eq!(listed.len(), edges.len(), "each once: {start} {goal} {reach:?} {found:?}");
+            assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), edges, "{start} {goal} {reach:?}");
+        }
+    };
+    for_each_graph(|graph| check(graph, Some(4)));
+    for_each_small_graph(|graph| check(graph, None));
+}
+
+#[test]
+fn the_shortest_paths_are_all_simple_paths_in_the_order_of_their_length() {
+    for_each_small_graph(|graph| {
+        for round in 0..8 {
+            let (snapshot, plain, reach, start, goal) = ends(graph);
+            let weight = (round % 2 == 1).then_some("weight");
+            let reach = if weight.is_some() { Reach { depth_max: None, ..reach } } else { reach };
+            let cost = |edge: &String| if weight.is_some() { plain.edges[edge].weight } else { Some(1) };
+            let mut expected: Vec<(i64, Vec<String>)> = plain
+                .simple_paths(&start, &goal, &reach)
+                .into_iter()
+                .filter_map(|path| Some((path.iter().map(cost).sum::<Option<i64>>()?, path)))
+                .collect();
+            expected.sort();
+            let found = snapshot.shortest_paths(&id(&start), &id(&goal), &reach, weight).unwrap();
+            let mut found: Vec<(i64, Vec<String>)> = found
+                .map(|path| {
+                    let path = path.unwrap();
+                    let ids = path.steps.iter().map(|step| step.relationship.id().to_string());
+                    assert_eq!(
+                        path.steps.last().map_or(path.start.id(), |step| step.entity.id()),
+                        &id(&goal)
+                    );
+                    (path.length as i64, ids.collect())
+                })
+                .collect();
+            assert!(found.is_sorted_by_key(|(length, _)| *length), "{found:?}");
+            found.sort();
+            assert_eq!(found, expected, "{start} {goal} {reach:?} {weight:?}");
+        }
+    });
+}
+
+#[test]
+fn related_entities_come_once_in_any_order_page_by_page_whatever_is_written_meanwhile() {
+    for_each_graph(|graph| {
+        for round in 0..6 {
+            let (snapshot, plain, reach, start) = query(graph);
+            let by = [None, Some(SortBy::Id), Some(SortBy::Created)];
+            let sort = by[round % 3].clone().map(Sort::ascending);
+            let limit = 1 + graph.random.below(6);
+            let mut related = Related {
+                reach: reach.clone(),
+                sort: sort.clone(),
+                skip: 0,
+                limit,
+                is_counted: round % 2 == 0,
+            };
+            let mut expected = plain.distances(&start, &reach);
+            expected.remove(&start);
+            let mut found: Vec<(String, usize)> = Vec::new();
+            let position = snapshot.position();
+            loop {
+                // Pages after the first read a later graph as of the position of the first.
+                let later = graph.repository.snapshot();
+                let later = later.as_of(AsOf { position: Some(position), ..AsOf::default() }).unwrap();
+                let page = later.related(&id(&start), &related).unwrap();
+                assert!(!related.is_counted || page.count == Some(expected.len()));
+                found.extend(page.items.iter().map(|one| (one.id().to_string(), one.distance)));
+                assert_eq!(page.has_more, found.len() < expected.len());
+                if !page.has_more {
+                    break;
+                }
+                related.skip += limit;
+                graph.repository.transact(|t| t.create_entity(NewEntity::new("c"))).unwrap();
+            }
+            match &sort {
+                None => assert!(found.is_sorted_by_key(|(_, distance)| *distance)),
+                Some(Sort { by: SortBy::Id, .. }) => assert!(found.is_sorted()),
+                Some(_) => assert!(found.is_sorted_by_key(|(id, _)| id[1..].parse::<usize>().unwrap())),
+            }
+            assert_eq!(found.len(), expected.len(), "each once");
+            assert_eq!(found.into_iter().collect::<BTreeMap<_, _>>(), expected);
+        }
+    });
+}
+
+#[test]
+fn what_two_entities_share_is_what_two_naive_walks_come_to() {
+    for_each_graph(|graph| {
+        for _ in 0..8 {
+            let (snapshot, plain, reach, start, goal) = ends(graph);
+            let far = plain.distances(&goal, &reach);
+            let expected: BTreeMap<String, [usize; 2]> = plain
+                .distances(&start, &reach)
+                .into_iter()
+                .filter(|(id, _)| *id != start && *id != goal)
+                .filter_map(|(id, near)| far.get(&id).map(|far| (id.clone(), [near, *far])))
+                .collect();
+            let found = snapshot.shared(&id(&start), &id(&goal), &reach).unwrap();
+            assert!(found.is_sorted_by_key(|one| one.distances.iter().sum::<usize>()));
+            let found: BTreeMap<String, [usize; 2]> =
+                found.iter().map(|one| (one.id().to_string(), one.distances)).collect();
+            assert_eq!(found, expected, "{start} {goal} {reach:?}");
+        }
+    });
+}
+
+#[test]
+fn a_purge_between_two_pages_takes_the_entity_out_of_the_pages_to_come() {
+    let repository = Repository::in_memory();
+    let (ids, first) = repository
+        .transact(|t| {
+            let ids = (0..10).map(|_| t.create_entity(NewEntity::new("a"))).collect::<Result<Vec<_>>>()?;
+            for other in &ids[1..] {
+                t.create_relationship(NewRelationship::new("x", ids[0].clone(), other.clone()))?;
+            }
+            Ok(ids)
+        })
+        .unwrap();
+    let mut related = Related { limit: 3, ..Related::by(Reach::out()) };
+    let page = repository.snapshot();
+    let page = page.related(&ids[0], &related).unwrap();
+    assert_eq!(page.items.iter().map(Reached::id).collect::<Vec<_>>(), [&ids[1], &ids[2], &ids[3]]);
+    repository.transact(|t| t.purge(&InstanceId::Entity(ids[5].clone()))).unwrap();
+    related.skip = 3;
+    let then = AsOf { position: Some(first.position), ..AsOf::default() };
+    let snapshot = repository.snapshot().as_of(then).unwrap();
+    let page = snapshot.related(&ids[0], &related).unwrap();
+    assert_eq!(page.items.iter().map(Reached::id).collect::<Vec<_>>(), [&ids[4], &ids[6]]);
+    assert!(page.has_more);
+}
+
+#[test]
+fn unknown_names_bounds_and_bad_ranges_are_refused() {
+    let graph = RandomGraph::new(7, 20, 60, 10);
+    let snapshot = graph.repository.snapshot();
+    let plain = graph.plains.last().unwrap();
+    let start = id(plain.nodes.iter().find(|(_, node)| node.is_live).unwrap().0);
+    let kind = |reach: &Reach| snapshot.neighborhood(&start, reach).map(drop).unwrap_err().kind();
+    assert_eq!(kind(&Reach::both().over(["nothing"])), ErrorKind::NotFound);
+    // A type, but of entities.
+    assert_eq!(kind(&Reach::both().over(["a"])), ErrorKind::NotFound);
+    assert_eq!(kind(&Reach::both().through(["x"])), ErrorKind::NotFound);
+    assert_eq!(kind(&Reach::both().classified(["a"])), ErrorKind::NotFound);
+    assert_eq!(kind(&Reach::both().with_statuses(["asleep"])), ErrorKind::InvalidArgument);
+    assert_eq!(kind(&Reach::both().depth_min(3).depth_max(2)), ErrorKind::InvalidArgument);
+    assert_eq!(kind(&Reach { directions: Vec::new(), ..Reach::both() }), ErrorKind::InvalidArgument);
+    assert_eq!(kind(&Reach::both().visited_max(0)), ErrorKind::TooLarge);
+    let error = snapshot.neighborhood(&start, &Reach::both().visited_max(2)).unwrap_err();
+    assert!(error.text().contains("visited_max"), "{error}");
+    assert_eq!(snapshot.neighborhood(&start, &Reach::both().depth_max(0)).unwrap().entities().len(), 1);
+    let unknown = snapshot.neighborhood(&id("nobody"), &Reach::both()).unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    let weighed = snapshot.shortest_paths(&start, &start, &Reach::both().depth_max(1), Some("weight"));
+    assert_eq!(weighed.map(drop).unwrap_err().kind(), ErrorKind::InvalidArgument);
+    let foreign = RelationshipsOf { after: Some("1f00".into()), ..RelationshipsOf::both() };
+    let foreign = snapshot.relationships_of(&start, &foreign).unwrap_err();
+    assert_eq!(foreign.kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn a_read_that_is_called_off_ends() {
+    let graph = RandomGraph::new(3, 30, 60, 0);
+    let present = graph.repository.snapshot();
+    let cancel = Cancel::new();
+    let snapshot = present.cancelled_by(&cancel);
+    let (start, goal) = (id("n0"), id("n1"));
+    let mut walk = snapshot.walk(&start, &Reach::both()).unwrap();
+    assert!(walk.next().unwrap().is_ok());
+    cancel.cancel();
+    assert_eq!(walk.next().unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+    assert!(walk.next().is_none(), "it ends after an error");
+    let over = present.cancelled_by(&Cancel::after(std::time::Duration::ZERO));
+    for snapshot in [&snapshot, &over] {
+        let kinds = [
+            snapshot.neighborhood(&start, &Reach::both()).map(drop),
+            snapshot.linking(&start, &goal, &Reach::both()).map(drop),
+            snapshot.shortest_path(&start, &goal, &Reach::both()).map(drop),
+            snapshot.related(&start, &Related::by(Reach::both())).map(drop),
+            snapshot.shared(&start, &goal, &Reach::both()).map(drop),
+            snapshot.shortest_paths(&start, &goal, &Reach::both(), None).unwrap().next().unwrap().map(drop),
+        ];
+        for kind in kinds {
+            assert_eq!(kind.unwrap_err().kind(), ErrorKind::Cancelled);
+        }
+    }
+    assert!(present.neighborhood(&start, &Reach::both()).is_ok(), "the snapshot it was made from goes on");
+}

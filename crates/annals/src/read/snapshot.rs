@@ -75,6 +75,16 @@ impl Snapshot {
         self.view
     }
 
+    /// The graph that it is a view of, to be kept.
+    pub(super) fn shared_graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The same view of another graph.
+    pub(super) fn over(&self, graph: Arc<Graph>, view: Option<View>) -> Snapshot {
+        Snapshot { graph, view, ..self.clone() }
+    }
+
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
         Snapshot { cancel: Some(cancel), ..self }
     }

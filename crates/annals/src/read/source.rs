@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::walk::KeptWalks;
 use crate::graph::Graph;
 use crate::graph::instance::{Classification, Instance, Stamp};
 use crate::graph::past::{PastVersion, Place};
@@ -23,6 +24,8 @@ pub(crate) struct Source {
     log: Arc<dyn Log>,
     memory: Arc<Memory>,
     cache: Mutex<Cache>,
+    /// Walks of which more pages may be asked for.
+    pub(super) walks: KeptWalks,
 }
 
 #[derive(Default)]
@@ -52,7 +55,7 @@ impl Cache {
 
 impl Source {
     pub(crate) fn new(log: Arc<dyn Log>, memory: Arc<Memory>) -> Source {
-        Source { log, memory, cache: Mutex::default() }
+        Source { log, memory, cache: Mutex::default(), walks: KeptWalks::default() }
     }
 
     /// What bounds the memory of everything that is read or written.
@@ -64,9 +67,10 @@ impl Source {
         &self.log
     }
 
-    /// Forgets all records: compaction has rewritten some.
+    /// Forgets all records and walks: compaction has rewritten some.
     pub(crate) fn clear(&self) {
         *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Cache::default();
+        self.walks.clear();
     }
 
     fn record(&self, position: u64) -> Result<Arc<IndexedRecord>> {

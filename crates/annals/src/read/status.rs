@@ -59,7 +59,7 @@ impl Snapshot {
     }
 
     /// Name of the status that the instance at `slot` has in this snapshot; `None` if it is not there.
-    fn status_of(&self, kind: TypeKind, slot: u32) -> Option<&str> {
+    pub(crate) fn status_of(&self, kind: TypeKind, slot: u32) -> Option<&str> {
         let table = self.graph().table(kind);
         match self.view() {
             None => Some(table.row(slot)?.status().name()),

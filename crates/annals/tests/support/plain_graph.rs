@@ -216,7 +216,10 @@ impl RandomGraph {
         let relationship = InstanceId::Relationship(Id::new(&edge_id).unwrap());
         let (node, is_edge_live) = (&plain.nodes[&node_id], plain.edges[&edge_id].is_live);
         match self.random.below(6) {
-            0 if node.is_live => self.commit(|t, _| t.delete(&InstanceId::Entity(entity.clone()))),
+            // One is always left to start at.
+            0 if node.is_live && plain.nodes.values().filter(|node| node.is_live).count() > 1 => {
+                self.commit(|t, _| t.delete(&InstanceId::Entity(entity.clone())))
+            }
             0 | 1 if !node.is_live => self.commit(|t, _| t.restore(&InstanceId::Entity(entity.clone()))),
             2 if is_edge_live => self.commit(|t, _| t.delete(&relationship)),
             3 if node.is_live => self.commit(|t, random| {

@@ -59,6 +59,12 @@ impl Breadth {
         self.levels.get(distance).map_or(self.order.len(), |first| *first)
     }
 
+    /// Units: bytes it takes, about.
+    pub(super) fn bytes_count(&self) -> usize {
+        let sets = [&self.visited, &self.refused, &self.expanded];
+        4 * self.order.capacity() + sets.into_iter().map(Visited::bytes_count).sum::<usize>()
+    }
+
     /// Expands a few entities more, and adds the relationships it goes along to `relationships` if they are wanted.
     ///
     /// Errors: `TooLarge` beyond the bound on what is visited; `Cancelled`; those of reading history. After an error the
@@ -276,7 +282,7 @@ impl Snapshot {
 
 impl Breadth {
     /// Shape: slot and distance of each entity at least so far away, nearest first.
-    fn listed(&self, depth_min: usize) -> Vec<(u32, u32)> {
+    pub(super) fn listed(&self, depth_min: usize) -> Vec<(u32, u32)> {
         let mut listed = Vec::with_capacity(self.order.len().saturating_sub(self.first_at(depth_min)));
         for (distance, first) in self.levels.iter().enumerate().skip(depth_min) {
             let end = self.levels.get(distance + 1).copied().unwrap_or(self.order.len());

@@ -51,6 +51,14 @@ impl Visited {
         }
     }
 
+    /// Units: bytes it takes, about.
+    pub(super) fn bytes_count(&self) -> usize {
+        match &self.form {
+            Form::Bits(words) => 8 * words.len(),
+            Form::Hashed(hashed) => 8 * hashed.capacity(),
+        }
+    }
+
     #[cold]
     fn spread(&mut self) {
         let Form::Hashed(hashed) = &self.form else { return };

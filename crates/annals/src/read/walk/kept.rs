@@ -1,0 +1,76 @@
+//! Walks that were begun for one page and are kept for the next ones.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::breadth::Breadth;
+use super::reach::Reach;
+use crate::graph::Graph;
+use crate::graph::past::View;
+use crate::model::Id;
+use crate::read::sort::Sort;
+
+/// Most walks kept; the one used longest ago goes first, and is walked again if it is asked for.
+const WALKS_MAX: usize = 32;
+/// What they may take together, unless a memory budget has less for them. Units: bytes.
+pub(super) const WALKS_BYTES_MAX: usize = 64 << 20;
+/// Walks that nobody has asked for so long are forgotten, and with them the graph they go over.
+const KEPT_TIME: Duration = Duration::from_secs(60);
+
+/// Which walk it is.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    pub(super) position: u64,
+    /// Units: microseconds since 1970; `i64::MAX` for "as it stood then".
+    pub(super) valid: i64,
+    pub(super) start: Id,
+    pub(super) reach: Reach,
+    pub(super) sort: Option<Sort>,
+}
+
+/// A walk with the graph it goes over: the one of its first page, whatever was written since.
+pub(super) struct Kept {
+    pub(super) question: Question,
+    pub(super) graph: Arc<Graph>,
+    pub(super) view: Option<View>,
+    pub(super) breadth: Breadth,
+    /// Places in the order of the walk, in the order asked for; `None` if that is the order of the walk.
+    pub(super) sorted: Option<Vec<u32>>,
+    pub(super) used: Instant,
+}
+
+impl Kept {
+    fn bytes_count(&self) -> usize {
+        self.breadth.bytes_count() + 4 * self.sorted.as_ref().map_or(0, Vec::capacity)
+    }
+}
+
+/// The walks kept by one repository, the one used last at the end. Nobody waits for its lock: a walk in use is taken out.
+#[derive(Default)]
+pub(crate) struct KeptWalks(Mutex<VecDeque<Kept>>);
+
+impl KeptWalks {
+    /// Takes a walk out, to go on with.
+    pub(super) fn take(&self, question: &Question) -> Option<Kept> {
+        let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        walks.retain(|kept| kept.used.elapsed() < KEPT_TIME);
+        let at = walks.iter().position(|kept| kept.question == *question)?;
+        walks.remove(at)
+    }
+
+    /// Keeps a walk, and forgets others if there are too many.
+    pub(super) fn put(&self, kept: Kept, bytes_max: usize) {
+        let mut walks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        walks.retain(|other| other.used.elapsed() < KEPT_TIME && other.question != kept.question);
+        walks.push_back(Kept { used: Instant::now(), ..kept });
+        while walks.len() > WALKS_MAX || walks.iter().map(Kept::bytes_count).sum::<usize>() > bytes_max {
+            walks.pop_front();
+        }
+    }
+
+    /// Forgets all: they go over a graph that is no more.
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

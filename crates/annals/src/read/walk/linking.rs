@@ -1,0 +1,178 @@
+//! What links two entities: everything that lies on a path between them on which no entity comes twice.
+
+use super::element::Subgraph;
+use super::links_between::LinksBetween;
+use super::path::SlotMap;
+use super::reach::Reach;
+use super::steps::Steps;
+use crate::model::{Direction, Id};
+use crate::read::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+/// Distances of slots from one entity. Units: steps.
+type Distances = SlotMap<u32>;
+
+impl Snapshot {
+    /// What links two entities: every entity and every relationship that lies on some path from one to the other of at most
+    /// `reach.depth_max` steps on which no entity comes twice, each once. Empty if there is no such path; just the entity if both are the same.
+    /// `reach.depth_min` does not matter.
+    ///
+    /// The paths are not gone through one by one, for they may be more than anybody can count: what lies too far from either end
+    /// is left out first, then what hangs on a single entity. That is linear in what both ends reach, and all there is to do if
+    /// the depth is not bounded and both directions are walked. Otherwise what a detour might lead to twice is tried, with a
+    /// bound on the attempts.
+    ///
+    /// ```
+    /// use annals::{NewEntity, NewRelationship, Reach, Repository};
+    /// let repository = Repository::in_memory();
+    /// let (ids, _) = repository.transact(|t| {
+    ///     let new = |_| NewEntity::new("entity");
+    ///     let ids = (0..5).map(|at| t.create_entity(new(at))).collect::<annals::Result<Vec<_>>>()?;
+    ///     for (from, to) in [(0, 1), (1, 3), (0, 2), (2, 3), (2, 4)] {
+    ///         t.create_relationship(NewRelationship::new("link", ids[from].clone(), ids[to].clone()))?;
+    ///     }
+    ///     Ok(ids)
+    /// })?;
+    /// let snapshot = repository.snapshot();
+    /// let linking = snapshot.linking(&ids[0], &ids[3], &Reach::both())?;
+    /// // Both ways from 0 to 3; number 4 is a dead end.
+    /// assert_eq!((linking.entities().len(), linking.relationships().len()), (4, 4));
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: `NotFound` for an unknown end, type or classification; `TooLarge` for more than `reach.visited_max` entities or
+    /// relationships, or more than 10,000,000 attempts; `Cancelled`; those of reading history.
+    pub fn linking(&self, from: &Id, to: &Id, reach: &Reach) -> Result<Subgraph<'_>> {
+        let steps = Steps::new(self, reach)?;
+        let (start, goal) = (steps.slot(from)?, steps.slot(to)?);
+        let mut subgraph = Subgraph { snapshot: self, entities: Vec::new(), relationships: Vec::new() };
+        if start == goal {
+            subgraph.entities.push((start, 0));
+            return Ok(subgraph);
+        }
+        let depth_max = reach.depth_max.map_or(u32::MAX, |depth| u32::try_from(depth).unwrap_or(u32::MAX));
+        let Some(near) = candidates(&steps, start, goal, depth_max, reach.visited_max)? else {
+            return Ok(subgraph);
+        };
+        let mut links = LinksBetween::new(&steps, near, depth_max, reach.visited_max)?;
+        links.keep_linking(self)?;
+        subgraph.entities = links.entities();
+        subgraph.relationships = links.relationships();
+        Ok(subgraph)
+    }
+}
+
+/// An entity that may lie on a path: its slot and its distances from either end. Those of an unbounded walk in both
+/// directions have no second distance, because it does not matter.
+#[derive(Clone, Copy)]
+pub(super) struct Candidate {
+    pub(super) slot: u32,
+    pub(super) from_start: u32,
+    pub(super) to_goal: u32,
+}
+
+/// The entities near enough to both ends, the start first and the goal last; `None` if nothing links the ends.
+fn candidates(
+    steps: &Steps,
+    start: u32,
+    goal: u32,
+    depth_max: u32,
+    visited_max: usize,
+) -> Result<Option<Vec<Candidate>>> {
+    let is_both = steps.directions.len() == 2;
+    let mut near = Walked::new(start, goal);
+    let mut far = Walked::new(goal, start);
+    let backwards = steps.reversed();
+    let distance = |walked: &Distances, slot: u32| walked.get(&slot).copied();
+    if depth_max == u32::MAX {
+        near.go(steps, &steps.directions, u32::MAX, visited_max, |_, _| true)?;
+        if !is_both {
+            far.go(steps, &backwards, u32::MAX, visited_max, |slot, _| near.distances.contains_key(&slot))?;
+        }
+    } else {
+        // Each end goes half of the way to everything, and from there only to what the other one came to.
+        let half = depth_max.div_ceil(2);
+        near.go(steps, &steps.directions, half, visited_max, |_, _| true)?;
+        far.go(steps, &backwards, depth_max - half, visited_max, |_, _| true)?;
+        let is_near = |other: &Distances, slot, own: u32| {
+            distance(other, slot).is_some_and(|other| other.saturating_add(own) <= depth_max)
+        };
+        let first = near.distances.clone();
+        near.go(steps, &steps.directions, depth_max, visited_max, |slot, own| {
+            is_near(&far.distances, slot, own)
+        })?;
+        far.go(steps, &backwards, depth_max, visited_max, |slot, own| is_near(&first, slot, own))?;
+    }
+    let Some(way) = distance(&near.distances, goal).filter(|way| *way <= depth_max) else { return Ok(None) };
+    let candidate = |slot: &u32| {
+        let from_start = distance(&near.distances, *slot)?;
+        let to_goal = if depth_max == u32::MAX && is_both { 0 } else { distance(&far.distances, *slot)? };
+        let is_near = from_start.saturating_add(to_goal) <= depth_max;
+        (is_near && *slot != goal).then_some(Candidate { slot: *slot, from_start, to_goal })
+    };
+    let mut found: Vec<Candidate> = near.order.iter().filter_map(candidate).collect();
+    found.push(Candidate { slot: goal, from_start: way, to_goal: 0 });
+    Ok(Some(found))
+}
+
+/// What a walk from one of the ends has come to.
+struct Walked {
+    distances: Distances,
+    /// Nearest first. The first `next` have been expanded.
+    order: Vec<u32>,
+    next: usize,
+    /// Where nothing is walked through.
+    other_end: u32,
+}
+
+impl Walked {
+    fn new(start: u32, other_end: u32) -> Walked {
+        Walked { distances: Distances::from_iter([(start, 0)]), order: vec![start], next: 0, other_end }
+    }
+
+    /// Goes on to at most so many steps, to what `admits` lets in by its slot and distance.
+    fn go(
+        &mut self,
+        steps: &Steps,
+        directions: &[Direction],
+        depth_max: u32,
+        visited_max: usize,
+        admits: impl Fn(u32, u32) -> bool,
+    ) -> Result<()> {
+        while let Some(&slot) = self.order.get(self.next) {
+            let distance = self.distances[&slot];
+            if distance >= depth_max {
+                return Ok(());
+            }
+            self.next += 1;
+            if slot == self.other_end {
+                continue;
+            }
+            let (distances, order, other_end) = (&mut self.distances, &mut self.order, self.other_end);
+            steps.links(&[slot], directions, |_, _, link| {
+                if distances.contains_key(&link.other) || !admits(link.other, distance + 1) {
+                    return Ok(());
+                }
+                if link.other == other_end || steps.admits_all() || steps.admits(link.other)? {
+                    distances.insert(link.other, distance + 1);
+                    order.push(link.other);
+                    if order.len() > visited_max {
+                        return Err(too_large(visited_max, "entities"));
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn too_large(visited_max: usize, what: &str) -> Error {
+    Error::new(
+        ErrorKind::TooLarge,
+        format!(
+            "linking: expected to visit at most {visited_max} {what} (visited_max); narrow types or depth, or raise the \
+             bound"
+        ),
+    )
+}

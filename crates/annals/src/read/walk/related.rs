@@ -1,0 +1,173 @@
+//! All entities related to one by any path, page by page, without walking everything again for each page.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::breadth::Breadth;
+use super::element::Reached;
+use super::kept::{Kept, Question, WALKS_BYTES_MAX};
+use super::reach::Reach;
+use super::steps::Steps;
+use crate::model::{Id, TypeKind};
+use crate::read::snapshot::Snapshot;
+use crate::read::sort::{Sort, SortKey};
+use crate::{Error, ErrorKind, Result};
+
+/// Most entities on one page.
+const LIMIT_MAX: usize = 100_000;
+/// Whether the read was called off is looked at once in so many entities put in order.
+const SORTED_UNCHECKED: usize = 1_024;
+
+/// A page of the entities related to one.
+#[derive(Clone, Debug)]
+pub struct Related {
+    /// Which walk they are found by.
+    pub reach: Reach,
+    /// The order; nearest first if `None`, which walks no farther than the page needs.
+    pub sort: Option<Sort>,
+    /// How many to leave out first. Units: entities.
+    pub skip: usize,
+    /// Page size. Units: entities.
+    pub limit: usize,
+    /// True to count all of them, for which everything is walked.
+    pub is_counted: bool,
+}
+
+/// What is on the page.
+#[derive(Debug)]
+pub struct RelatedPage<'s> {
+    /// The entities, in order.
+    pub items: Vec<Reached<'s>>,
+    /// True if there are more.
+    pub has_more: bool,
+    /// How many there are on all pages, if they were to be counted.
+    pub count: Option<usize>,
+}
+
+impl Related {
+    /// The first hundred of a walk, nearest first.
+    pub fn by(reach: Reach) -> Related {
+        Related { reach, sort: None, skip: 0, limit: 100, is_counted: false }
+    }
+}
+
+impl Snapshot {
+    /// One page of the entities related to `start`: what [`Snapshot::reachable`] gives, in any order.
+    ///
+    /// The repository keeps a bounded number of walks for the pages to come, each with the graph of its first page: ask for the
+    /// next page as of the position of the first, and it goes on where that one stopped, so that all pages together cost one
+    /// walk. A walk that was forgotten is walked again; the answer is the same, but for what was purged in between, which is
+    /// left out. Within one program [`Snapshot::walk`] needs nothing kept.
+    ///
+    /// ```
+    /// use annals::{NewEntity, NewRelationship, Reach, Related, Repository, Sort, SortBy};
+    /// let repository = Repository::in_memory();
+    /// let (hub, _) = repository.transact(|t| {
+    ///     let hub = t.create_entity(NewEntity::new("hub"))?;
+    ///     for size in [5, 1, 3] {
+    ///         let leaf = t.create_entity(NewEntity::new("leaf").property("size", size))?;
+    ///         t.create_relationship(NewRelationship::new("link", leaf, hub.clone()))?;
+    ///     }
+    ///     Ok(hub)
+    /// })?;
+    /// let snapshot = repository.snapshot();
+    /// let mut related = Related::by(Reach::both());
+    /// related.sort = Some(Sort::descending(SortBy::Property("size".into())));
+    /// related.limit = 2;
+    /// let page = snapshot.related(&hub, &related)?;
+    /// let sizes = page.items.iter().map(|one| Ok(one.entity()?.property("size").unwrap()));
+    /// assert_eq!(sizes.collect::<annals::Result<Vec<_>>>()?, [5.into(), 3.into()]);
+    /// assert!(page.has_more);
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: as [`Snapshot::neighborhood`]; `InvalidArgument` for a limit of 0 or over 100,000.
+    pub fn related(&self, start: &Id, related: &Related) -> Result<RelatedPage<'_>> {
+        if related.limit == 0 || related.limit > LIMIT_MAX {
+            let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", related.limit);
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let question = Question {
+            position: self.position().0,
+            valid: self.view().map_or(i64::MAX, |view| view.valid),
+            start: start.clone(),
+            reach: related.reach.clone(),
+            sort: related.sort.clone(),
+        };
+        // What a transaction has not committed is nobody else's.
+        let walks = self.pending().is_none().then(|| &self.source().walks);
+        let kept = walks.and_then(|walks| walks.take(&question));
+        let mut kept = match kept {
+            // It may have been purged meanwhile.
+            Some(kept) => {
+                self.seen_start(start, &related.reach)?;
+                kept
+            }
+            None => self.begin(question)?,
+        };
+        let page = self.page_of(&mut kept, related)?;
+        if let Some(walks) = walks.filter(|_| page.has_more) {
+            walks.put(kept, self.source().memory().share(WALKS_BYTES_MAX));
+        }
+        Ok(page)
+    }
+
+    fn seen_start(&self, start: &Id, reach: &Reach) -> Result<u32> {
+        Steps::new(self, reach)?.slot(start)
+    }
+
+    fn begin(&self, question: Question) -> Result<Kept> {
+        let steps = Steps::new(self, &question.reach)?;
+        let breadth = Breadth::new(steps.slots_count(), steps.slot(&question.start)?, &question.reach)?;
+        let (graph, view) = (Arc::clone(self.shared_graph()), self.view());
+        Ok(Kept { question, graph, view, breadth, sorted: None, used: Instant::now() })
+    }
+
+    fn page_of(&self, kept: &mut Kept, related: &Related) -> Result<RelatedPage<'_>> {
+        let then = self.over(Arc::clone(&kept.graph), kept.view);
+        let steps = Steps::new(&then, &related.reach)?;
+        let depth_min = related.reach.depth_min.max(1);
+        let is_whole = related.is_counted || related.sort.is_some();
+        let end = related.skip.saturating_add(related.limit);
+        let breadth = &mut kept.breadth;
+        // One more than the page needs tells whether there are more.
+        while !breadth.is_done()
+            && (is_whole || breadth.order.len().saturating_sub(breadth.first_at(depth_min)) <= end)
+        {
+            breadth.advance(&steps, None)?;
+        }
+        let first = breadth.first_at(depth_min);
+        let count = breadth.order.len() - first;
+        if let (Some(sort), None) = (&related.sort, &kept.sorted) {
+            kept.sorted = Some(then.places_sorted(&breadth.order[first..], sort)?);
+        }
+        let place = |at: usize| first + kept.sorted.as_ref().map_or(at, |sorted| sorted[at] as usize);
+        let is_same = Arc::ptr_eq(&kept.graph, self.shared_graph());
+        let reached = (related.skip..count.min(end)).map(place).filter_map(|at| {
+            let slot = kept.breadth.order[at];
+            let distance = kept.breadth.distance(at);
+            if is_same {
+                return Some(Reached { snapshot: self, slot, distance });
+            }
+            // By its id, and only if it was not purged since.
+            let slot = self.graph().entities.slot(then.graph().entities.id(slot))?;
+            self.status_of(TypeKind::Entity, slot)?;
+            Some(Reached { snapshot: self, slot, distance })
+        });
+        let has_more = count > end;
+        Ok(RelatedPage { items: reached.collect(), has_more, count: is_whole.then_some(count) })
+    }
+
+    /// The places of these entities, in order.
+    fn places_sorted(&self, slots: &[u32], sort: &Sort) -> Result<Vec<u32>> {
+        let mut keys: Vec<(SortKey, u32)> = Vec::with_capacity(slots.len());
+        for (place, slot) in (0u32..).zip(slots) {
+            if (place as usize).is_multiple_of(SORTED_UNCHECKED) {
+                self.check_cancelled()?;
+            }
+            keys.push((self.sort_key(TypeKind::Entity, *slot, sort)?, place));
+        }
+        keys.sort_unstable_by(|(a, _), (b, _)| sort.compare(a, b));
+        Ok(keys.into_iter().map(|(_, place)| place).collect())
+    }
+}
