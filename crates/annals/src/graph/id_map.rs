@@ -9,12 +9,14 @@ const FAN_BITS: i32 = 5;
 const FAN: usize = 1 << FAN_BITS;
 // The place of the first digit: the tree looks at the tag from its highest bits down.
 const ROOT_SHIFT: i32 = 32 - FAN_BITS;
-const LEAF_PLACES: usize = 64;
-// Below the number of places, so that probing always ends at an empty one and stays short.
+const LEAF_BUCKETS: usize = 8;
+const BUCKET_PLACES: usize = 8;
+// Below the number of places, so that looking for a key always ends at a bucket with room, and as a rule at the first.
 const LEAF_ENTRIES_MAX: u32 = 56;
 // Half of the maximum, so that a leaf that was merged does not split again at once.
 const MERGED_ENTRIES_MAX: u32 = LEAF_ENTRIES_MAX / 2;
-const EMPTY: u64 = u64::MAX;
+// The tag and the slot of empty places.
+const EMPTY: u32 = u32::MAX;
 
 /// A persistent map from hashes to slots. It does not store keys: the caller says whether a slot has the key.
 ///
@@ -50,12 +52,21 @@ struct Branch {
     children: [Option<Arc<Node>>; FAN],
 }
 
-// A small hash table with linear probing from the lowest bits of the tag.
-// An entry is the tag in the high and the slot in the low 32 bits.
+// A small hash table of buckets that the lowest bits of the tag choose; what finds its bucket full goes into the next
+// one with room. All tags of a bucket are compared before anything is decided: a loop that ends as soon as it finds
+// would end at another place each time, and a processor that guessed wrong starts over with all it had begun.
 #[derive(Clone)]
 struct Leaf {
+    buckets: [Bucket; LEAF_BUCKETS],
     count: u32,
-    entries: [u64; LEAF_PLACES],
+}
+
+// One cache line. It fills from the front.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Bucket {
+    tags: [u32; BUCKET_PLACES],
+    slots: [u32; BUCKET_PLACES],
 }
 
 impl IdMap {
@@ -94,17 +105,7 @@ impl IdMap {
         loop {
             match node {
                 Node::Branch(branch) => node = branch.child(branch.head(digit(tag, shift))),
-                Node::Leaf(leaf) => {
-                    let mut place = home(tag);
-                    while leaf.entries[place] != EMPTY {
-                        let entry = leaf.entries[place];
-                        if tag_of(entry) == tag && is_it(slot_of(entry)) {
-                            return Some(slot_of(entry));
-                        }
-                        place = (place + 1) % LEAF_PLACES;
-                    }
-                    return None;
-                }
+                Node::Leaf(leaf) => return leaf.get(tag, is_it),
                 Node::Overflow(entries) => {
                     let slots =
                         entries.iter().filter(|entry| tag_of(**entry) == tag).map(|entry| slot_of(*entry));
@@ -126,7 +127,7 @@ impl IdMap {
             shift -= FAN_BITS;
         }
         if let Node::Leaf(leaf) = node {
-            std::hint::black_box(leaf.entries[home(tag)]);
+            std::hint::black_box(leaf.buckets[home(tag)].tags[0]);
         }
     }
 
@@ -242,7 +243,8 @@ impl Branch {
 
 impl Leaf {
     fn new() -> Leaf {
-        Leaf { count: 0, entries: [EMPTY; LEAF_PLACES] }
+        let empty = Bucket { tags: [EMPTY; BUCKET_PLACES], slots: [EMPTY; BUCKET_PLACES] };
+        Leaf { buckets: [empty; LEAF_BUCKETS], count: 0 }
     }
 
     fn is_full(&self) -> bool {
@@ -250,38 +252,46 @@ impl Leaf {
     }
 
     fn iter(&self) -> impl Iterator<Item = u64> {
-        self.entries.iter().copied().filter(|entry| *entry != EMPTY)
+        let pairs = self.buckets.iter().flat_map(|bucket| bucket.tags.iter().zip(&bucket.slots));
+        pairs.filter(|(tag, _)| **tag != EMPTY).map(|(tag, slot)| u64::from(*tag) << 32 | u64::from(*slot))
+    }
+
+    #[inline]
+    fn get(&self, tag: u32, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut at = home(tag);
+        loop {
+            let bucket = &self.buckets[at];
+            let mut matches = bucket.places_of(tag);
+            while matches != 0 {
+                let slot = bucket.slots[matches.trailing_zeros() as usize % BUCKET_PLACES];
+                if is_it(slot) {
+                    return Some(slot);
+                }
+                matches &= matches - 1;
+            }
+            if bucket.has_room() {
+                return None;
+            }
+            at = (at + 1) % LEAF_BUCKETS;
+        }
     }
 
     fn insert(&mut self, entry: u64) {
-        let mut place = home(tag_of(entry));
-        while self.entries[place] != EMPTY {
-            place = (place + 1) % LEAF_PLACES;
+        let mut at = home(tag_of(entry));
+        while !self.buckets[at].has_room() {
+            at = (at + 1) % LEAF_BUCKETS;
         }
-        self.entries[place] = entry;
+        let bucket = &mut self.buckets[at];
+        let place = bucket.places_of(EMPTY).trailing_zeros() as usize;
+        (bucket.tags[place], bucket.slots[place]) = (tag_of(entry), slot_of(entry));
         self.count += 1;
     }
 
+    // Builds the leaf anew: what went to another bucket for want of room must be found without it.
     fn remove(&mut self, entry: u64) {
-        let mut hole =
-            self.entries.iter().position(|found| *found == entry).expect("the entry was found before");
-        let mut place = hole;
-        loop {
-            place = (place + 1) % LEAF_PLACES;
-            let next = self.entries[place];
-            if next == EMPTY {
-                break;
-            }
-            // An entry may fill the hole when the hole lies between its home and its place.
-            let from_home = (place + LEAF_PLACES - home(tag_of(next))) % LEAF_PLACES;
-            let from_hole = (place + LEAF_PLACES - hole) % LEAF_PLACES;
-            if from_home >= from_hole {
-                self.entries[hole] = next;
-                hole = place;
-            }
-        }
-        self.entries[hole] = EMPTY;
-        self.count -= 1;
+        let mut rest = Leaf::new();
+        self.iter().filter(|held| *held != entry).for_each(|held| rest.insert(held));
+        *self = rest;
     }
 
     // The entries with a digit below `middle` and the others.
@@ -292,6 +302,20 @@ impl Leaf {
             side.insert(entry);
         }
         (low, high)
+    }
+}
+
+impl Bucket {
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.tags[BUCKET_PLACES - 1] == EMPTY
+    }
+
+    // A bit for each place with this tag.
+    #[inline]
+    fn places_of(&self, tag: u32) -> u32 {
+        let bits = self.tags.iter().enumerate().map(|(place, held)| u32::from(*held == tag) << place);
+        bits.fold(0, |places, bit| places | bit)
     }
 }
 
@@ -354,7 +378,7 @@ fn build_run(branch: &mut Branch, entries: &[u64], shift: i32, head: usize, run_
 
 // The product spreads what a weak hash has in its low bits over the bits that the tree looks at first.
 fn tag(hash: u64) -> u32 {
-    (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+    ((hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32).min(EMPTY - 1)
 }
 
 fn entry(hash: u64, slot: u32) -> u64 {
@@ -371,7 +395,7 @@ fn slot_of(entry: u64) -> u32 {
 }
 
 fn home(tag: u32) -> usize {
-    tag as usize % LEAF_PLACES
+    tag as usize % LEAF_BUCKETS
 }
 
 fn digit(tag: u32, shift: i32) -> u32 {

@@ -3,12 +3,14 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+mod node;
 mod range;
 mod run;
 
 #[cfg(test)]
 mod tests;
 
+use node::{Branch, FAN, Node, Split};
 pub(crate) use range::Range;
 use run::KeyRun;
 
@@ -18,9 +20,6 @@ pub(crate) const KEY_BYTES_MAX: usize = 512;
 const LEAF_KEYS_MAX: usize = 128;
 // One key more may lie above this, right after a split.
 const LEAF_BYTES_MAX: usize = 2048;
-// Copying a branch touches the reference count of each child. With 16 a copy costs as much, because there is one level
-// more to copy, and lookups cost a tenth more.
-const FAN: usize = 32;
 // Even a tree worn out by removals keeps eight children per branch on average, and 8^12 leaves fit no memory.
 const HEIGHT_MAX: usize = 12;
 
@@ -35,27 +34,7 @@ pub(crate) struct KeySet {
     root: Arc<Node>,
 }
 
-#[derive(Clone)]
-enum Node {
-    Branch(Branch),
-    Leaf(Leaf),
-}
-
-// Invariant: there is one child more than there are separators; the child before a separator has only smaller keys,
-// the child behind it has none that are smaller.
-#[derive(Clone)]
-struct Branch {
-    separators: KeyRun<FAN>,
-    children: [Option<Arc<Node>>; FAN],
-}
-
 type Leaf = KeyRun<LEAF_KEYS_MAX>;
-
-// A node that a split put to the right of another, and the separator between the two.
-struct Split {
-    separator: Vec<u8>,
-    right: Arc<Node>,
-}
 
 impl KeySet {
     /// An empty set.
@@ -116,8 +95,8 @@ impl KeySet {
         let mut node = &*self.root;
         loop {
             match node {
-                Node::Branch(branch) => node = branch.child(branch.child_index(key)),
                 Node::Leaf(leaf) => return leaf.search(key).is_ok(),
+                inner => node = inner.child(inner.branch().child_index(key)),
             }
         }
     }
@@ -140,11 +119,8 @@ impl KeySet {
         let path = self.path_to(key);
         let Ok(at) = path.found else { return false };
         remove(&mut self.root, path.indexes(), at);
-        while let Node::Branch(branch) = &*self.root {
-            if branch.children_len() > 1 {
-                break;
-            }
-            self.root = branch.children[0].clone().unwrap_or_else(|| Arc::new(Node::Leaf(Leaf::new())));
+        while self.root.is_inner() && self.root.branch().children_len() <= 1 {
+            self.root = self.root.only_child().unwrap_or_else(|| Arc::new(Node::Leaf(Leaf::new())));
         }
         self.len -= 1;
         true
@@ -189,15 +165,15 @@ impl KeySet {
         let mut node = &*self.root;
         loop {
             match node {
-                Node::Branch(branch) => {
-                    let index = branch.child_index(key);
-                    path.children[path.height] = index as u8;
-                    path.height += 1;
-                    node = branch.child(index);
-                }
                 Node::Leaf(leaf) => {
                     path.found = leaf.search(key);
                     return path;
+                }
+                inner => {
+                    let index = inner.branch().child_index(key);
+                    path.children[path.height] = index as u8;
+                    path.height += 1;
+                    node = inner.child(index);
                 }
             }
         }
@@ -223,153 +199,20 @@ impl Default for KeySet {
     }
 }
 
-impl Branch {
-    fn empty() -> Branch {
-        Branch { separators: KeyRun::new(), children: [const { None }; FAN] }
-    }
-
-    fn over(left: Arc<Node>, split: Split) -> Branch {
-        let mut branch = Branch::empty();
-        branch.children[0] = Some(left);
-        branch.insert(0, split);
-        branch
-    }
-
-    // Zero only for a moment, while a removal is under way.
-    fn children_len(&self) -> usize {
-        if self.children[0].is_none() { 0 } else { self.separators.len() + 1 }
-    }
-
-    #[inline]
-    fn child_index(&self, key: &[u8]) -> usize {
-        match self.separators.search(key) {
-            Ok(index) => index + 1,
-            Err(index) => index,
-        }
-    }
-
-    #[inline]
-    fn child(&self, index: usize) -> &Node {
-        self.children[index].as_deref().expect("a branch has a child beside each separator")
-    }
-
-    fn child_mut(&mut self, index: usize) -> &mut Arc<Node> {
-        self.children[index].as_mut().expect("a branch has a child beside each separator")
-    }
-
-    // Puts the right half of a split behind the child at `index`. There must be room.
-    fn insert(&mut self, index: usize, split: Split) {
-        let children_len = self.children_len();
-        self.separators.insert(index, &split.separator);
-        self.children[children_len] = Some(split.right);
-        self.children[index + 1..=children_len].rotate_right(1);
-    }
-
-    // Like `insert` for a branch without room: divides the branch as well.
-    fn insert_and_split(&mut self, index: usize, split: Split, is_last: bool) -> Split {
-        let mut right = Branch::empty();
-        if is_last && index + 1 == FAN {
-            // Keys that arrive in order leave full branches behind.
-            right.children[0] = Some(split.right);
-            return Split { separator: split.separator, right: Arc::new(Node::Branch(right)) };
-        }
-        let middle = FAN / 2;
-        right.separators = self.separators.split_off(middle);
-        let separator = self.separators.get(middle - 1).to_vec();
-        self.separators.remove(middle - 1);
-        for (from, to) in self.children[middle..].iter_mut().zip(&mut right.children) {
-            *to = from.take();
-        }
-        if index < middle {
-            self.insert(index, split);
-        } else {
-            right.insert(index - middle, split);
-        }
-        Split { separator, right: Arc::new(Node::Branch(right)) }
-    }
-
-    // Restores the fill of the child at `index` after a removal below it: an empty child goes, a child that fits
-    // together with a neighbour into half a node is merged with it.
-    fn refill(&mut self, index: usize) {
-        let children_len = self.children_len();
-        if self.child(index).is_empty() {
-            self.children[index] = None;
-            self.children[index..children_len].rotate_left(1);
-            if children_len > 1 {
-                self.separators.remove(index.saturating_sub(1));
-            }
-        } else if index + 1 < children_len && self.child(index).fits_with(self.child(index + 1)) {
-            self.merge(index);
-        } else if index > 0 && self.child(index - 1).fits_with(self.child(index)) {
-            self.merge(index - 1);
-        }
-    }
-
-    // Merges the child at `index` with the next one.
-    fn merge(&mut self, index: usize) {
-        let children_len = self.children_len();
-        let right = self.children[index + 1].take().expect("a branch has a child beside each separator");
-        self.children[index + 1..children_len].rotate_left(1);
-        let separator = self.separators.get(index).to_vec();
-        self.separators.remove(index);
-        match (Arc::make_mut(self.child_mut(index)), &*right) {
-            (Node::Leaf(left), Node::Leaf(right)) => left.append(right),
-            (Node::Branch(left), Node::Branch(right)) => left.append(&separator, right),
-            _ => unreachable!("neighbours are of one height"),
-        }
-    }
-
-    fn append(&mut self, separator: &[u8], right: &Branch) {
-        let children_len = self.children_len();
-        self.separators.insert(self.separators.len(), separator);
-        self.separators.append(&right.separators);
-        self.children[children_len..][..right.children_len()]
-            .clone_from_slice(&right.children[..right.children_len()]);
-    }
-}
-
-impl Node {
-    fn is_empty(&self) -> bool {
-        match self {
-            Node::Branch(branch) => branch.children_len() == 0,
-            Node::Leaf(leaf) => leaf.len() == 0,
-        }
-    }
-
-    fn fits_with(&self, right: &Node) -> bool {
-        match (self, right) {
-            (Node::Leaf(left), Node::Leaf(right)) => {
-                left.len() + right.len() <= LEAF_KEYS_MAX / 2
-                    && left.bytes_len() + right.bytes_len() <= LEAF_BYTES_MAX / 2
-            }
-            (Node::Branch(left), Node::Branch(right)) => {
-                left.children_len() + right.children_len() <= FAN / 2
-            }
-            _ => unreachable!("neighbours are of one height"),
-        }
-    }
-}
-
 // Inserts a key that is missing. `is_last` says that `node` is at the right end of the tree.
 fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: bool) -> Option<Split> {
-    match Arc::make_mut(node) {
-        Node::Leaf(leaf) if leaf_has_room(leaf, key) => {
-            leaf.insert(at, key);
-            None
-        }
-        Node::Leaf(leaf) => Some(split_leaf(leaf, at, key, is_last)),
-        Node::Branch(branch) => {
-            let index = usize::from(path[0]);
-            let children_len = branch.children_len();
-            let is_last = is_last && index + 1 == children_len;
-            let split = insert(branch.child_mut(index), &path[1..], at, key, is_last)?;
-            if children_len < FAN {
-                branch.insert(index, split);
-                return None;
-            }
-            Some(branch.insert_and_split(index, split, is_last))
-        }
+    if let Some((index, path)) = path.split_first() {
+        let index = usize::from(*index);
+        let is_last = is_last && index + 1 == node.branch().children_len();
+        let split = insert(Node::child_mut(node, index), path, at, key, is_last)?;
+        return Node::branch_mut(node).insert_or_split(index, split, is_last);
     }
+    let leaf = Node::leaf_mut(node);
+    if leaf_has_room(leaf, key) {
+        leaf.insert(at, key);
+        return None;
+    }
+    Some(split_leaf(leaf, at, key, is_last))
 }
 
 fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
@@ -390,13 +233,14 @@ fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
 
 // Removes the key at the end of `path`.
 fn remove(node: &mut Arc<Node>, path: &[u8], at: usize) {
-    match Arc::make_mut(node) {
-        Node::Leaf(leaf) => leaf.remove(at),
-        Node::Branch(branch) => {
-            let index = usize::from(path[0]);
-            remove(branch.child_mut(index), &path[1..], at);
-            branch.refill(index);
+    if let Some((index, path)) = path.split_first() {
+        let index = usize::from(*index);
+        remove(Node::child_mut(node, index), path, at);
+        if node.is_worn(index) {
+            Node::branch_mut(node).refill(index);
         }
+    } else {
+        Node::leaf_mut(node).remove(at);
     }
 }
 

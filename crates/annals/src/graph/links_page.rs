@@ -90,10 +90,7 @@ pub(super) fn splice(page: &mut Arc<[u32]>, place: usize, range: Range<usize>, l
         column.copy_within(behind..count, from + links.len());
         column[from..from + links.len()].iter_mut().zip(links).for_each(|(word, link)| *word = of_link(link));
     }
-    for following in place..PAGE_ENTITIES {
-        let moved = end(page, following) - range.len() + links.len();
-        set_end(page, following, moved);
-    }
+    move_ends(page, place, range.len(), links.len());
 }
 
 /// Says that the links of the entity at `place` are kept elsewhere under `number`, or (with `None`) that it has none.
@@ -149,7 +146,13 @@ pub(super) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bo
         })
 }
 
-fn set_end(page: &mut [u32], place: usize, end: usize) {
-    let shift = 16 * (place % 2);
-    page[place / 2] = page[place / 2] & !(0xFFFF << shift) | (end as u32) << shift;
+// Says that the entity at `place` has `more` links in the place of `fewer`.
+fn move_ends(page: &mut [u32], place: usize, fewer: usize, more: usize) {
+    let moved = (more as u32).wrapping_sub(fewer as u32);
+    if place % 2 == 1 {
+        page[place / 2] = page[place / 2].wrapping_add(moved << 16);
+    }
+    // Two ends to a word move together: neither leaves its 16 bits, so neither carries into the other.
+    let both = moved.wrapping_mul(0x1_0001);
+    page[place.div_ceil(2)..ENDS_WORDS].iter_mut().for_each(|ends| *ends = ends.wrapping_add(both));
 }

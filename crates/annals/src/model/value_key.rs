@@ -142,11 +142,11 @@ fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
 fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
     out.push(tag);
     let kept = &text[..text.len().min(bytes_max)];
-    for &byte in kept {
-        out.push(byte);
-        if byte == 0 {
-            out.push(0xFF);
+    for (number, part) in kept.split(|byte| *byte == 0).enumerate() {
+        if number > 0 {
+            out.extend_from_slice(&[0, 0xFF]);
         }
+        out.extend_from_slice(part);
     }
     out.extend_from_slice(if kept.len() < text.len() { &END_CUT } else { &END_WHOLE });
 }

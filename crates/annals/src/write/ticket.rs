@@ -37,16 +37,50 @@ struct Outcome {
 
 type Callback = Box<dyn FnOnce(Result<Receipt>) + Send>;
 
-/// Where the threads wait whose transactions will, as a rule, be told together: one system call wakes them all.
+/// Rows of a gate. More would wake the last row late.
+const ROWS: usize = 4;
+/// So many wait in one row before the next is opened.
+const ROW_THREADS: usize = 24;
+
+/// Where the threads wait whose transactions will, as a rule, be told together: one system call wakes a whole row.
+///
+/// Whoever opens the gate wakes the first row, and the first of each row the next: waking many takes longer than a
+/// sync, and the thread that leads has better things to do.
 #[derive(Default)]
 pub(super) struct Gate {
-    // How many wait.
-    waiting: Mutex<usize>,
-    opened: Condvar,
+    waiting: Mutex<Waiting>,
+    rows: [Condvar; ROWS],
+}
+
+#[derive(Default)]
+struct Waiting {
+    // How many wait in each row.
+    counts: [usize; ROWS],
+    // How many have come since the gate was opened last.
+    came: usize,
+    // The row to be woken next.
+    next: usize,
+}
+
+impl Waiting {
+    fn join(&mut self) -> usize {
+        let row = self.came / ROW_THREADS % ROWS;
+        self.came += 1;
+        self.counts[row] += 1;
+        row
+    }
+
+    // The next row in which anybody waits. Who is woken looks at `next` before anything else, under the lock, so a row
+    // that was called passes the call on.
+    fn call_next(&mut self) -> Option<usize> {
+        let row = (self.next..ROWS).find(|row| self.counts[*row] > 0)?;
+        self.next = row + 1;
+        Some(row)
+    }
 }
 
 impl Gate {
-    fn lock(&self) -> MutexGuard<'_, usize> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,11 +88,19 @@ impl Gate {
     pub(super) fn open(&self) -> usize {
         // Order: outcomes are set before this lock, and a thread looks at its own while it holds it, so it either
         // sees the outcome or is counted.
-        let waiting = *self.lock();
-        if waiting > 0 {
-            self.opened.notify_all();
+        let mut waiting = self.lock();
+        (waiting.next, waiting.came) = (0, 0);
+        let count = waiting.counts.iter().sum();
+        let first = waiting.call_next();
+        drop(waiting);
+        self.wake(first);
+        count
+    }
+
+    fn wake(&self, row: Option<usize>) {
+        if let Some(row) = row {
+            self.rows[row].notify_all();
         }
-        waiting
     }
 }
 
@@ -80,13 +122,19 @@ impl Ticket {
         }
         let gate = &self.0.gate;
         let mut waiting = gate.lock();
-        *waiting += 1;
+        let row = waiting.join();
         loop {
-            if let Some(result) = self.poll() {
-                *waiting -= 1;
+            let outcome = self.poll();
+            waiting.counts[row] -= usize::from(outcome.is_some());
+            // The first of a row to wake up passes it on.
+            let next = if waiting.next == row + 1 { waiting.call_next() } else { None };
+            if let Some(result) = outcome {
+                drop(waiting);
+                gate.wake(next);
                 return result;
             }
-            waiting = gate.opened.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            gate.wake(next);
+            waiting = gate.rows[row].wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

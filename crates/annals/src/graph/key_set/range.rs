@@ -19,8 +19,8 @@ struct Cursor<'a> {
     leaf: &'a Leaf,
     at: usize,
     height: usize,
-    // The branches above the leaf, from the root down, each with the index of the child that was taken.
-    path: [Option<(&'a Branch, usize)>; HEIGHT_MAX],
+    // The inner nodes above the leaf, from the root down, each with the index of the child that was taken.
+    path: [Option<(&'a Node, usize)>; HEIGHT_MAX],
 }
 
 impl<'a> Range<'a> {
@@ -100,15 +100,15 @@ impl<'a> Cursor<'a> {
         let mut node = root;
         loop {
             match node {
-                Node::Branch(branch) => {
-                    let index = child_of(branch);
-                    path[height] = Some((branch, index));
-                    height += 1;
-                    node = branch.child(index);
-                }
                 Node::Leaf(leaf) => {
                     let at = place_in(leaf);
                     return Cursor { leaf, at, height, path };
+                }
+                inner => {
+                    let index = child_of(inner.branch());
+                    path[height] = Some((inner, index));
+                    height += 1;
+                    node = inner.child(index);
                 }
             }
         }
@@ -118,10 +118,10 @@ impl<'a> Cursor<'a> {
     fn move_to_next_leaf(&mut self) {
         let turn = self.path[..self.height]
             .iter()
-            .rposition(|step| step.is_some_and(|(branch, index)| index + 1 < branch.children_len()))
+            .rposition(|step| step.is_some_and(|(inner, index)| index + 1 < inner.branch().children_len()))
             .expect("the back lies in a leaf further on");
-        let (branch, index) = self.path[turn].expect(WALKED);
-        self.path[turn] = Some((branch, index + 1));
+        let (inner, index) = self.path[turn].expect(WALKED);
+        self.path[turn] = Some((inner, index + 1));
         self.descend(turn, |_| 0);
         self.at = 0;
     }
@@ -132,8 +132,8 @@ impl<'a> Cursor<'a> {
             .iter()
             .rposition(|step| step.is_some_and(|(_, index)| index > 0))
             .expect("the front lies in an earlier leaf");
-        let (branch, index) = self.path[turn].expect(WALKED);
-        self.path[turn] = Some((branch, index - 1));
+        let (inner, index) = self.path[turn].expect(WALKED);
+        self.path[turn] = Some((inner, index - 1));
         self.descend(turn, |branch| branch.children_len() - 1);
         self.at = self.leaf.len();
     }
@@ -141,10 +141,10 @@ impl<'a> Cursor<'a> {
     // Renews the path below the branch at `turn`.
     fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
         for level in turn..self.height {
-            let (branch, index) = self.path[level].expect(WALKED);
-            match branch.child(index) {
-                Node::Branch(branch) => self.path[level + 1] = Some((branch, child_of(branch))),
+            let (inner, index) = self.path[level].expect(WALKED);
+            match inner.child(index) {
                 Node::Leaf(leaf) => self.leaf = leaf,
+                below => self.path[level + 1] = Some((below, child_of(below.branch()))),
             }
         }
     }

@@ -28,13 +28,14 @@ fn check_node(node: &Node, from: &[u8], to: Option<&[u8]>, leaves: &mut Vec<(usi
             leaves.push((leaf.len(), leaf.bytes_len()));
             0
         }
-        Node::Branch(branch) => {
+        inner => {
+            let branch = inner.branch();
             let children_len = branch.children_len();
             assert!(children_len > 0 && branch.children[children_len..].iter().all(Option::is_none));
             let mut heights = (0..children_len).map(|index| {
                 let from = if index == 0 { from } else { branch.separators.get(index - 1) };
                 let to = if index + 1 == children_len { to } else { Some(branch.separators.get(index)) };
-                check_node(branch.child(index), from, to, leaves)
+                check_node(inner.child(index), from, to, leaves)
             });
             let height = heights.next().expect("a branch has a child");
             assert!(heights.all(|other| other == height));
