@@ -8,6 +8,11 @@ mod find;
 mod neighbors;
 mod path;
 mod reach;
+mod relationships;
+mod neighborhood;
+mod related;
+mod linking;
+mod shared;
 mod history;
 mod diff;
 mod follow;
@@ -62,6 +67,11 @@ enum Command {
     Neighbors(neighbors::Arguments),
     Path(path::Arguments),
     Reach(reach::Arguments),
+    Relationships(relationships::Arguments),
+    Neighborhood(neighborhood::Arguments),
+    Related(related::Arguments),
+    Linking(linking::Arguments),
+    Shared(shared::Arguments),
     History(history::Arguments),
     Diff(diff::Arguments),
     Follow(follow::Arguments),
@@ -87,6 +97,11 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Neighbors(arguments) => neighbors::run(&mut context, arguments),
         Command::Path(arguments) => path::run(&mut context, arguments),
         Command::Reach(arguments) => reach::run(&mut context, arguments),
+        Command::Relationships(arguments) => relationships::run(&mut context, arguments),
+        Command::Neighborhood(arguments) => neighborhood::run(&mut context, arguments),
+        Command::Related(arguments) => related::run(&mut context, arguments),
+        Command::Linking(arguments) => linking::run(&mut context, arguments),
+        Command::Shared(arguments) => shared::run(&mut context, arguments),
         Command::History(arguments) => history::run(&mut context, arguments),
         Command::Diff(arguments) => diff::run(&mut context, arguments),
         Command::Follow(arguments) => follow::run(&mut context, arguments),

@@ -2,26 +2,33 @@
 
 use annals::{Error, ErrorKind, Id, Path, Reach};
 use clap::Args;
-use serde_json::{Value as Json, json};
 
-use super::selection::{DirectionArgument, arrow, direction_name};
+use super::selection::{DirectionArgument, arrow};
 use crate::context::{AsOfArguments, Context};
 use crate::output::properties_summary;
 use crate::stop::Outcome;
-use crate::wire::{entity_to_json, relationship_to_json};
+use crate::wire::path_to_json;
 
-/// Show a shortest path from one entity to another
+/// Show a shortest path from one entity to another, or the shortest ones
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   annals path package:gimp package:libssl3 --type depends --type pre-depends
   annals path ada charles --direction both --depth-max 4
+  annals path ada charles --direction both --count 5
+  annals path berlin rome --direction both --weight km
 Exit code 3 if there is no path.")]
 pub struct Arguments {
     /// Where it starts
     from: Id,
     /// Where it ends
     to: Id,
+    /// How many paths, shortest first
+    #[arg(long, short = 'k', default_value_t = 1, value_name = "K")]
+    count: usize,
+    /// Sum up this numeric property of relationships instead of counting steps
+    #[arg(long, value_name = "PROPERTY")]
+    weight: Option<String>,
     #[command(flatten)]
     walk: WalkArguments,
     #[command(flatten)]
@@ -31,12 +38,24 @@ pub struct Arguments {
 /// How to walk.
 #[derive(Args, Clone, Debug)]
 pub struct WalkArguments {
-    /// Which way to go along relationships
-    #[arg(long, short = 'd', value_enum, default_value = "out")]
-    direction: DirectionArgument,
+    /// Which way to go along relationships: out for paths and reach, both for the other queries unless told otherwise
+    #[arg(long, short = 'd', value_enum)]
+    direction: Option<DirectionArgument>,
     /// Only along relationships of this type and its subtypes; may be repeated
     #[arg(long = "type", short = 't', value_name = "TYPE")]
     types: Vec<String>,
+    /// Only through entities of this type and its subtypes; may be repeated
+    #[arg(long = "entity-type", value_name = "TYPE")]
+    entity_types: Vec<String>,
+    /// Only through entities with one of these classifications; may be repeated
+    #[arg(long, value_name = "NAME")]
+    classified: Vec<String>,
+    /// Only over what has one of these statuses; all but deleted unless told otherwise; may be repeated
+    #[arg(long = "status", value_name = "STATUS")]
+    statuses: Vec<String>,
+    /// List nothing nearer to the start
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    depth_min: usize,
     /// At most this many steps
     #[arg(long, value_name = "N")]
     depth_max: Option<usize>,
@@ -46,31 +65,63 @@ pub struct WalkArguments {
 }
 
 impl WalkArguments {
-    /// The walk.
+    /// The walk, along outgoing relationships unless told otherwise.
     pub fn reach(&self) -> Reach {
+        self.reach_along(DirectionArgument::Out)
+    }
+
+    /// The walk, in both directions unless told otherwise.
+    pub fn reach_both(&self) -> Reach {
+        self.reach_along(DirectionArgument::Both)
+    }
+
+    /// The same, one step deep unless told otherwise.
+    pub fn reach_near(&self) -> Reach {
+        let reach = self.reach_both();
+        Reach { depth_max: reach.depth_max.or(Some(1)), ..reach }
+    }
+
+    fn reach_along(&self, direction: DirectionArgument) -> Reach {
         Reach {
-            directions: self.direction.directions(),
+            directions: self.direction.unwrap_or(direction).directions(),
             types: self.types.clone(),
+            entity_types: self.entity_types.clone(),
+            classifications: self.classified.clone(),
+            statuses: self.statuses.clone(),
+            depth_min: self.depth_min,
             depth_max: self.depth_max,
             visited_max: self.visited_max,
-            ..Reach::out()
         }
     }
 }
 
-/// Prints the path.
+/// Prints the path, or the paths.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let (from, to) = (&arguments.from, &arguments.to);
-    let found = snapshot.shortest_path(from, to, &arguments.walk.reach())?;
-    let Some(path) = found else {
+    let reach = arguments.walk.reach();
+    let paths = if arguments.count == 1 && arguments.weight.is_none() {
+        snapshot.shortest_path(from, to, &reach)?.into_iter().collect()
+    } else {
+        let paths = snapshot.shortest_paths(from, to, &reach, arguments.weight.as_deref())?;
+        paths.take(arguments.count).collect::<annals::Result<Vec<Path>>>()?
+    };
+    if paths.is_empty() {
         let text = format!("no path from {from} to {to}; try --direction both, other types or more steps");
         return Err(Error::new(ErrorKind::NotFound, text).into());
-    };
-    if context.output.is_json() {
-        return context.output.json(&path_to_json(&path));
     }
+    for path in &paths {
+        if context.output.is_json() {
+            context.output.json(&path_to_json(path))?;
+        } else {
+            show(context, path, arguments.weight.as_deref())?;
+        }
+    }
+    Ok(())
+}
+
+fn show(context: &mut Context, path: &Path, weight: Option<&str>) -> Outcome {
     context.output.line(path.start.id())?;
     for step in &path.steps {
         let properties = properties_summary(step.relationship.properties());
@@ -79,20 +130,6 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         context.output.line(format!("  {arrow} {type_name} {arrow} {}{properties}", step.entity.id()))?;
     }
     let steps = path.steps.len();
-    context.output.line(format!("{steps} step{}", if steps == 1 { "" } else { "s" }))
-}
-
-fn path_to_json(path: &Path) -> Json {
-    let steps: Vec<Json> = path
-        .steps
-        .iter()
-        .map(|step| {
-            json!({
-                "direction": direction_name(step.direction),
-                "relationship": relationship_to_json(&step.relationship),
-                "entity": entity_to_json(&step.entity),
-            })
-        })
-        .collect();
-    json!({ "start": entity_to_json(&path.start), "steps": steps })
+    let length = weight.map(|weight| format!(", {weight} {}", path.length)).unwrap_or_default();
+    context.output.line(format!("{steps} step{}{length}", if steps == 1 { "" } else { "s" }))
 }

@@ -33,13 +33,7 @@ pub fn arrow(direction: Direction) -> &'static str {
     }
 }
 
-/// The name of a direction for programs.
-pub fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Out => "out",
-        Direction::In => "in",
-    }
-}
+pub use crate::wire::direction_to_text as direction_name;
 
 /// Names an entity or a relationship.
 #[derive(Args, Clone, Debug)]

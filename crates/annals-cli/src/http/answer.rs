@@ -52,10 +52,16 @@ pub fn page(
     extra: Json,
     position: Position,
 ) -> Response<Body> {
-    let mut body = json!({ "items": items, "next": next });
+    let mut body = json!({ "items": items });
     if let (Some(body), Json::Object(extra)) = (body.as_object_mut(), extra) {
         body.extend(extra);
     }
+    parts(call, body, next, position)
+}
+
+/// A page that has more than one list: `body`, and how to get the next one.
+pub fn parts(call: &Call, mut body: Json, next: Option<String>, position: Position) -> Response<Body> {
+    body["next"] = next.as_deref().into();
     let mut response = json(StatusCode::OK, &body, position);
     let link =
         next.map(|next| format!("<{}?{}>; rel=\"next\"", call.uri.path(), call.query.following(&next)));

@@ -20,6 +20,7 @@ mod instances;
 mod versions;
 mod neighbors;
 mod walks;
+mod graph;
 mod offset;
 mod find;
 mod classifications;

@@ -151,21 +151,81 @@ pub fn classified() -> Parameter {
 }
 
 /// What a walk takes.
-pub fn walking() -> Vec<Parameter> {
+pub fn walking(direction: &'static str) -> Vec<Parameter> {
+    let names = |name, example, description| many(query(name, text(), example, description));
     vec![
-        query(
-            "direction",
-            json!({ "type": "string", "enum": ["out", "in", "both"], "default": "out" }),
-            "out",
-            "Which way to follow relationships.",
+        directions(direction),
+        walked_type(),
+        names("entityType", "package", "Walk only through this entity type and its subtypes; repeatable."),
+        names(
+            "classified",
+            "essential",
+            "Walk only through entities with one of these classifications; repeatable.",
         ),
-        Parameter {
-            is_many: true,
-            ..query("type", text(), "depends", "Follow only this type and its subtypes; repeatable.")
-        },
+        status(),
+        query("depthMin", count(), 0, "List nothing nearer to the start."),
         query("depthMax", count(), 5, "Most steps from the start."),
         query("visitedMax", count(), 100_000, "Most entities to visit before giving up with too-large."),
     ]
+}
+
+fn many(parameter: Parameter) -> Parameter {
+    Parameter { is_many: true, ..parameter }
+}
+
+/// The directions of a walk.
+pub fn directions(default: &'static str) -> Parameter {
+    query(
+        "direction",
+        json!({ "type": "string", "enum": ["out", "in", "both"], "default": default }),
+        default,
+        "Which way to follow relationships.",
+    )
+}
+
+/// The relationship types of a walk.
+pub fn walked_type() -> Parameter {
+    many(query("type", text(), "depends", "Only relationships of this type and its subtypes; repeatable."))
+}
+
+/// Statuses.
+pub fn status() -> Parameter {
+    many(query(
+        "status",
+        text(),
+        "active",
+        "Only what has this status; repeatable. All but deleted if left out.",
+    ))
+}
+
+/// An order by a header field or a property.
+pub fn order() -> Parameter {
+    query(
+        "orderBy",
+        text(),
+        "-@createdAt",
+        "Order by @id, @createdAt, @updatedAt or a property, what lacks it last; with a minus sign, largest first.",
+    )
+}
+
+/// Whether all are counted.
+pub fn counted() -> Parameter {
+    query("count", flag(), true, "Count all of them.")
+}
+
+/// How many to leave out.
+pub fn skip() -> Parameter {
+    query("skip", count(), 0, "How many to leave out first, behind `after` if it is given.")
+}
+
+/// How many at most.
+pub fn limit() -> Parameter {
+    query("limit", json!({ "type": "integer", "minimum": 1, "default": 10 }), 10, "How many at most.")
+}
+
+/// What is summed up along a path.
+pub fn weight() -> Parameter {
+    query("weight", text(), "km", "A numeric property of relationships to sum up instead of counting steps.")
 }
 
 /// One direction.

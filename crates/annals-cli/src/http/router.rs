@@ -25,11 +25,12 @@ use super::query::Query;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 10] = [
+    let groups: [fn() -> Vec<Endpoint>; 11] = [
         super::instances::endpoints,
         super::versions::endpoints,
         super::neighbors::endpoints,
         super::walks::endpoints,
+        super::graph::endpoints,
         super::find::endpoints,
         super::classifications::endpoints,
         super::types::endpoints,

@@ -247,9 +247,36 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
     }));
     let path = object(json!({
         "found": flag(),
+        "length": { "type": "number", "minimum": 0 },
         "start": { "oneOf": [reference("Entity"), { "type": "null" }] },
+        "steps": list(step.clone()),
+    }));
+    let found_path = object(json!({
+        "length": { "type": "number", "minimum": 0 },
+        "start": reference("Entity"),
         "steps": list(step),
     }));
+    let next = json!({ "type": ["string", "null"] });
+    let subgraph = object(json!({
+        "entities": list(reached.clone()),
+        "relationships": list(reference("Relationship")),
+        "entitiesCount": number(),
+        "relationshipsCount": number(),
+        "next": next,
+    }));
+    let subgraph_example = json!({
+        "entities": [{ "distance": 0, "entity": entity_example() }],
+        "relationships": [relationship_example()],
+        "entitiesCount": 1,
+        "relationshipsCount": 1,
+        "next": null,
+    });
+    let distances = json!({ "type": "array", "items": number(), "minItems": 2, "maxItems": 2 });
+    let shared = object(json!({ "distances": distances, "entity": reference("Entity") }));
+    // `count` is there if it was asked for.
+    let may_count = |items: Json| {
+        partial(&["items", "next"], json!({ "items": list(items), "next": next, "count": number() }))
+    };
     let step_example = joined(neighbor_example.clone(), json!({ "direction": "out" }));
     let page = |item: Json| json!({ "items": [item], "next": "0a1b" });
     let counted = |item: Json| json!({ "items": [item], "next": "42-100", "count": 117 });
@@ -268,8 +295,37 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
         ("InstancePage", page_of(instance, false), page(entity_example())),
         ("NeighborPage", page_of(neighbor, false), page(neighbor_example)),
         ("Degree", object(json!({ "degree": number() })), json!({ "degree": 3 })),
-        ("ReachPage", page_of(reached, true), counted(json!({ "distance": 1, "entity": entity_example() }))),
-        ("Path", path, json!({ "found": true, "start": entity_example(), "steps": [step_example] })),
+        (
+            "ReachPage",
+            page_of(reached.clone(), true),
+            counted(json!({ "distance": 1, "entity": entity_example() })),
+        ),
+        (
+            "Path",
+            path,
+            json!({ "found": true, "length": 1.0, "start": entity_example(), "steps": [step_example.clone()] }),
+        ),
+        (
+            "PathList",
+            object(json!({ "items": list(found_path) })),
+            json!({ "items": [{ "length": 1.0, "start": entity_example(), "steps": [step_example] }] }),
+        ),
+        ("SubgraphPage", subgraph, subgraph_example),
+        (
+            "RelatedPage",
+            may_count(reached.clone()),
+            counted(json!({ "distance": 1, "entity": entity_example() })),
+        ),
+        (
+            "RelationshipsOfPage",
+            may_count(reference("Relationship")),
+            json!({ "items": [relationship_example()], "next": "1f0000000700000003", "count": 117 }),
+        ),
+        (
+            "SharedPage",
+            page_of(shared, true),
+            counted(json!({ "distances": [1, 1], "entity": entity_example() })),
+        ),
         ("VersionPage", page_of(version(), false), page(version_example())),
         ("Difference", difference(), difference_example()),
         (

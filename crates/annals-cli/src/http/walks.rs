@@ -1,6 +1,6 @@
 //! Walks over the graph: shortest paths, what is within reach; and what changed between two positions.
 
-use annals::{Direction, Id, Position, Reach};
+use annals::{Direction, Id, Position, Reach, Related};
 use axum::http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ use super::neighbors::direction_of;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{entity_to_json, instance_change_to_json, relationship_to_json};
+use crate::wire::{instance_change_to_json, path_to_json, reached_to_json};
 
 /// Most entities a walk visits unless told otherwise.
 const VISITED_DEFAULT: usize = 100_000;
@@ -27,14 +27,14 @@ pub fn endpoints() -> Vec<Endpoint> {
                 end("from", "Id of the entity to start at."),
                 end("to", "Id of the entity to arrive at."),
             ])
-            .takes(parameters::walking())
+            .takes(parameters::walking("out"))
             .takes(parameters::reading())
             .answers(200, "The path; `found` is false if there is none.", "Path")
             .fails(&["not-found", "too-large", "future-instant"]),
         Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List what is within reach", reach)
             .describe("Every entity once, nearest first, with its distance; `count` counts all of them.")
             .tag("graph")
-            .takes(parameters::walking())
+            .takes(parameters::walking("out"))
             .takes(parameters::paging())
             .takes(parameters::reading())
             .answers(200, "A page of entities.", "ReachPage")
@@ -52,42 +52,46 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-fn reach_of(call: &Call) -> Result<Reach, Problem> {
-    let directions = match call.query.get("direction") {
-        Some("both") => vec![Direction::Out, Direction::In],
-        text => vec![direction_of(text)?],
-    };
+/// The directions asked for.
+pub fn directions_of(call: &Call, default: &str) -> Result<Vec<Direction>, Problem> {
+    match call.query.get("direction").unwrap_or(default) {
+        "both" => Ok(vec![Direction::Out, Direction::In]),
+        text => Ok(vec![direction_of(Some(text))?]),
+    }
+}
+
+/// The walk asked for.
+pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
+    let directions = directions_of(call, default)?;
     let visited_max = call.query.number("visitedMax")?.unwrap_or(VISITED_DEFAULT);
     if visited_max > annals::VISITED_MAX {
         let text = format!("visitedMax: expected at most {}, found {visited_max}", annals::VISITED_MAX);
         return Err(Problem::invalid(text).with("parameter", "visitedMax"));
     }
+    let all = |name: &str| call.query.all(name).map(str::to_owned).collect();
     Ok(Reach {
         directions,
-        types: call.query.all("type").map(str::to_owned).collect(),
+        types: all("type"),
+        entity_types: all("entityType"),
+        classifications: all("classified"),
+        statuses: all("status"),
+        depth_min: call.query.number("depthMin")?.unwrap_or_default(),
         depth_max: call.query.number("depthMax")?,
         visited_max,
-        ..Reach::out()
     })
 }
 
 async fn path(call: Call) -> Outcome {
     let from = Id::new(call.query.required("from")?)?;
     let to = Id::new(call.query.required("to")?)?;
-    let reach = reach_of(&call)?;
+    let reach = reach_of(&call, "out")?;
     call.read(Weight::Heavy, move |_, snapshot| {
         let body = match snapshot.shortest_path(&from, &to, &reach)? {
-            None => json!({ "found": false, "start": null, "steps": [] }),
+            None => json!({ "found": false, "length": 0.0, "start": null, "steps": [] }),
             Some(path) => {
-                let step = |step: &annals::PathStep| {
-                    json!({
-                        "direction": if step.direction == Direction::Out { "out" } else { "in" },
-                        "relationship": relationship_to_json(&step.relationship),
-                        "entity": entity_to_json(&step.entity),
-                    })
-                };
-                let steps: Vec<Json> = path.steps.iter().map(step).collect();
-                json!({ "found": true, "start": entity_to_json(&path.start), "steps": steps })
+                let mut body = path_to_json(&path);
+                body["found"] = true.into();
+                body
             }
         };
         Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
@@ -97,18 +101,16 @@ async fn path(call: Call) -> Outcome {
 
 async fn reach(call: Call) -> Outcome {
     let id = call.id()?;
-    let reach = reach_of(&call)?;
+    let reach = reach_of(&call, "out")?;
     let limit = call.limit()?;
     let offset = Offset::of(&call)?;
+    let related = Related { skip: offset.skipped, limit, is_counted: true, ..Related::by(reach) };
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
-        let found = snapshot.reachable(&id, &reach)?;
-        let items = found.iter().skip(offset.skipped).take(limit).map(|reached| {
-            Ok(json!({ "distance": reached.distance, "entity": entity_to_json(&reached.entity()?) }))
-        });
-        let items: Vec<Json> = items.collect::<annals::Result<_>>()?;
-        let next = offset.next(found.len() > offset.skipped + items.len(), limit, &snapshot);
-        Ok(answer::page(call, items, next, json!({ "count": found.len() }), snapshot.position()))
+        let page = snapshot.related(&id, &related)?;
+        let items = page.items.iter().map(reached_to_json).collect::<annals::Result<Vec<_>>>()?;
+        let next = offset.next(page.has_more, limit, &snapshot);
+        Ok(answer::page(call, items, next, json!({ "count": page.count }), snapshot.position()))
     })
     .await
 }

@@ -7,10 +7,14 @@ mod instance;
 mod change;
 mod operation;
 mod find;
+mod graph;
 mod type_definition;
 
 pub use change::{action_from_json, patch_from_json, record_to_json};
 pub use find::{find_from_json, order_from_text};
+pub use graph::{
+    direction_to_text, path_to_json, reached_to_json, shared_to_json, sort_from_text, subgraph_to_json,
+};
 pub use instance::{
     EntityForm, RelationshipForm, classification_from_json, classification_to_json, difference_to_json,
     entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,

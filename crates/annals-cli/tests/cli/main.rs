@@ -8,3 +8,4 @@ mod exporting;
 mod debian;
 mod failing;
 mod typing;
+mod walking;

@@ -40,6 +40,18 @@ impl Door for HttpDoor {
             "degree" => get(&format!("{instance}/degree"), &["direction", "type"]),
             "reach" => get(&format!("{instance}/reach"), WALK),
             "path" => get("/v1/path", &[WALK, &["from", "to"]].concat()),
+            "relationships" => get(
+                &format!("{instance}/relationships"),
+                &["direction", "types", "statuses", "orderBy", "skip", "limit", "after", "count"],
+            ),
+            "neighborhood" => get(&format!("{instance}/neighborhood"), WALK),
+            "related" => {
+                let names = [WALK, &["orderBy", "limit", "after", "count"]].concat();
+                get(&format!("{instance}/related"), &names)
+            }
+            "linking" => get("/v1/linking", &[WALK, &["from", "to"]].concat()),
+            "paths" => get("/v1/paths", &[WALK, &["from", "to", "limit", "weight"]].concat()),
+            "shared" => get("/v1/shared", &[WALK, &["from", "to"]].concat()),
             "types" => get("/v1/types", &["typeKind", "externalId"]),
             "verify-type" => {
                 let path = format!("/v1/types/verify?{}", query(step, &reading));
@@ -52,7 +64,8 @@ impl Door for HttpDoor {
 }
 
 const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
-const WALK: &[&str] = &["direction", "types", "depthMax", "visitedMax"];
+const WALK: &[&str] =
+    &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
 const FIND: &[&str] =
     &["kind", "type", "classified", "where", "orderBy", "limit", "after", "atPosition", "at", "validAt"];
 
@@ -69,6 +82,8 @@ fn query(step: &Json, names: &[&str]) -> String {
         };
         let name = match *name {
             "types" => "type",
+            "entityTypes" => "entityType",
+            "statuses" => "status",
             "typeKind" => "kind",
             name => name,
         };

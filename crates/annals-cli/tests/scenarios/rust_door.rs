@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use annals::{AsOf, Direction, Id, InstanceId, Position, Reach, Repository, Result, Snapshot, VISITED_MAX};
+use annals::{
+    AsOf, Direction, Id, InstanceId, Position, Reach, Related, RelationshipsOf, Repository, Result, Snapshot,
+    VISITED_MAX,
+};
 use serde_json::{Value as Json, json};
 
 use crate::wire::*;
@@ -72,6 +75,31 @@ impl RustDoor {
                 Ok(json!({ "items": items, "count": found.len(), "next": null }))
             }
             "path" => path(&snapshot, step),
+            "relationships" => relationships(&snapshot, step),
+            "neighborhood" => {
+                let found = snapshot.neighborhood(instance(step)?.id(), &near(step))?;
+                Ok(subgraph_to_json(&found, 0, usize::MAX)?.0)
+            }
+            "related" => related(&snapshot, step),
+            "linking" => {
+                let (from, to) = ends(step)?;
+                let found = snapshot.linking(&from, &to, &reach_along(step, "both"))?;
+                Ok(subgraph_to_json(&found, 0, usize::MAX)?.0)
+            }
+            "paths" => {
+                let (from, to) = ends(step)?;
+                let found = snapshot.shortest_paths(&from, &to, &reach(step), text("weight"))?;
+                let limit = step["limit"].as_u64().unwrap_or(10) as usize;
+                let items =
+                    found.take(limit).map(|path| Ok(path_to_json(&path?))).collect::<Result<Json>>()?;
+                Ok(json!({ "items": items }))
+            }
+            "shared" => {
+                let (from, to) = ends(step)?;
+                let found = snapshot.shared(&from, &to, &near(step))?;
+                let items = found.iter().map(shared_to_json).collect::<Result<Json>>()?;
+                Ok(json!({ "items": items, "count": found.len() }))
+            }
             "types" => {
                 let mut types = snapshot.types();
                 types.retain(|known| {
@@ -108,16 +136,74 @@ fn direction(step: &Json) -> Direction {
 }
 
 fn reach(step: &Json) -> Reach {
-    let both = vec![Direction::Out, Direction::In];
-    let types = step["types"].as_array().into_iter().flatten();
+    reach_along(step, "out")
+}
+
+fn reach_along(step: &Json, default: &str) -> Reach {
     let number = |name: &str| step[name].as_u64().map(|number| usize::try_from(number).unwrap());
     Reach {
-        directions: if step["direction"] == "both" { both } else { vec![direction(step)] },
-        types: types.map(|name| name.as_str().unwrap().to_owned()).collect(),
+        directions: directions(step, default),
+        types: names(step, "types"),
+        entity_types: names(step, "entityTypes"),
+        classifications: names(step, "classified"),
+        statuses: names(step, "statuses"),
+        depth_min: number("depthMin").unwrap_or_default(),
         depth_max: number("depthMax"),
         visited_max: number("visitedMax").unwrap_or(VISITED_MAX),
-        ..Reach::out()
     }
+}
+
+fn near(step: &Json) -> Reach {
+    let reach = reach_along(step, "both");
+    Reach { depth_max: reach.depth_max.or(Some(1)), ..reach }
+}
+
+fn names(step: &Json, name: &str) -> Vec<String> {
+    let names = step[name].as_array().into_iter().flatten();
+    names.map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+fn directions(step: &Json, default: &str) -> Vec<Direction> {
+    match step["direction"].as_str().unwrap_or(default) {
+        "both" => vec![Direction::Out, Direction::In],
+        "in" => vec![Direction::In],
+        _ => vec![Direction::Out],
+    }
+}
+
+fn ends(step: &Json) -> Result<(Id, Id)> {
+    let id = |name: &str| Id::new(step[name].as_str().unwrap());
+    Ok((id("from")?, id("to")?))
+}
+
+fn relationships(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let text = |name: &str| step[name].as_str();
+    let mut of = RelationshipsOf {
+        directions: directions(step, "both"),
+        types: names(step, "types"),
+        statuses: names(step, "statuses"),
+        sort: text("orderBy").map(sort_from_text).transpose()?,
+        after: text("after").map(str::to_owned),
+        skip: step["skip"].as_u64().unwrap_or_default() as usize,
+        limit: step["limit"].as_u64().unwrap_or(100) as usize,
+        ..RelationshipsOf::both()
+    };
+    let id = instance(step)?;
+    let page = snapshot.relationships_of(id.id(), &of)?;
+    let items: Json = page.items.iter().map(relationship_to_json).collect();
+    of.after = None;
+    let count = snapshot.relationships_of_count(id.id(), &of)?;
+    Ok(json!({ "items": items, "next": page.next, "count": count }))
+}
+
+fn related(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let limit = step["limit"].as_u64().unwrap_or(100) as usize;
+    let skip = step["after"].as_u64().unwrap_or_default() as usize;
+    let sort = step["orderBy"].as_str().map(sort_from_text).transpose()?;
+    let related = Related { reach: reach_along(step, "both"), sort, skip, limit, is_counted: true };
+    let page = snapshot.related(instance(step)?.id(), &related)?;
+    let items = page.items.iter().map(reached_to_json).collect::<Result<Json>>()?;
+    Ok(json!({ "items": items, "next": page.has_more.then_some(skip + limit), "count": page.count }))
 }
 
 fn get(snapshot: &Snapshot, id: &InstanceId) -> Result<Json> {

@@ -1,0 +1,84 @@
+//! `annals relationships`: the relationships of an entity, in any order.
+
+use annals::{Id, RelationshipsOf};
+use clap::Args;
+use serde_json::json;
+
+use super::selection::DirectionArgument;
+use crate::context::{AsOfArguments, Context};
+use crate::output::{Table, relationship_row};
+use crate::stop::Outcome;
+use crate::wire::{relationship_to_json, sort_from_text};
+
+/// List the relationships of an entity, each once
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals relationships package:bash
+  annals relationships package:libc6 --direction in --order-by -@createdAt --limit 10
+  annals relationships package:bash --status deleted
+With --json each line is one relationship; a last line {\"next\": …} has the cursor for --after if there is more.")]
+pub struct Arguments {
+    /// Id of the entity
+    id: Id,
+    /// Which way
+    #[arg(long, short = 'd', value_enum, default_value = "both")]
+    direction: DirectionArgument,
+    /// Only of this type and its subtypes; may be repeated
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
+    types: Vec<String>,
+    /// Only with this status; all but deleted unless told otherwise; may be repeated
+    #[arg(long = "status", value_name = "STATUS")]
+    statuses: Vec<String>,
+    /// Order by @id, @createdAt, @updatedAt or a property; with a minus sign in front, largest first
+    #[arg(long, value_name = "ORDER", allow_hyphen_values = true)]
+    order_by: Option<String>,
+    /// Page size
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    limit: usize,
+    /// Leave out so many first
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    skip: usize,
+    /// Continue behind the page that ended with this cursor
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+    /// Only say how many
+    #[arg(long = "count")]
+    is_count: bool,
+    #[command(flatten)]
+    as_of: AsOfArguments,
+}
+
+/// Prints one page, or the count.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let of = RelationshipsOf {
+        directions: arguments.direction.directions(),
+        types: arguments.types.clone(),
+        statuses: arguments.statuses.clone(),
+        sort: arguments.order_by.as_deref().map(sort_from_text).transpose()?,
+        after: arguments.after.clone(),
+        skip: arguments.skip,
+        limit: arguments.limit,
+        ..RelationshipsOf::both()
+    };
+    let repository = context.open_to_read()?;
+    let snapshot = arguments.as_of.snapshot(&repository)?;
+    if arguments.is_count {
+        let count = snapshot.relationships_of_count(&arguments.id, &of)?;
+        if context.output.is_json() {
+            return context.output.json(&json!({ "count": count }));
+        }
+        return context.output.line(crate::output::count(count as u64));
+    }
+    let page = snapshot.relationships_of(&arguments.id, &of)?;
+    if context.output.is_json() {
+        for relationship in &page.items {
+            context.output.json(&relationship_to_json(relationship))?;
+        }
+        return page.next.map_or(Ok(()), |next| context.output.json(&json!({ "next": next })));
+    }
+    let mut table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
+    page.items.iter().for_each(|relationship| table.row(relationship_row(relationship)));
+    context.output.table(&table)?;
+    page.next.map_or(Ok(()), |next| context.output.line(format!("more: --after {next}")))
+}

@@ -1,0 +1,228 @@
+//! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
+
+use annals::{Id, Reach, Related, RelationshipsOf};
+use axum::http::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::answer;
+use super::call::{Call, Weight};
+use super::endpoint::{Endpoint, Outcome, Parameter};
+use super::offset::Offset;
+use super::parameters;
+use super::problem::Problem;
+use super::walks::{directions_of, reach_of};
+use crate::wire::{
+    path_to_json, reached_to_json, relationship_to_json, shared_to_json, sort_from_text, subgraph_to_json,
+};
+
+/// Paths given unless told otherwise.
+const PATHS_DEFAULT: usize = 10;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let walks = |endpoint: Endpoint, default| {
+        endpoint.tag("graph").takes(parameters::walking(default)).takes(parameters::reading()).fails(&[
+            "not-found",
+            "too-large",
+            "future-instant",
+        ])
+    };
+    vec![
+        Endpoint::new(
+            Method::GET,
+            "/v1/entities/{id}/relationships",
+            "List relationships of an entity",
+            relationships,
+        )
+        .describe(
+            "Each once, also a loop. By type and age a page costs the same at any depth; with \
+                 `orderBy` every page looks at all relationships of the entity.",
+        )
+        .tag("graph")
+        .takes([parameters::directions("both"), parameters::walked_type(), parameters::status()])
+        .takes([parameters::order(), parameters::skip(), parameters::counted()])
+        .takes(parameters::paging())
+        .takes(parameters::reading())
+        .answers(
+            200,
+            "A page of relationships; `count` counts all of them, if asked for.",
+            "RelationshipsOfPage",
+        )
+        .fails(&["not-found", "too-large", "future-instant"]),
+        walks(
+            Endpoint::new(
+                Method::GET,
+                "/v1/entities/{id}/neighborhood",
+                "Read a neighbourhood",
+                neighborhood,
+            ),
+            "both",
+        )
+        .describe(
+            "The entity, every entity at most `depthMax` steps away (1 unless told otherwise), \
+                     and every relationship that such a walk goes along, each once: first the entities, \
+                     nearest first, then the relationships.",
+        )
+        .takes(parameters::paging())
+        .answers(200, "A page of the neighbourhood.", "SubgraphPage"),
+        walks(
+            Endpoint::new(Method::GET, "/v1/entities/{id}/related", "List related entities", related),
+            "both",
+        )
+        .describe(
+            "Every entity that a walk of any length comes to, each once: nearest first, or in \
+                     another order. All pages together cost one walk.",
+        )
+        .takes([parameters::order(), parameters::counted()])
+        .takes(parameters::paging())
+        .answers(200, "A page of entities; `count` counts all of them, if asked for.", "RelatedPage"),
+        walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
+            .describe(
+                "Every entity and relationship on a path from one to the other of at most `depthMax` \
+                     steps on which no entity comes twice, each once; nothing if there is none.",
+            )
+            .takes(ends())
+            .takes(parameters::paging())
+            .answers(200, "A page of what links them.", "SubgraphPage"),
+        walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
+            .describe(
+                "The `limit` shortest paths on which no entity comes twice (10 unless told \
+                     otherwise), shortest first, by steps or by the sum of a weight. Fewer if there are \
+                     no more.",
+            )
+            .takes(ends())
+            .takes([parameters::weight(), parameters::limit()])
+            .answers(200, "The paths.", "PathList"),
+        walks(Endpoint::new(Method::GET, "/v1/shared", "List what two entities share", shared), "both")
+            .describe(
+                "Every entity that walks from both come to, nearest to both first: common neighbours \
+                     with a `depthMax` of 1, which it is unless told otherwise.",
+            )
+            .takes(ends())
+            .takes(parameters::paging())
+            .answers(
+                200,
+                "A page of entities with their distances; `count` counts all of them.",
+                "SharedPage",
+            ),
+    ]
+}
+
+fn ends() -> [Parameter; 2] {
+    let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
+    [end("from", "Id of one entity."), end("to", "Id of the other entity.")]
+}
+
+fn ends_of(call: &Call) -> Result<(Id, Id), Problem> {
+    Ok((Id::new(call.query.required("from")?)?, Id::new(call.query.required("to")?)?))
+}
+
+/// The walk asked for, one step deep unless told otherwise.
+fn near(call: &Call) -> Result<Reach, Problem> {
+    let reach = reach_of(call, "both")?;
+    Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
+}
+
+async fn relationships(call: Call) -> Outcome {
+    let id = call.id()?;
+    let all = |name: &str| call.query.all(name).map(str::to_owned).collect();
+    let mut of = RelationshipsOf {
+        directions: directions_of(&call, "both")?,
+        types: all("type"),
+        statuses: all("status"),
+        sort: call.query.get("orderBy").map(sort_from_text).transpose()?,
+        after: call.query.get("after").map(str::to_owned),
+        skip: call.query.number("skip")?.unwrap_or_default(),
+        limit: call.limit()?,
+        ..RelationshipsOf::both()
+    };
+    let is_counted = call.query.flag("count")?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let page = snapshot.relationships_of(&id, &of)?;
+        let items: Vec<Json> = page.items.iter().map(relationship_to_json).collect();
+        let mut extra = Json::Null;
+        if is_counted {
+            of.after = None;
+            extra = json!({ "count": snapshot.relationships_of_count(&id, &of)? });
+        }
+        Ok(answer::page(call, items, page.next, extra, snapshot.position()))
+    })
+    .await
+}
+
+async fn neighborhood(call: Call) -> Outcome {
+    let id = call.id()?;
+    let reach = near(&call)?;
+    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        let subgraph = snapshot.neighborhood(&id, &reach)?;
+        let (json, has_more) = subgraph_to_json(&subgraph, offset.skipped, limit)?;
+        Ok(answer::parts(call, json, offset.next(has_more, limit, &snapshot), snapshot.position()))
+    })
+    .await
+}
+
+async fn related(call: Call) -> Outcome {
+    let id = call.id()?;
+    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    let related = Related {
+        reach: reach_of(&call, "both")?,
+        sort: call.query.get("orderBy").map(sort_from_text).transpose()?,
+        skip: offset.skipped,
+        limit,
+        is_counted: call.query.flag("count")?,
+    };
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        let page = snapshot.related(&id, &related)?;
+        let items = page.items.iter().map(reached_to_json).collect::<annals::Result<Vec<_>>>()?;
+        let next = offset.next(page.has_more, limit, &snapshot);
+        let count = page.count.filter(|_| related.is_counted);
+        let extra = count.map_or(Json::Null, |count| json!({ "count": count }));
+        Ok(answer::page(call, items, next, extra, snapshot.position()))
+    })
+    .await
+}
+
+async fn linking(call: Call) -> Outcome {
+    let (from, to) = ends_of(&call)?;
+    let reach = reach_of(&call, "both")?;
+    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        let subgraph = snapshot.linking(&from, &to, &reach)?;
+        let (json, has_more) = subgraph_to_json(&subgraph, offset.skipped, limit)?;
+        Ok(answer::parts(call, json, offset.next(has_more, limit, &snapshot), snapshot.position()))
+    })
+    .await
+}
+
+async fn paths(call: Call) -> Outcome {
+    let (from, to) = ends_of(&call)?;
+    let reach = reach_of(&call, "out")?;
+    let asked = call.query.number("limit")?.or(Some(PATHS_DEFAULT));
+    let limit = super::call::check_limit(&call.door, asked)?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let found = snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?;
+        let items = found.take(limit).map(|path| Ok(path_to_json(&path?)));
+        let items = items.collect::<annals::Result<Vec<Json>>>()?;
+        Ok(answer::json(StatusCode::OK, &json!({ "items": items }), snapshot.position()))
+    })
+    .await
+}
+
+async fn shared(call: Call) -> Outcome {
+    let (from, to) = ends_of(&call)?;
+    let reach = near(&call)?;
+    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        let found = snapshot.shared(&from, &to, &reach)?;
+        let items = found.iter().skip(offset.skipped).take(limit).map(shared_to_json);
+        let items = items.collect::<annals::Result<Vec<_>>>()?;
+        let next = offset.next(found.len() > offset.skipped.saturating_add(limit), limit, &snapshot);
+        Ok(answer::page(call, items, next, json!({ "count": found.len() }), snapshot.position()))
+    })
+    .await
+}
