@@ -11,6 +11,9 @@ const ENDS_BYTES: usize = PAGE_ROWS * END_BYTES;
 /// Longest row: all rows of a page end where two bytes can say it.
 const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
 
+/// What a copy of the tail has room for. Units: bytes.
+const ROOM_BYTES: usize = 1 << 10;
+
 /// A persistent vector of rows: a clone costs a few reference counts, and replacing a row copies its page.
 ///
 /// Shape of a page: where each row ends (2 bytes each, little endian, counted from the end of this table), then the
@@ -23,7 +26,6 @@ pub(crate) struct Rows {
     tail: Arc<Tail>,
 }
 
-#[derive(Clone)]
 struct Tail {
     ends: Vec<u16>,
     bytes: Vec<u8>,
@@ -166,6 +168,17 @@ fn replaced(page: &[u8], place: usize, row: &[u8]) -> Arc<[u8]> {
     copy.extend_from_slice(row);
     copy.extend_from_slice(&page[ENDS_BYTES + end..]);
     copy.into()
+}
+
+impl Clone for Tail {
+    // Leaves room for some rows, because a tail is copied in order to be added to.
+    fn clone(&self) -> Tail {
+        let mut tail = Tail::new();
+        tail.ends.extend_from_slice(&self.ends);
+        tail.bytes.reserve_exact(self.bytes.len() + ROOM_BYTES);
+        tail.bytes.extend_from_slice(&self.bytes);
+        tail
+    }
 }
 
 impl Tail {

@@ -93,13 +93,9 @@ impl<T: Clone> Vector<T> {
 
     /// Adds an element at the end.
     pub(crate) fn push(&mut self, value: T) {
-        let tail = Arc::make_mut(&mut self.tail);
-        if tail.capacity() == tail.len() {
-            tail.reserve_exact(LEAF_LEN - tail.len());
-        }
-        tail.push(value);
+        self.tail_mut().push(value);
         self.len += 1;
-        if tail.len() == LEAF_LEN {
+        if self.len.is_multiple_of(LEAF_LEN) {
             self.move_tail_into_tree();
         }
     }
@@ -118,6 +114,16 @@ impl<T: Clone> Vector<T> {
             leaf: leaf[index % LEAF_LEN..].iter(),
             leaf_end: index - index % LEAF_LEN + leaf.len(),
         }
+    }
+
+    // The tail for adding to it: a copy has room for a whole leaf at once.
+    fn tail_mut(&mut self) -> &mut Vec<T> {
+        if Arc::get_mut(&mut self.tail).is_none_or(|tail| tail.capacity() < LEAF_LEN) {
+            let mut copy = Vec::with_capacity(LEAF_LEN);
+            copy.extend_from_slice(&self.tail);
+            self.tail = Arc::new(copy);
+        }
+        Arc::get_mut(&mut self.tail).expect("made its own above")
     }
 
     fn move_tail_into_tree(&mut self) {
@@ -206,9 +212,8 @@ impl<T: Clone> Extend<T> for Vector<T> {
         let mut values = values.into_iter();
         loop {
             // A leaf at a time, because asking whether the tail is shared costs more than adding an element.
-            let tail = Arc::make_mut(&mut self.tail);
+            let tail = self.tail_mut();
             let before = tail.len();
-            tail.reserve_exact(LEAF_LEN - before);
             tail.extend(values.by_ref().take(LEAF_LEN - before));
             let after = tail.len();
             self.len += after - before;
