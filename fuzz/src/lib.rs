@@ -9,8 +9,6 @@ pub mod damage;
 pub mod import;
 #[path = "../../crates/annals-cli/src/wire/mod.rs"]
 mod wire;
-#[path = "../../crates/annals-cli/src/condition.rs"]
-mod condition;
 #[path = "../../crates/annals-cli/src/output.rs"]
 mod output;
 #[path = "../../crates/annals-cli/src/progress.rs"]

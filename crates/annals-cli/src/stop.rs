@@ -101,7 +101,10 @@ pub fn tell_usage(text: &str) -> u8 {
 
 fn exit_code(kind: ErrorKind) -> u8 {
     match kind {
-        ErrorKind::InvalidArgument | ErrorKind::FutureInstant => USAGE,
+        ErrorKind::InvalidArgument
+        | ErrorKind::InvalidExpression
+        | ErrorKind::InvalidPage
+        | ErrorKind::FutureInstant => USAGE,
         ErrorKind::NotFound => NOT_FOUND,
         ErrorKind::Conflict | ErrorKind::Busy | ErrorKind::Locked => CONFLICT,
         ErrorKind::Corrupted | ErrorKind::Gap | ErrorKind::NewerFormat => DAMAGED,

@@ -4,10 +4,6 @@
 #[allow(dead_code, unused_imports, reason = "the binary uses the rest")]
 mod wire;
 
-#[path = "../src/condition.rs"]
-#[allow(dead_code, reason = "the command line uses the rest")]
-mod condition;
-
 mod support;
 
 mod scenarios {

@@ -37,6 +37,10 @@ pub enum ErrorKind {
     NotDeleted,
     /// An argument is malformed or out of its range.
     InvalidArgument,
+    /// A search or a regular expression does not read, or compares what cannot be compared.
+    InvalidExpression,
+    /// A page is out of its range, or continues another search.
+    InvalidPage,
     /// A change breaks a declared type: unknown property, wrong value type, missing required property, wrong ends.
     TypeViolation,
     /// A relationship end does not exist (or not at that valid time).
@@ -57,7 +61,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 22] = [
+    pub const ALL: [ErrorKind; 24] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -72,6 +76,8 @@ impl ErrorKind {
         ErrorKind::Deleted,
         ErrorKind::NotDeleted,
         ErrorKind::InvalidArgument,
+        ErrorKind::InvalidExpression,
+        ErrorKind::InvalidPage,
         ErrorKind::TypeViolation,
         ErrorKind::MissingEnd,
         ErrorKind::NotUnique,
@@ -104,6 +110,8 @@ impl ErrorKind {
             ErrorKind::Deleted => "deleted",
             ErrorKind::NotDeleted => "not-deleted",
             ErrorKind::InvalidArgument => "invalid-argument",
+            ErrorKind::InvalidExpression => "invalid-expression",
+            ErrorKind::InvalidPage => "invalid-page",
             ErrorKind::TypeViolation => "type-violation",
             ErrorKind::MissingEnd => "missing-end",
             ErrorKind::NotUnique => "not-unique",

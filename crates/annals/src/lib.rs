@@ -86,6 +86,7 @@ mod record;
 pub mod log;
 mod memory;
 mod graph;
+mod search;
 mod read;
 mod write;
 mod recover;
@@ -109,6 +110,7 @@ pub use options::{Options, ReplayProgress};
 pub use position::Position;
 pub use read::*;
 pub use repository::Repository;
+pub use search::*;
 pub use size::parse_size;
 pub use write::*;
 

@@ -10,9 +10,10 @@ use std::time::Duration;
 use annals::log::simulated_disk::SimulatedDisk;
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog};
 use annals::*;
-use support::compare::{compare_all, compare_search};
+use support::compare::compare_all;
 use support::operations::{Generator, SHAPES, Shape, Timed, first_definitions, push};
 use support::reference::{Committed, Reference, View};
+use support::search::compare_search;
 use support::{CheckedRepository, Random, number_from_environment};
 
 const FOLDER: &str = "/log";

@@ -420,7 +420,7 @@ fn unknown_names_bounds_and_bad_ranges_are_refused() {
     assert_eq!(weighed.map(drop).unwrap_err().kind(), ErrorKind::InvalidArgument);
     let foreign = RelationshipsOf { after: Some("1f00".into()), ..RelationshipsOf::both() };
     let foreign = snapshot.relationships_of(&start, &foreign).unwrap_err();
-    assert_eq!(foreign.kind(), ErrorKind::InvalidArgument);
+    assert_eq!(foreign.kind(), ErrorKind::InvalidPage);
 }
 
 #[test]

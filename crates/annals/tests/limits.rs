@@ -212,18 +212,23 @@ fn garbage_in_place_of_a_cursor_is_refused_or_finds_nothing_wrong() {
         Find::all().order_by("n"),
         Find::all().order_by_descending("n"),
         Find::all().matching("n", Operator::Greater, 3),
+        Find::of("t").order_by_header(Header::UpdatedAt, Order::Descending),
+        Find::of("t").order_by_header(Header::Id, Order::Ascending).order_by("n"),
     ];
     let mut random = support::Random(11);
     for find in finds {
         for text in ["", "0", "05", "0500", "0100", "zz", "ä", "050000000g", &"05".repeat(3000)] {
             let found = snapshot.find_entities(&find.clone().after(text));
-            assert_eq!(kind_of(found.map(|page| page.items.len())), ErrorKind::InvalidArgument, "{text:?}");
+            assert_eq!(kind_of(found.map(|page| page.items.len())), ErrorKind::InvalidPage, "{text:?}");
         }
+        // The beginning of a cursor tells the order; what follows is the place in it.
+        let first = snapshot.find_entities(&find.clone().limit(1)).unwrap();
+        let order = first.next.unwrap()[..8].to_owned();
         for _ in 0..2_000 {
-            let length = 1 + random.below(24);
-            let plan = 1 + random.below(5) as u8;
-            let bytes = std::iter::once(plan).chain((0..length).map(|_| random.next() as u8));
-            let text: String = bytes.map(|byte| format!("{byte:02x}")).collect();
+            let length = 4 + random.below(24);
+            let kind = random.below(4) as u8;
+            let bytes = std::iter::once(kind).chain((1..length).map(|_| random.next() as u8));
+            let text = bytes.fold(order.clone(), |text, byte| text + &format!("{byte:02x}"));
             if let Ok(page) = snapshot.find_entities(&find.clone().after(text)) {
                 assert!(page.items.len() <= 20);
             }
@@ -238,12 +243,15 @@ fn page_sizes_and_conditions_are_bounded() {
     let snapshot = repository.snapshot();
     for limit in [0, 100_001] {
         let found = snapshot.find_entities(&Find::all().limit(limit));
-        assert_eq!(kind_of(found.map(|page| page.items.len())), ErrorKind::InvalidArgument);
+        assert_eq!(kind_of(found.map(|page| page.items.len())), ErrorKind::InvalidPage);
     }
-    let many = (0..65).fold(Find::all(), |find, _| find.matching("n", Operator::Exists, 0));
+    let many = (0..=CONDITIONS_MAX).fold(Find::all(), |find, _| find.matching("n", Operator::Exists, 0));
     assert_eq!(kind_of(snapshot.find_entities(&many)), ErrorKind::TooLarge);
     let number = Find::all().matching("n", Operator::Prefix, 1);
-    assert_eq!(kind_of(snapshot.find_entities(&number)), ErrorKind::InvalidArgument);
+    assert_eq!(kind_of(snapshot.find_entities(&number)), ErrorKind::InvalidExpression);
+    let second = Find { visited_max: 1, ..Find::all().matching("n", Operator::Missing, 0) };
+    create(&repository, &NewEntity::new("t")).unwrap();
+    assert_eq!(kind_of(repository.snapshot().find_entities(&second)), ErrorKind::TooLarge);
 }
 
 #[test]

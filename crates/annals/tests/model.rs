@@ -10,9 +10,10 @@ use std::sync::Arc;
 use annals::log::MemoryLog;
 use annals::*;
 
-use support::compare::{compare_all, compare_difference, compare_reach, compare_search};
+use support::compare::{compare_all, compare_difference, compare_reach};
 use support::operations::{Generator, SHAPES, Shape, Timed, first_definitions, push};
 use support::reference::{Committed, PRESENT, Reference, View};
+use support::search::compare_search;
 use support::{CheckedRepository, Random, number_from_environment};
 
 /// Where histories with a clock of their own begin. Units: microseconds since 1970.

@@ -1,52 +1,79 @@
-//! `annals find`: entities or relationships by type, classification and property.
+//! `annals find`: entities or relationships by a search.
 
-use annals::{Condition, Error, ErrorKind, Find, Order, Result};
-use clap::Args;
+use annals::{Deleted, Expression, Find, Result};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::condition::{is_condition, parse_condition};
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, entity_row, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{entity_to_json, relationship_to_json};
+use crate::wire::{entity_to_json, explanation_to_json, order_from_text, relationship_to_json};
 
-/// Find entities, or relationships, by type and properties
+/// Find entities, or relationships, by type, properties, classifications and links
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Conditions, all of which must hold:
-  name=bash   name!=bash   size<10   size<=10   size>10   size>=10
-  name^=lib   starts with       name~=foo   contains
-  name?       is there          !name       is missing
-A value is JSON if it reads as JSON, otherwise text: size=10 is a number, size='\"10\"' a text,
-born='{\"$date\": \"1815-12-10\"}' a date. Quote < > ! ? for your shell.
+A search is a type, then what must hold, an order and a page; each may be left out:
+  package where size >= 10 and not section = shells order by size desc, @updatedAt limit 20
+Conditions:
+  name = bash    name != bash   size < 10 (<= > >=)   size between 1 and 5   name in (bash, dash)
+  name ^= lib    starts with    name $= sh   ends with    name ~= foo   contains   … nocase
+  name =~ /l.b\\d+/   regular expression for the whole text       @text ~= foo   in any text
+  name is null   name is not null   tags has red   @createdAt > 2025-01-01   @version > 1
+  is package     classified essential (since > 1996)     has out depends to (name = libc6)
+joined by and, or, not, all(…), any(…), none(…). Quote texts with blanks or signs: name = 'a b'.
+Instead of one text, give a type and conditions one by one; all of them must hold.
 
 Examples:
   annals find package                                  every package, page by page
-  annals find package 'installed_size_kib>=500000' --order-by -installed_size_kib
-  annals find package --classified essential --valid-at 2024-01-01
-  annals find depends 'constraint?' --relationships --limit 10
-With --json each line is one instance; a last line {\"next\": …} has the cursor for --after if there is more.")]
+  annals find package 'installed_size_kib >= 500000' --order-by -installed_size_kib
+  annals find 'package where classified essential and @text ~= shell' --count
+  annals find depends 'constraint is not null' --relationships --limit 10
+docs/search.md has the whole language. With --json each line is one instance; a last line {\"next\": …} has the cursor
+for --after if there is more.")]
 pub struct Arguments {
-    /// A type (subtypes are found too), then conditions; both may be left out
-    #[arg(value_name = "TYPE|CONDITION", allow_hyphen_values = false)]
+    /// A search; or a type (subtypes are found too), then conditions
+    #[arg(value_name = "SEARCH|TYPE|CONDITION", allow_hyphen_values = false)]
     terms: Vec<String>,
-    /// Order by this property, smallest first; -PROPERTY for largest first
+    /// Order by this property or @header, smallest first; -PROPERTY for largest first. Repeatable
     #[arg(long, value_name = "PROPERTY", allow_hyphen_values = true)]
-    order_by: Option<String>,
+    order_by: Vec<String>,
     /// Only entities that carry this classification
     #[arg(long, value_name = "NAME", conflicts_with = "is_relationships")]
     classified: Option<String>,
     /// Find relationships
     #[arg(long = "relationships")]
     is_relationships: bool,
-    /// Page size
-    #[arg(long, default_value_t = 100, value_name = "N")]
-    limit: usize,
+    /// Whether deleted ones are found
+    #[arg(long, value_name = "WHICH")]
+    deleted: Option<DeletedArgument>,
+    /// Page size; 100 unless the search says otherwise
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Leave out so many of the first
+    #[arg(long, value_name = "N", conflicts_with = "after")]
+    offset: Option<usize>,
     /// Continue behind the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
+    /// Print how many there are, on all pages
+    #[arg(long = "count", conflicts_with = "is_explained")]
+    is_counted: bool,
+    /// Print how the page is found: which index, how many candidates
+    #[arg(long = "explain")]
+    is_explained: bool,
     #[command(flatten)]
     as_of: AsOfArguments,
+}
+
+/// Which of live and deleted instances are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DeletedArgument {
+    /// Only live ones
+    Without,
+    /// Both
+    With,
+    /// Only deleted ones
+    Only,
 }
 
 /// Prints one page.
@@ -55,6 +82,24 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let is_json = context.output.is_json();
+    if arguments.is_counted {
+        let count = match arguments.is_relationships {
+            true => snapshot.count_relationships(&find)?,
+            false => snapshot.count_entities(&find)?,
+        };
+        return if is_json {
+            context.output.json(&json!({ "count": count }))
+        } else {
+            context.output.line(count)
+        };
+    }
+    if arguments.is_explained {
+        let told = match arguments.is_relationships {
+            true => snapshot.explain_relationships(&find)?,
+            false => snapshot.explain_entities(&find)?,
+        };
+        return explain(context, &told);
+    }
     let (table, next) = if arguments.is_relationships {
         let page = snapshot.find_relationships(&find)?;
         let mut table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
@@ -84,34 +129,57 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
+fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
+    if context.output.is_json() {
+        return context.output.json(&explanation_to_json(told));
+    }
+    context.output.line(format!("search      {}", told.search))?;
+    context.output.line(format!("order       {}", told.order))?;
+    for plan in &told.plans {
+        context.output.line(format!("plan        {plan}"))?;
+    }
+    for (name, count) in [
+        ("domain", told.domain),
+        ("candidates", told.candidates),
+        ("verified", told.verified),
+        ("visited", told.visited),
+        ("found", told.found),
+    ] {
+        context.output.line(format!("{name:<11} {count}"))?;
+    }
+    Ok(())
+}
+
+/// Words that go on with a search: what stands around them is one text.
+const CLAUSES: [&str; 8] = ["where", "only", "order", "limit", "offset", "after", "and", "or"];
+
 fn search(arguments: &Arguments) -> Result<Find> {
-    let mut find = Find {
-        classification: arguments.classified.as_deref().map(Into::into),
-        limit: arguments.limit,
-        after: arguments.after.clone(),
-        ..Find::default()
-    };
-    for (index, term) in arguments.terms.iter().enumerate() {
-        if is_condition(term) {
-            find.conditions.push(parse_condition(term)?);
-        } else if index == 0 {
-            find.type_name = Some(term.as_str().into());
-        } else {
-            let Condition { .. } = parse_condition(term)?;
+    let terms = &arguments.terms;
+    let is_one = terms.iter().any(|term| CLAUSES.contains(&term.as_str()));
+    let mut find = if is_one { Find::parse(&terms.join(" "))? } else { Find::all() };
+    if !is_one && let Some((first, conditions)) = terms.split_first() {
+        find = Find::parse(first)?;
+        for condition in conditions {
+            find = find.filter(Expression::parse(condition)?);
         }
     }
-    find.order = match arguments.order_by.as_deref() {
-        None => None,
-        Some("" | "-") => {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                "--order-by: expected a property, found nothing",
-            ));
-        }
-        Some(property) => Some(match property.strip_prefix('-') {
-            Some(property) => (property.into(), Order::Descending),
-            None => (property.into(), Order::Ascending),
-        }),
-    };
+    if let Some(name) = &arguments.classified {
+        find = find.classified(name);
+    }
+    for key in &arguments.order_by {
+        find.order.push(order_from_text(key)?);
+    }
+    if let Some(deleted) = arguments.deleted {
+        find.deleted = match deleted {
+            DeletedArgument::Without => Deleted::Without,
+            DeletedArgument::With => Deleted::With,
+            DeletedArgument::Only => Deleted::Only,
+        };
+    }
+    find.limit = arguments.limit.unwrap_or(find.limit);
+    find.offset = arguments.offset.unwrap_or(find.offset);
+    if arguments.after.is_some() {
+        find.after.clone_from(&arguments.after);
+    }
     Ok(find)
 }

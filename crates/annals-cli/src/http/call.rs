@@ -131,8 +131,11 @@ pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> 
     match asked {
         None => Ok(DEFAULT.min(limit_max)),
         Some(limit) if (1..=limit_max).contains(&limit) => Ok(limit),
-        Some(limit) => Err(Problem::invalid(format!("limit: expected 1 to {limit_max}, found {limit}"))
-            .with("parameter", "limit")),
+        Some(limit) => {
+            let text = format!("limit: expected 1 to {limit_max}, found {limit}");
+            Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
+                .with("parameter", "limit"))
+        }
     }
 }
 

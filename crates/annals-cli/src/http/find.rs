@@ -1,6 +1,6 @@
 //! Searches by type, classification and property.
 
-use annals::{AsOf, Find, Snapshot};
+use annals::{AsOf, Expression, Find, Snapshot};
 use axum::http::Method;
 use serde_json::{Value as Json, json};
 
@@ -10,49 +10,94 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::parameters;
 use super::problem::Problem;
-use crate::condition::parse_condition;
 use crate::wire::{
-    Object, entity_to_json, find_from_json, object, optional_text, order_from_text, relationship_to_json,
+    Object, deleted_from_text, entity_to_json, explanation_to_json, find_from_json, object, optional_text,
+    order_from_text, relationship_to_json,
 };
+
+/// Kinds of errors of a search.
+const PROBLEMS: &[&str] =
+    &["invalid-expression", "invalid-page", "not-found", "too-large", "cancelled", "future-instant"];
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let find = |of: Collection, schema, classified: Option<_>| {
-        Endpoint::new(Method::GET, of.path, "Find by type and property", move |call| find(of, call))
+        Endpoint::new(Method::GET, of.path, "Find with a search", move |call| find(of, call))
             .tag("search")
             .takes(parameters::finding())
             .takes(classified)
             .takes(parameters::paging())
             .takes(parameters::reading())
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", schema)
-            .fails(&["not-found", "too-large", "future-instant"])
+            .fails(PROBLEMS)
     };
-    let wait = parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION);
+    let wait = || parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION);
     vec![
         find(ENTITIES, "EntityPage", Some(parameters::classified())),
         find(RELATIONSHIPS, "RelationshipPage", None),
         Endpoint::new(Method::POST, "/v1/find", "Find with a search in JSON", find_json)
             .tag("search")
             .describe("The same search for values of any kind and names with any character.")
-            .takes(wait)
+            .takes(wait())
             .body("Find")
             .answers(200, "A page. The next one: the same body with `after`.", "InstancePage")
-            .fails(&["not-found", "too-large", "future-instant"]),
+            .fails(PROBLEMS),
+        Endpoint::new(Method::POST, "/v1/count", "Count what a search finds", count)
+            .tag("search")
+            .describe("How many there are on all pages.")
+            .takes(wait())
+            .body("Find")
+            .answers(200, "The number.", "Count")
+            .fails(PROBLEMS),
+        Endpoint::new(Method::POST, "/v1/explain", "Tell how a search is answered", explain)
+            .tag("search")
+            .describe(
+                "Finds the page and tells which indexes were walked, and how many candidates were looked at.",
+            )
+            .takes(wait())
+            .body("Find")
+            .answers(200, "What was done.", "Explanation")
+            .fails(PROBLEMS),
     ]
 }
 
 async fn find(of: Collection, call: Call) -> Outcome {
-    let mut find = Find::all().limit(call.limit()?);
-    find.type_name = call.query.get("type").map(Into::into);
-    find.classification = call.query.get("classified").map(Into::into);
-    find.conditions = call.query.all("where").map(parse_condition).collect::<annals::Result<_>>()?;
-    find.order = call.query.get("orderBy").map(order_from_text);
-    find.after = call.query.get("after").map(str::to_owned);
+    let find = search(&call)?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
         Ok(answer::page(call, items, next, Json::Null, snapshot.position()))
     })
     .await
+}
+
+// The search of a query string.
+fn search(call: &Call) -> Result<Find, Problem> {
+    let text = call.query.get("q");
+    let mut find = text.map_or_else(|| Ok(Find::all()), Find::parse)?;
+    let is_limited = call.query.get("limit").is_some() || find.limit == Find::all().limit;
+    find.limit = if is_limited { call.limit()? } else { check_limit(&call.door, Some(find.limit))? };
+    find.types.extend(call.query.all("type").map(Into::into));
+    for name in call.query.all("classified") {
+        find = find.classified(name);
+    }
+    for condition in call.query.all("where") {
+        find = find.filter(Expression::parse(condition)?);
+    }
+    if let Some(deleted) = call.query.get("deleted") {
+        find.deleted = deleted_from_text(deleted)?;
+    }
+    for key in call.query.all("orderBy") {
+        find.order.push(order_from_text(key)?);
+    }
+    if let Some(after) = call.query.get("after") {
+        find.after = Some(after.to_owned());
+    }
+    if let Some(offset) = call.query.get("offset") {
+        let known = offset.parse().ok();
+        find.offset = known
+            .ok_or_else(|| Problem::invalid(format!("offset: expected a whole number, found {offset:?}")))?;
+    }
+    Ok(find)
 }
 
 fn page(of: Collection, snapshot: &Snapshot, find: &Find) -> annals::Result<(Vec<Json>, Option<String>)> {
@@ -64,7 +109,43 @@ fn page(of: Collection, snapshot: &Snapshot, find: &Find) -> annals::Result<(Vec
     Ok((page.items.iter().map(relationship_to_json).collect(), page.next))
 }
 
-async fn find_json(mut call: Call) -> Outcome {
+async fn find_json(call: Call) -> Outcome {
+    with_search(call, |of, find, snapshot| {
+        let (items, next) = page(of, snapshot, find)?;
+        Ok(json!({ "items": items, "next": next }))
+    })
+    .await
+}
+
+async fn count(call: Call) -> Outcome {
+    with_search(call, |of, find, snapshot| {
+        let count = if of == ENTITIES {
+            snapshot.count_entities(find)?
+        } else {
+            snapshot.count_relationships(find)?
+        };
+        Ok(json!({ "count": count }))
+    })
+    .await
+}
+
+async fn explain(call: Call) -> Outcome {
+    with_search(call, |of, find, snapshot| {
+        let told = if of == ENTITIES {
+            snapshot.explain_entities(find)?
+        } else {
+            snapshot.explain_relationships(find)?
+        };
+        Ok(explanation_to_json(&told))
+    })
+    .await
+}
+
+/// Answers what a search in the body gives.
+async fn with_search(
+    mut call: Call,
+    work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
+) -> Outcome {
     let body = call.receive().await?;
     call.wait_visible().await?;
     let mut fields = object(&body, "search")?.clone();
@@ -77,13 +158,12 @@ async fn find_json(mut call: Call) -> Outcome {
     };
     fields.remove("kind");
     let as_of = take_as_of(&mut fields)?;
-    let is_limited = fields.contains_key("limit");
     let mut find = find_from_json(&fields)?;
+    let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = check_limit(&call.door, is_limited.then_some(find.limit))?;
     let snapshot = call.door.repository()?.snapshot().as_of(as_of)?;
     heavy_read(&call.door, snapshot, move |snapshot| {
-        let (items, next) = page(of, &snapshot, &find)?;
-        let body = json!({ "items": items, "next": next });
+        let body = work(of, &find, &snapshot)?;
         Ok(answer::json(axum::http::StatusCode::OK, &body, snapshot.position()))
     })
     .await

@@ -31,6 +31,7 @@ mod health;
 mod metrics;
 mod openapi;
 mod schemas;
+mod search_schemas;
 mod type_schemas;
 
 pub use limits::Limits;

@@ -129,19 +129,47 @@ pub fn paging() -> Vec<Parameter> {
 /// What a search takes.
 pub fn finding() -> Vec<Parameter> {
     vec![
-        query("type", text(), "package", "Only this type and its subtypes."),
+        query(
+            "q",
+            text(),
+            "package where size >= 10 order by size desc",
+            "A search in its text form, which docs/search.md describes. The other parameters add to it.",
+        ),
+        Parameter {
+            is_many: true,
+            ..query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")
+        },
         Parameter {
             is_many: true,
             ..query(
                 "where",
                 text(),
-                "size>=10",
-                "A condition, repeatable, all must hold: name=v, name!=v, name<v, name<=v, name>v, name>=v, \
-                 name^=prefix, name~=part, name? (present), !name (absent). A value that is JSON is taken as that, \
-                 any other as text.",
+                "size >= 10",
+                "A condition in the text form, repeatable, all must hold: name = v, name != v, name < v, name ^= prefix, \
+                 name $= suffix, name ~= part, name =~ /regex/, name in (a, b), name is null, and others.",
             )
         },
-        query("orderBy", text(), "-size", "Order by this property; with a minus sign, largest first."),
+        query(
+            "deleted",
+            json!({ "type": "string", "enum": ["without", "with", "only"], "default": "without" }),
+            "only",
+            "Whether deleted ones are found.",
+        ),
+        Parameter {
+            is_many: true,
+            ..query(
+                "orderBy",
+                text(),
+                "-size",
+                "Order by this property, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
+            )
+        },
+        query(
+            "offset",
+            count(),
+            10,
+            "Leave out so many of the first; `after` does not get slower further on.",
+        ),
     ]
 }
 

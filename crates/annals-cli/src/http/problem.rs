@@ -27,7 +27,10 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 10] = [
 /// The status of each kind of the engine. `docs/errors.md` has the same table.
 pub fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
-        ErrorKind::InvalidArgument | ErrorKind::FutureInstant => StatusCode::BAD_REQUEST,
+        ErrorKind::InvalidArgument
+        | ErrorKind::InvalidExpression
+        | ErrorKind::InvalidPage
+        | ErrorKind::FutureInstant => StatusCode::BAD_REQUEST,
         ErrorKind::ReadOnly => StatusCode::FORBIDDEN,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::Conflict
@@ -64,6 +67,8 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::Deleted => "the instance is deleted",
         ErrorKind::NotDeleted => "the instance is not deleted",
         ErrorKind::InvalidArgument => "the request is malformed",
+        ErrorKind::InvalidExpression => "the search does not read",
+        ErrorKind::InvalidPage => "there is no such page",
         ErrorKind::TypeViolation => "the change breaks a declared type",
         ErrorKind::MissingEnd => "an end of the relationship does not exist",
         ErrorKind::NotUnique => "the value of a unique attribute is taken",

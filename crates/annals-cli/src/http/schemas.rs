@@ -51,6 +51,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(instances());
     schemas.extend(contents());
     schemas.extend(pages());
+    schemas.extend(super::search_schemas::schemas());
     schemas.extend(super::type_schemas::schemas());
     schemas.extend(writes());
     schemas.extend(operation());
@@ -437,39 +438,6 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
         "position": 42, "instant": "2025-08-09T10:00:00Z",
         "ids": ["bash", "libc6", "01890a5d-ac96-774b-bcce-b302099a8057"],
     });
-    let condition = partial(
-        &["property"],
-        json!({
-            "property": text(),
-            "operator": {
-                "type": "string",
-                "enum": ["=", "!=", "<", "<=", ">", ">=", "^=", "prefix", "~=", "contains", "exists", "missing"],
-                "default": "=",
-            },
-            "value": reference("Value"),
-        }),
-    );
-    let find = partial(
-        &[],
-        json!({
-            "kind": { "type": "string", "enum": ["entity", "relationship"], "default": "entity" },
-            "type": text(),
-            "classified": text(),
-            "where": list(json!({ "oneOf": [text(), condition] })),
-            "orderBy": { "oneOf": [text(), partial(&["property"], json!({ "property": text(), "descending": flag() }))] },
-            "limit": number(),
-            "after": text(),
-            "atPosition": number(),
-            "at": instant(),
-            "validAt": instant(),
-        }),
-    );
-    let find_example = json!({
-        "type": "package",
-        "where": [{ "property": "size", "operator": ">=", "value": 5 }, "name^=ba"],
-        "orderBy": "-size",
-        "limit": 10,
-    });
     vec![
         (
             "Receipt",
@@ -478,7 +446,6 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
         ),
         ("Transaction", transaction, transaction_example),
         ("TransactionReceipt", json!({ "oneOf": [done, possible] }), done_example),
-        ("Find", find, find_example),
     ]
 }
 

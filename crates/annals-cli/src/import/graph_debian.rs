@@ -327,7 +327,11 @@ impl Release {
         for type_name in ENTITY_TYPES {
             let mut find = Find::of(type_name).limit(GONE_PAGE);
             loop {
-                let page = self.snapshot.find_entities(&find)?;
+                let page = match self.snapshot.find_entities(&find) {
+                    // Nothing was ever of the type.
+                    Err(error) if error.kind() == ErrorKind::NotFound => break,
+                    page => page?,
+                };
                 for entity in page.items.iter().filter(|entity| !self.seen.contains(entity.id())) {
                     self.add(loader, 0, Ok(vec![Action::Delete(entity.instance_id())]))?;
                 }

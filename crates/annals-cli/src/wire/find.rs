@@ -1,116 +1,269 @@
-//! Searches as JSON.
+//! Searches as JSON. `docs/search.md` describes them beside the text form.
 
-use annals::{Condition, Find, Operator, Order, Result, Value};
-use serde_json::Value as Json;
+use annals::{
+    Condition, Deleted, Explanation, Expression, Field, Find, Header, LinkDirection, Operator, Order,
+    OrderBy, Result, Value,
+};
+use serde_json::{Value as Json, json};
 
 use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
-use crate::condition::parse_condition;
 
-/// Operators by their signs and names.
-const OPERATORS: [(&str, Operator); 12] = [
-    ("=", Operator::Equal),
-    ("!=", Operator::NotEqual),
-    ("<", Operator::Less),
-    ("<=", Operator::LessOrEqual),
-    (">", Operator::Greater),
-    (">=", Operator::GreaterOrEqual),
-    ("^=", Operator::Prefix),
-    ("prefix", Operator::Prefix),
-    ("~=", Operator::Contains),
-    ("contains", Operator::Contains),
-    ("exists", Operator::Exists),
-    ("missing", Operator::Missing),
-];
+/// What a search in JSON may say.
+const FIELDS: [&str; 10] =
+    ["q", "type", "only", "classified", "where", "deleted", "orderBy", "limit", "offset", "after"];
 
-/// The order from a text: `size`, or `-size` for largest first.
-pub fn order_from_text(text: &str) -> (std::sync::Arc<str>, Order) {
-    match text.strip_prefix('-') {
-        Some(property) => (property.into(), Order::Descending),
-        None => (text.into(), Order::Ascending),
+/// The order from a text: `size`, or `-size` for largest first; `@createdAt` for what the repository keeps.
+pub fn order_from_text(text: &str) -> Result<OrderBy> {
+    let (name, order) = match text.strip_prefix('-') {
+        Some(name) => (name, Order::Descending),
+        None => (text, Order::Ascending),
+    };
+    Ok(OrderBy { field: field_from_text(name)?, order })
+}
+
+fn field_from_text(name: &str) -> Result<Field> {
+    match name.strip_prefix('@') {
+        Some("text") => Ok(Field::AnyText),
+        Some(header) => header_from_text(header),
+        None if name.is_empty() => Err(invalid("order: expected a property, found nothing")),
+        None => Ok(Field::Property(name.into())),
     }
 }
 
-/// A search from its JSON form: `{"type", "classified", "where": [{"property", "operator", "value"}], "orderBy", "limit",
-/// "after"}`, each field optional. A condition may also be a text, as on the command line.
+fn header_from_text(name: &str) -> Result<Field> {
+    Header::named(name).map(Field::Header).ok_or_else(|| {
+        let known: Vec<&str> = Header::ALL.iter().map(|known| known.name()).collect();
+        invalid(format!("header {name:?}: expected one of {}", known.join(", ")))
+    })
+}
+
+/// A search from its JSON form, each field of which is optional. `q` is a text form to begin with.
 pub fn find_from_json(fields: &Object) -> Result<Find> {
     let what = "search";
-    only(fields, what, &["type", "classified", "where", "orderBy", "limit", "after"])?;
-    let mut find = Find::all();
-    find.type_name = optional_text(fields, what, "type")?.map(Into::into);
-    find.classification = optional_text(fields, what, "classified")?.map(Into::into);
-    find.after = optional_text(fields, what, "after")?.map(str::to_owned);
-    find.conditions = array(fields, what, "where")?.iter().map(condition_from_json).collect::<Result<_>>()?;
-    find.order = fields.get("orderBy").map(order_from_json).transpose()?;
-    if let Some(limit) = fields.get("limit") {
-        find.limit = limit
-            .as_u64()
-            .and_then(|limit| usize::try_from(limit).ok())
-            .ok_or_else(|| invalid(format!("search: expected a whole number as limit, found {limit}")))?;
+    only(fields, what, &FIELDS)?;
+    let mut find = optional_text(fields, what, "q")?.map_or_else(|| Ok(Find::all()), Find::parse)?;
+    find.types.extend(names(fields, what, "type")?);
+    find.subtypes.extend(names(fields, what, "only")?);
+    for name in names(fields, what, "classified")? {
+        find = find.classified(&name);
+    }
+    match fields.get("where") {
+        None | Some(Json::Null) => {}
+        Some(Json::Array(parts)) => {
+            for part in parts {
+                find = find.filter(expression_from_json(part)?);
+            }
+        }
+        Some(one) => find = find.filter(expression_from_json(one)?),
+    }
+    match optional_text(fields, what, "deleted")? {
+        None => {}
+        Some(name) => find.deleted = deleted_from_text(name)?,
+    }
+    match fields.get("orderBy") {
+        None | Some(Json::Null) => {}
+        Some(Json::Array(keys)) => find.order = keys.iter().map(order_from_json).collect::<Result<_>>()?,
+        Some(one) => find.order = vec![order_from_json(one)?],
+    }
+    if let Some(limit) = number(fields, "limit")? {
+        find.limit = limit;
+    }
+    if let Some(offset) = number(fields, "offset")? {
+        find.offset = offset;
+    }
+    if let Some(after) = optional_text(fields, what, "after")? {
+        find.after = Some(after.to_owned());
     }
     Ok(find)
 }
 
-fn condition_from_json(json: &Json) -> Result<Condition> {
-    let what = "condition";
-    if let Json::String(text) = json {
-        return parse_condition(text);
-    }
-    let fields = object(json, what)?;
-    only(fields, what, &["property", "operator", "value"])?;
-    let name = optional_text(fields, what, "operator")?.unwrap_or("=");
-    let operator = OPERATORS.into_iter().find(|(known, _)| *known == name).map(|(_, operator)| operator);
-    let operator = operator.ok_or_else(|| {
-        let known: Vec<&str> = OPERATORS.iter().map(|(known, _)| *known).collect();
-        invalid(format!("condition: unknown operator {name:?}; expected one of {}", known.join(", ")))
-    })?;
-    let needs_value = !matches!(operator, Operator::Exists | Operator::Missing);
-    let value = match fields.get("value") {
-        Some(value) => value_from_json(value)?,
-        None if needs_value => return Err(invalid(format!("condition {name}: expected a \"value\""))),
-        None => Value::Boolean(true),
-    };
-    Ok(Condition { property: text(fields, what, "property")?.into(), operator, value })
+/// Which of live and deleted instances are meant: `without`, `with` or `only`.
+pub fn deleted_from_text(name: &str) -> Result<Deleted> {
+    Ok(match name {
+        "without" => Deleted::Without,
+        "with" => Deleted::With,
+        "only" => Deleted::Only,
+        other => return Err(invalid(format!("deleted: expected without, with or only, found {other:?}"))),
+    })
 }
 
-fn order_from_json(json: &Json) -> Result<(std::sync::Arc<str>, Order)> {
+fn number(fields: &Object, name: &str) -> Result<Option<usize>> {
+    let Some(number) = fields.get(name).filter(|number| !number.is_null()) else { return Ok(None) };
+    let known = number.as_u64().and_then(|number| usize::try_from(number).ok());
+    known
+        .map(Some)
+        .ok_or_else(|| invalid(format!("search: expected a whole number as {name}, found {number}")))
+}
+
+// One name or several.
+fn names(fields: &Object, what: &str, key: &str) -> Result<Vec<std::sync::Arc<str>>> {
+    match fields.get(key) {
+        Some(Json::Array(names)) => names
+            .iter()
+            .map(|name| {
+                let name = name.as_str();
+                name.map(Into::into).ok_or_else(|| invalid(format!("{what}: expected strings in {key:?}")))
+            })
+            .collect(),
+        _ => Ok(optional_text(fields, what, key)?.map(Into::into).into_iter().collect()),
+    }
+}
+
+/// An expression: a text form, or an object.
+pub fn expression_from_json(json: &Json) -> Result<Expression> {
+    if let Json::String(text) = json {
+        return Expression::parse(text);
+    }
+    let fields = object(json, "expression")?;
+    let parts = |name: &str| -> Result<Vec<Expression>> {
+        only(fields, "expression", &[name])?;
+        array(fields, "expression", name)?.iter().map(expression_from_json).collect()
+    };
+    let inner = |name: &str| -> Result<Option<Box<Expression>>> {
+        let inner = fields.get(name).filter(|inner| !inner.is_null());
+        Ok(inner.map(expression_from_json).transpose()?.map(Box::new))
+    };
+    Ok(match () {
+        () if fields.contains_key("all") => Expression::All(parts("all")?),
+        () if fields.contains_key("any") => Expression::Any(parts("any")?),
+        () if fields.contains_key("none") => Expression::None(parts("none")?),
+        () if fields.contains_key("is") => {
+            only(fields, "expression", &["is"])?;
+            Expression::Type(text(fields, "expression", "is")?.into())
+        }
+        () if fields.contains_key("classified") => {
+            only(fields, "expression", &["classified", "where"])?;
+            let name = text(fields, "expression", "classified")?.into();
+            Expression::Classified { name, matching: inner("where")? }
+        }
+        () if fields.contains_key("has") => {
+            only(fields, "expression", &["has", "type", "where", "to"])?;
+            Expression::Linked {
+                direction: match text(fields, "expression", "has")? {
+                    "out" => LinkDirection::Out,
+                    "in" => LinkDirection::In,
+                    "any" => LinkDirection::Any,
+                    other => return Err(invalid(format!("has: expected out, in or any, found {other:?}"))),
+                },
+                type_name: optional_text(fields, "expression", "type")?.map(Into::into),
+                matching: inner("where")?,
+                other: inner("to")?,
+            }
+        }
+        () => condition_from_json(fields)?.into(),
+    })
+}
+
+fn condition_from_json(fields: &Object) -> Result<Condition> {
+    let what = "condition";
+    only(fields, what, &["property", "header", "text", "operator", "value", "values", "nocase"])?;
+    let is_text = boolean(fields, what, "text", false)?;
+    let field = match (
+        optional_text(fields, what, "property")?,
+        optional_text(fields, what, "header")?,
+        is_text,
+    ) {
+        (Some(name), None, false) => Field::Property(name.into()),
+        (None, Some(name), false) => header_from_text(name)?,
+        (None, None, true) => Field::AnyText,
+        _ => {
+            return Err(invalid(
+                "condition: expected one of \"property\", \"header\" or \"text\": true; or all, any, none, is, \
+                 classified or has",
+            ));
+        }
+    };
+    let name = optional_text(fields, what, "operator")?.unwrap_or("=");
+    let operator = Operator::named(name).ok_or_else(|| {
+        let known: Vec<String> =
+            Operator::ALL.iter().flat_map(|known| [known.sign(), known.word()]).map(str::to_owned).collect();
+        invalid(format!("condition: unknown operator {name:?}; expected one of {}", known.join(", ")))
+    })?;
+    let mut values: Vec<Value> =
+        array(fields, what, "values")?.iter().map(value_from_json).collect::<Result<_>>()?;
+    if let Some(value) = fields.get("value") {
+        values.push(value_from_json(value)?);
+    }
+    match operator.values_count() {
+        Some(0) => values.clear(),
+        Some(count) if values.len() != count => {
+            let expected = if count == 1 { "a \"value\"" } else { "two \"values\"" };
+            return Err(invalid(format!("condition {name}: expected {expected}, found {}", values.len())));
+        }
+        _ => {}
+    }
+    Ok(Condition { field, operator, values, ignores_case: boolean(fields, what, "nocase", false)? })
+}
+
+fn order_from_json(json: &Json) -> Result<OrderBy> {
     match json {
-        Json::String(text) => Ok(order_from_text(text)),
+        Json::String(text) => order_from_text(text),
         Json::Object(fields) => {
-            only(fields, "orderBy", &["property", "descending"])?;
+            only(fields, "orderBy", &["property", "header", "descending"])?;
+            let field = match optional_text(fields, "orderBy", "header")? {
+                Some(name) => header_from_text(name)?,
+                None => Field::Property(text(fields, "orderBy", "property")?.into()),
+            };
             let is_descending = boolean(fields, "orderBy", "descending", false)?;
-            let order = if is_descending { Order::Descending } else { Order::Ascending };
-            Ok((text(fields, "orderBy", "property")?.into(), order))
+            Ok(OrderBy { field, order: if is_descending { Order::Descending } else { Order::Ascending } })
         }
         other => Err(invalid(format!("orderBy: expected a string or an object, found {}", kind(other)))),
     }
 }
 
+/// How a page was found.
+pub fn explanation_to_json(told: &Explanation) -> Json {
+    json!({
+        "search": told.search,
+        "order": told.order,
+        "plans": told.plans,
+        "domain": told.domain,
+        "candidates": told.candidates,
+        "verified": told.verified,
+        "visited": told.visited,
+        "found": told.found,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
-    fn conditions_say_in_json_what_short_texts_say() {
+    fn expressions_say_in_json_what_texts_say() {
         for (text, json) in [
             ("a=b", json!({"property": "a", "value": "b"})),
             ("a>=10", json!({"property": "a", "operator": ">=", "value": 10})),
             ("a!=\"5\"", json!({"property": "a", "operator": "!=", "value": "5"})),
-            ("a^=x=y", json!({"property": "a", "operator": "prefix", "value": "x=y"})),
-            ("a~=x", json!({"property": "a", "operator": "contains", "value": "x"})),
-            ("!a", json!({"property": "a", "operator": "missing"})),
-            ("a?", json!({"property": "a", "operator": "exists"})),
+            ("a^='x=y'", json!({"property": "a", "operator": "prefix", "value": "x=y"})),
+            ("a~=x nocase", json!({"property": "a", "operator": "contains", "value": "x", "nocase": true})),
+            ("a is null", json!({"property": "a", "operator": "missing"})),
+            ("a exists", json!({"property": "a", "operator": "exists"})),
+            ("a in (1, 2)", json!({"property": "a", "operator": "in", "values": [1, 2]})),
+            ("a between 1 and 2", json!({"property": "a", "operator": "between", "values": [1, 2]})),
+            ("@version > 1", json!({"header": "version", "operator": ">", "value": 1})),
+            ("@text =~ /x.*/", json!({"text": true, "operator": "matches", "value": "x.*"})),
+            ("a = 1 or none(b = 2)", json!({"any": ["a = 1", {"none": ["b = 2"]}]})),
+            ("is package", json!({"is": "package"})),
+            ("classified c (level = 1)", json!({"classified": "c", "where": "level = 1"})),
+            (
+                "has out flow (x = 1) to (is store)",
+                json!({"has": "out", "type": "flow", "where": "x = 1", "to": {"is": "store"}}),
+            ),
         ] {
-            assert_eq!(
-                condition_from_json(&text.into()).unwrap(),
-                condition_from_json(&json).unwrap(),
-                "{text}"
-            );
+            let (text, json) = (json!(text), json);
+            assert_eq!(expression_from_json(&text).unwrap(), expression_from_json(&json).unwrap(), "{text}");
         }
-        for bad in
-            [json!("a"), json!({"property": "a", "operator": "<"}), json!({"operator": "exists"}), json!(1)]
-        {
-            assert!(condition_from_json(&bad).is_err(), "{bad}");
+        for bad in [
+            json!("a"),
+            json!({"property": "a", "operator": "<"}),
+            json!({"operator": "exists"}),
+            json!({"property": "a", "header": "id", "value": 1}),
+            json!({"has": "up"}),
+            json!({"all": [], "any": []}),
+            json!(1),
+        ] {
+            assert!(expression_from_json(&bad).is_err(), "{bad}");
         }
     }
 }

@@ -67,7 +67,7 @@ fn with_json_errors_are_json() {
     let place = Place::with_people();
     for (arguments, kind) in [
         (&["--json", "get", "nobody"][..], "not-found"),
-        (&["find", "--limit", "0", "--json"], "invalid-argument"),
+        (&["find", "--limit", "0", "--json"], "invalid-page"),
         (&["--json", "nope"], "usage"),
     ] {
         let done = place.run(arguments);

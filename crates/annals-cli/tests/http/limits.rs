@@ -129,9 +129,9 @@ fn a_head_over_the_limit_is_refused() {
 fn pages_are_bounded() {
     let (_folder, server) = server(&["--page-max", "10"]);
     assert_eq!(server.get("/v1/entities").status, 200);
-    assert_eq!(server.get("/v1/entities?limit=11").problem(), "invalid-argument");
-    assert_eq!(server.get("/v1/entities?limit=0").problem(), "invalid-argument");
-    assert_eq!(server.send("POST", "/v1/find", &json!({"limit": 11})).problem(), "invalid-argument");
+    assert_eq!(server.get("/v1/entities?limit=11").problem(), "invalid-page");
+    assert_eq!(server.get("/v1/entities?limit=0").problem(), "invalid-page");
+    assert_eq!(server.send("POST", "/v1/find", &json!({"limit": 11})).problem(), "invalid-page");
 }
 
 #[test]

@@ -58,6 +58,8 @@ impl Door for HttpDoor {
                 outcome(self.0.send("POST", &path, &step["definition"]))
             }
             "find" => outcome(self.0.send("POST", "/v1/find", &members(step, FIND))),
+            "count" => outcome(self.0.send("POST", "/v1/count", &members(step, FIND))),
+            "explain" => outcome(self.0.send("POST", "/v1/explain", &members(step, FIND))),
             other => panic!("unknown step {other:?}"),
         }
     }
@@ -66,8 +68,22 @@ impl Door for HttpDoor {
 const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
 const WALK: &[&str] =
     &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
-const FIND: &[&str] =
-    &["kind", "type", "classified", "where", "orderBy", "limit", "after", "atPosition", "at", "validAt"];
+const FIND: &[&str] = &[
+    "kind",
+    "q",
+    "type",
+    "only",
+    "classified",
+    "where",
+    "deleted",
+    "orderBy",
+    "limit",
+    "offset",
+    "after",
+    "atPosition",
+    "at",
+    "validAt",
+];
 
 fn members(step: &Json, names: &[&str]) -> Json {
     let known = |name: &&str| Some(((*name).to_owned(), step.get(*name)?.clone()));

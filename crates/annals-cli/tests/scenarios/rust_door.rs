@@ -113,7 +113,7 @@ impl RustDoor {
                 let (outcome, differences) = snapshot.verify_type(&type_from_json(&step["definition"])?);
                 Ok(verification_to_json(outcome, &differences))
             }
-            "find" => find(&snapshot, step),
+            "find" | "count" | "explain" => find(&snapshot, step),
             other => panic!("unknown step {other:?}"),
         }
     }
@@ -266,15 +266,23 @@ fn path(snapshot: &Snapshot, step: &Json) -> Result<Json> {
 }
 
 fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
-    let known = ["type", "classified", "where", "orderBy", "limit", "after"];
+    let known =
+        ["q", "type", "only", "classified", "where", "deleted", "orderBy", "limit", "offset", "after"];
     let fields = known.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
     let find = find_from_json(&fields.collect())?;
-    if step["kind"] == "relationship" {
-        let page = snapshot.find_relationships(&find)?;
-        return Ok(
-            json!({ "items": page.items.iter().map(relationship_to_json).collect::<Json>(), "next": page.next }),
-        );
-    }
-    let page = snapshot.find_entities(&find)?;
-    Ok(json!({ "items": page.items.iter().map(entity_to_json).collect::<Json>(), "next": page.next }))
+    let is_relationships = step["kind"] == "relationship";
+    Ok(match (step["do"].as_str().unwrap(), is_relationships) {
+        ("count", false) => json!({ "count": snapshot.count_entities(&find)? }),
+        ("count", true) => json!({ "count": snapshot.count_relationships(&find)? }),
+        ("explain", false) => explanation_to_json(&snapshot.explain_entities(&find)?),
+        ("explain", true) => explanation_to_json(&snapshot.explain_relationships(&find)?),
+        (_, true) => {
+            let page = snapshot.find_relationships(&find)?;
+            json!({ "items": page.items.iter().map(relationship_to_json).collect::<Json>(), "next": page.next })
+        }
+        (_, false) => {
+            let page = snapshot.find_entities(&find)?;
+            json!({ "items": page.items.iter().map(entity_to_json).collect::<Json>(), "next": page.next })
+        }
+    })
 }

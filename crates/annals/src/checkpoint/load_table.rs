@@ -75,6 +75,7 @@ impl TableParts {
         let keys = &mut self.keys;
         table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
+        table.multi_valued = keys.take(SetKind::MultiValued, 0);
         table.values = keys.take_all(SetKind::Values, limits.names).collect();
         table.past_values = keys.take_all(SetKind::PastValues, limits.names).collect();
         Ok(table)

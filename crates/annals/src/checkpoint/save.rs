@@ -19,7 +19,7 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 4;
+pub(super) const FORMAT: u64 = 5;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -35,6 +35,7 @@ pub(super) enum SetKind {
     Values,
     PastValues,
     PastLinks,
+    MultiValued,
 }
 
 /// Writes the whole graph. `record_checksum` is the CRC-32C of the record at its position: what ties it to its log.
@@ -256,6 +257,7 @@ fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table)
     for (kind, keys) in [
         (SetKind::PastValuesOf, &table.past_values_of),
         (SetKind::PastClassifiedOf, &table.past_classified_of),
+        (SetKind::MultiValued, &table.multi_valued),
     ] {
         count += save_keys(out, kind, number, 0, keys)?;
     }

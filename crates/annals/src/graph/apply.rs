@@ -278,7 +278,11 @@ impl Graph {
                 continue;
             }
             match change {
-                ValueChange::Added(name, value) => table.add_value(*name, value, slot),
+                ValueChange::Added(name, value) => {
+                    // What is added may be a member of a set.
+                    after.properties.get(*name).into_iter().for_each(|whole| table.note_set(*name, whole));
+                    table.add_value(*name, value, slot);
+                }
                 ValueChange::Removed(name, value) => {
                     table.remove_value(*name, value, slot);
                     table.add_past_value(*name, value, slot);

@@ -44,6 +44,10 @@ impl Graph {
                 PatchStep::Clear => continue,
             };
             let name = self.symbol("property", name)?;
+            if let PatchStep::Add(_, value) = step {
+                let set = Value::set([value.clone()])?;
+                self.table_mut(kind).note_set(name, &set);
+            }
             if let Some(value) = value {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
             }

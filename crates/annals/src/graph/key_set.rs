@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 mod node;
 mod range;
+mod rank;
 mod run;
 
 #[cfg(test)]
@@ -85,7 +86,6 @@ impl KeySet {
     }
 
     /// Whether there is no key.
-    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

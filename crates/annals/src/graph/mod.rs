@@ -110,6 +110,17 @@ impl Graph {
         }
     }
 
+    /// True if the type is declared, or an instance is, or was, of it.
+    pub(crate) fn is_type_known(&self, kind: TypeKind, name: symbols::Symbol) -> bool {
+        let table = self.table(kind);
+        let extents = match kind {
+            TypeKind::Classification => [&table.classified, &table.past_classified],
+            _ => [&table.extents, &table.past_extents],
+        };
+        self.types.get(kind, name).is_some()
+            || extents.iter().any(|extents| extents.of(name).is_some_and(|slots| slots.len() > 0))
+    }
+
     pub(crate) fn table_mut(&mut self, kind: TypeKind) -> &mut Table {
         match kind {
             TypeKind::Relationship => &mut self.relationships,

@@ -11,7 +11,7 @@ use super::symbols::Symbol;
 use crate::Result;
 use crate::model::{Id, Status, Value};
 
-pub(crate) use super::row_value::{Packing, Reader};
+pub(crate) use super::row_value::{Packing, Reader, any_text};
 
 /// Longest packed form; a longer instance is kept whole. Units: bytes.
 pub(crate) const PACKED_BYTES_MAX: usize = 1_024;
@@ -412,6 +412,26 @@ impl<'g> Row<'g> {
         match self {
             Row::Packed(packed) => packed.properties().find(name),
             Row::Whole(instance) => instance.properties.get(name).cloned(),
+        }
+    }
+
+    /// The text of a property that is a string, without a copy; `None` also for other values.
+    #[inline]
+    pub(crate) fn text(self, name: Symbol) -> Option<&'g str> {
+        match self {
+            Row::Packed(packed) => packed.properties().text(name),
+            Row::Whole(instance) => match instance.properties.get(name)? {
+                Value::String(text) => Some(text),
+                _ => None,
+            },
+        }
+    }
+
+    /// True if `admits` holds for a text of a property. Spilled values must have been read.
+    pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+        match self {
+            Row::Packed(packed) => packed.properties().any_text(admits),
+            Row::Whole(instance) => instance.properties.iter().any(|(_, value)| any_text(value, admits)),
         }
     }
 

@@ -154,6 +154,23 @@ impl<'g> Bytes<'g> {
         self.tagged().any(|(_, tagged)| matches!(tagged[0], STRING | OTHER) && length(tagged) >= bytes)
     }
 
+    /// The text of a property that is a string, without a copy; `None` also for other values.
+    #[inline]
+    pub(super) fn text(self, name: Symbol) -> Option<&'g str> {
+        let (_, tagged) =
+            self.tagged().find(|(found, _)| *found >= name).filter(|(found, _)| *found == name)?;
+        (tagged[0] == STRING).then(|| std::str::from_utf8(content(tagged)).expect(IN_MEMORY))
+    }
+
+    /// True if `admits` holds for a text of a property: a string, or a string in a set.
+    pub(super) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.tagged().any(|(_, tagged)| match tagged[0] {
+            STRING => admits(std::str::from_utf8(content(tagged)).expect(IN_MEMORY)),
+            OTHER => any_text(&value(tagged), admits),
+            _ => false,
+        })
+    }
+
     /// The properties whose values are in no need of memory of their own.
     pub(super) fn short(self) -> impl Iterator<Item = (Symbol, Value)> {
         self.tagged().filter(|(_, tagged)| tagged[0] < STRING).map(|(name, tagged)| (name, value(tagged)))
@@ -174,6 +191,17 @@ impl Iterator for Bytes<'_> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.count.into(), Some(self.count.into()))
+    }
+}
+
+/// True if `admits` holds for the text of a string, or for that of a string in a set.
+pub(crate) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => admits(text),
+        Value::Set(values) => {
+            values.iter().any(|value| matches!(&value, Value::String(text) if admits(text)))
+        }
+        _ => false,
     }
 }
 

@@ -6,8 +6,10 @@ use super::symbols::Symbol;
 use super::vector::Vector;
 
 const WORD_BITS: u32 = u64::BITS;
-const PAGE_WORDS: usize = 32;
-const PAGE_SLOTS: u32 = WORD_BITS * PAGE_WORDS as u32;
+/// How many words a page of a set has.
+pub(crate) const PAGE_WORDS: usize = 32;
+/// How many slots a page of a set stands for.
+pub(crate) const PAGE_SLOTS: u32 = WORD_BITS * PAGE_WORDS as u32;
 
 type Page = Arc<[u64; PAGE_WORDS]>;
 
@@ -87,6 +89,12 @@ impl SlotSet {
             (word, mask) = (0, u64::MAX);
         }
         None
+    }
+
+    /// The bits of one page; `None` if none is set.
+    #[inline]
+    pub(crate) fn page(&self, index: usize) -> Option<&[u64; PAGE_WORDS]> {
+        self.pages.get(index)?.as_deref()
     }
 
     /// The slots, ascending.

@@ -52,6 +52,8 @@ pub(crate) struct Table {
     pub(crate) past_values: Vector<KeySet>,
     /// The same by slot, so that a purge finds them. Shape: slot (4), property (4), value key.
     pub(crate) past_values_of: KeySet,
+    /// Properties of which some instance holds, or held, a set. Shape: property (4).
+    pub(crate) multi_valued: KeySet,
     /// Live entities by classification.
     pub(crate) classified: Extents,
     /// Entities that carried a classification in a version that is not in force.
@@ -116,6 +118,7 @@ impl Table {
             values: Vector::new(),
             past_values: Vector::new(),
             past_values_of: KeySet::new(),
+            multi_valued: KeySet::new(),
             classified: Extents::new(),
             past_classified: Extents::new(),
             past_classified_of: KeySet::new(),
@@ -403,12 +406,25 @@ impl Table {
     /// Adds the scalars of `value` to the index of current values.
     pub(crate) fn add_value(&mut self, name: Symbol, value: &Value, slot: u32) {
         grow(&mut self.values, name, KeySet::new);
+        self.note_set(name, value);
         let values = self.values.get_mut(name.index()).expect("grown above");
         let mut key = Vec::with_capacity(32);
         for_each_indexed(value, |scalar| {
             value_key(scalar, slot, &mut key);
             values.insert(&key);
         });
+    }
+
+    /// Notes that one value may stand at several places of the index of this property, if it is a set.
+    pub(crate) fn note_set(&mut self, name: Symbol, value: &Value) {
+        if matches!(value, Value::Set(_)) && !self.is_multi_valued(name) {
+            self.multi_valued.insert(&name.0.to_be_bytes());
+        }
+    }
+
+    /// True if some instance holds, or held, a set as this property.
+    pub(crate) fn is_multi_valued(&self, name: Symbol) -> bool {
+        !self.multi_valued.is_empty() && self.multi_valued.contains(&name.0.to_be_bytes())
     }
 
     /// Takes the scalars of `value` out of the index of current values.
@@ -424,6 +440,7 @@ impl Table {
     /// Adds the scalars of `value` to the index of values of the past.
     pub(crate) fn add_past_value(&mut self, name: Symbol, value: &Value, slot: u32) {
         grow(&mut self.past_values, name, KeySet::new);
+        self.note_set(name, value);
         let values = self.past_values.get_mut(name.index()).expect("grown above");
         let (mut key, mut key_of) = (Vec::with_capacity(32), Vec::with_capacity(32));
         for_each_indexed(value, |scalar| {

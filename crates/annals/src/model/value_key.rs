@@ -159,6 +159,28 @@ pub(crate) fn append_text_prefix(prefix: &Value, out: &mut Vec<u8>) {
     }
 }
 
+/// True if the index key of a text holds only its beginning.
+pub(crate) fn key_is_cut(key: &[u8]) -> bool {
+    key.ends_with(&END_CUT)
+}
+
+/// Puts the bytes of the text of a key, behind its tag, into `text`. The key must hold the whole text.
+pub(crate) fn decode_key_text(key: &[u8], text: &mut Vec<u8>) {
+    text.clear();
+    let body = key.get(1..key.len().saturating_sub(END_WHOLE.len())).unwrap_or_default();
+    if !body.contains(&0) {
+        text.extend_from_slice(body);
+        return;
+    }
+    let mut bytes = body.iter();
+    while let Some(&byte) = bytes.next() {
+        text.push(byte);
+        if byte == 0 {
+            bytes.next();
+        }
+    }
+}
+
 /// Restores the scalar of an exact key; `None` if the bytes are no such key.
 pub(super) fn decode_key(key: &[u8]) -> Option<Value> {
     let (&tag, rest) = key.split_first()?;

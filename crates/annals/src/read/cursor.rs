@@ -17,7 +17,7 @@ pub(super) fn encode(plan: u8, key: &[u8]) -> String {
 
 /// Reads the key of a cursor that [`encode`] made for the same plan.
 ///
-/// Errors: `InvalidArgument` if the text is no cursor, or one of another query.
+/// Errors: `InvalidPage` if the text is no cursor, or one of another query.
 pub(super) fn decode(plan: u8, text: &str) -> Result<Vec<u8>> {
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_hex || text.len() < 2 + 2 * KEY_BYTES_MIN || text.len() > 4096 {
@@ -35,7 +35,7 @@ pub(super) fn decode(plan: u8, text: &str) -> Result<Vec<u8>> {
 /// The error for a cursor of another query.
 pub(super) fn foreign(text: &str) -> Error {
     Error::new(
-        ErrorKind::InvalidArgument,
+        ErrorKind::InvalidPage,
         format!("cursor {text:?}: expected the one of this query's page before; start from the first page"),
     )
 }

@@ -10,7 +10,6 @@ mod find;
 mod instance;
 mod many;
 mod neighbors;
-mod plan;
 mod relationships;
 mod sort;
 mod source;
@@ -21,7 +20,7 @@ mod versions;
 
 pub use cancel::Cancel;
 pub use compare::{ClassificationDifference, Difference, InstanceChange, PropertyDifference};
-pub use find::{Condition, Find, Operator, Order, Page};
+pub use find::{Explanation, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use relationships::RelationshipsOf;

@@ -108,7 +108,8 @@ impl RelationshipsOf {
             return Err(invalid("directions: expected out, in or both, found none".into()));
         }
         if self.limit == 0 || self.limit > LIMIT_MAX {
-            return Err(invalid(format!("limit: expected 1 to {LIMIT_MAX}, found {}", self.limit)));
+            let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", self.limit);
+            return Err(Error::new(ErrorKind::InvalidPage, text));
         }
         Ok(())
     }
@@ -152,8 +153,8 @@ impl LinksOf<'_> {
 impl Snapshot {
     /// One page of the relationships of an entity.
     ///
-    /// Errors: `NotFound` for an unknown entity or type; `InvalidArgument` for a foreign cursor, a limit of 0 or over
-    /// 100,000, or an unknown status; `TooLarge` for more than `visited_max` relationships to put in order; `Cancelled`; those of
+    /// Errors: `NotFound` for an unknown entity or type; `InvalidPage` for a foreign cursor, a limit of 0 or over
+    /// 100,000; `InvalidArgument` for an unknown status; `TooLarge` for more than `visited_max` relationships to put in order; `Cancelled`; those of
     /// reading history.
     pub fn relationships_of(&self, id: &Id, of: &RelationshipsOf) -> Result<Page<Relationship<'_>>> {
         of.check()?;

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::find::Order;
 use super::instance::Held;
 use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::table::for_each_indexed;
 use crate::model::{Id, TypeKind, append_index_key};
+use crate::search::Order;
 
 /// What to order by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -15,8 +15,9 @@ use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeDefinition, TypeKind, TypePatch, Value, check_name,
 };
-use crate::read::{Entity, Find, Neighbors, Page, Pending, Relationship, Snapshot};
+use crate::read::{Entity, Neighbors, Page, Pending, Relationship, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody};
+use crate::search::Find;
 use crate::{Direction, Error, ErrorKind, Result};
 
 /// Largest transaction. Units: bytes of its record.
@@ -351,14 +352,27 @@ impl Transaction {
 
     /// Finds entities, with this transaction's own changes.
     pub fn find_entities(&mut self, find: &Find) -> Result<Page<Entity<'_>>> {
-        self.reads.search(TypeKind::Entity, find.type_name.clone());
+        self.note_search(TypeKind::Entity, find);
         self.current()?.find_entities(find)
     }
 
     /// Finds relationships, with this transaction's own changes.
     pub fn find_relationships(&mut self, find: &Find) -> Result<Page<Relationship<'_>>> {
-        self.reads.search(TypeKind::Relationship, find.type_name.clone());
+        self.note_search(TypeKind::Relationship, find);
         self.current()?.find_relationships(find)
+    }
+
+    fn note_search(&mut self, kind: TypeKind, find: &Find) {
+        if find.types.is_empty() {
+            self.reads.search(kind, None);
+        }
+        for name in &find.types {
+            self.reads.search(kind, Some(Arc::clone(name)));
+        }
+        if find.filter.asks_for_links() {
+            self.reads.search(TypeKind::Entity, None);
+            self.reads.search(TypeKind::Relationship, None);
+        }
     }
 
     fn current(&mut self) -> Result<&Snapshot> {

@@ -10,6 +10,7 @@ pub mod reference;
 pub mod operations;
 pub mod compare;
 pub mod plain_graph;
+pub mod search;
 
 pub use checked::CheckedRepository;
 pub use dump::dump;

@@ -81,11 +81,11 @@ impl Snapshot {
     /// # Ok::<(), annals::Error>(())
     /// ```
     ///
-    /// Errors: as [`Snapshot::neighborhood`]; `InvalidArgument` for a limit of 0 or over 100,000.
+    /// Errors: as [`Snapshot::neighborhood`]; `InvalidPage` for a limit of 0 or over 100,000.
     pub fn related(&self, start: &Id, related: &Related) -> Result<RelatedPage<'_>> {
         if related.limit == 0 || related.limit > LIMIT_MAX {
             let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", related.limit);
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
+            return Err(Error::new(ErrorKind::InvalidPage, text));
         }
         let question = Question {
             position: self.position().0,

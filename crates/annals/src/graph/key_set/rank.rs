@@ -1,0 +1,39 @@
+//! Tells about how many keys lie between two bounds, without walking them.
+
+use std::ops::Bound;
+
+use super::{KeySet, Node};
+
+impl KeySet {
+    /// About how many keys lie between two bounds: exact within one leaf, and in larger ranges as good as the tree is
+    /// evenly filled.
+    pub(crate) fn count_about(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> usize {
+        let edge = |bound: Bound<&[u8]>, open: f64| match bound {
+            Bound::Included(key) | Bound::Excluded(key) => self.part_before(key),
+            Bound::Unbounded => open,
+        };
+        let part = edge(to, 1.0) - edge(from, 0.0);
+        // Truncation is what an estimate may do.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        let count = (part * self.len() as f64).round().max(0.0) as usize;
+        count
+    }
+
+    // Which part of all keys is smaller than `key`, from 0 to 1.
+    fn part_before(&self, key: &[u8]) -> f64 {
+        let (mut start, mut width) = (0.0, 1.0);
+        let mut node = &*self.root;
+        #[allow(clippy::cast_precision_loss)]
+        loop {
+            if let Node::Leaf(leaf) = node {
+                let at = leaf.search(key).unwrap_or_else(|at| at);
+                return start + width * at as f64 / leaf.len().max(1) as f64;
+            }
+            let branch = node.branch();
+            let index = branch.child_index(key);
+            width /= branch.children_len() as f64;
+            start += width * index as f64;
+            node = node.child(index);
+        }
+    }
+}

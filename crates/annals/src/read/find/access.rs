@@ -1,0 +1,275 @@
+//! Ways to gather everything that may be found, in no order.
+
+use std::ops::Bound as Edge;
+
+use super::bounds::Bounds;
+use super::domain::Domain;
+use super::test::{Bound, Test};
+use super::value_test::ValueTest;
+use crate::Result;
+use crate::graph::key_set::KeySet;
+use crate::graph::symbols::Symbol;
+use crate::graph::table::{Table, slot_of_key};
+use crate::model::{Id, decode_key_text, key_is_cut};
+use crate::read::snapshot::Snapshot;
+use crate::search::{Header, Operator, Pattern};
+
+/// Places that together hold everything that may be found.
+#[derive(Clone)]
+pub(super) struct Access<'t> {
+    sources: Vec<Source<'t>>,
+    /// About how many candidates.
+    pub(super) len: usize,
+}
+
+#[derive(Clone)]
+enum Source<'t> {
+    /// Everything in the domain.
+    Domain,
+    /// Values of a property within bounds.
+    Values(Symbol, Bounds),
+    /// Strings of a property that a pattern admits.
+    Texts(Symbol, &'t Pattern),
+    /// Instances with these ids.
+    Ids(Vec<u32>),
+}
+
+/// What is searched, and since when.
+pub(super) struct Places<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) table: &'s Table,
+    /// True if values that are not held now count as well.
+    pub(super) with_past: bool,
+}
+
+impl<'s> Places<'s> {
+    fn sets(&self, property: Symbol) -> impl Iterator<Item = &'s KeySet> {
+        let past = self.table.past_values.get(property.index()).filter(|_| self.with_past);
+        self.table.values.get(property.index()).into_iter().chain(past)
+    }
+
+    fn is_indexed(&self, property: Symbol) -> bool {
+        !self.snapshot.graph().types.unindexed.contains(&property)
+    }
+
+    /// The symbols of all properties with values.
+    fn properties(&self) -> impl Iterator<Item = Symbol> {
+        let count = self.table.values.len().max(self.table.past_values.len());
+        (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
+    }
+
+    /// About how many keys lie within bounds.
+    pub(super) fn count(&self, property: Symbol, bounds: &Bounds) -> usize {
+        let edges =
+            (Edge::Included(&bounds.low[..]), bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded));
+        self.sets(property).map(|set| set.count_about(edges.0, edges.1)).sum()
+    }
+}
+
+impl<'t> Access<'t> {
+    /// Everything in the domain.
+    pub(super) fn domain(domain: &Domain) -> Access<'t> {
+        Access { sources: vec![Source::Domain], len: domain.len_max() }
+    }
+
+    /// The ways to gather what fulfils a test.
+    pub(super) fn all(places: &Places, test: &'t Test) -> Vec<Access<'t>> {
+        match test {
+            Test::All(parts) => {
+                let mut accesses: Vec<Access> =
+                    parts.iter().filter_map(|part| Access::of(places, part)).collect();
+                accesses.extend(Access::intersected(places, parts));
+                accesses
+            }
+            one => Access::of(places, one).into_iter().collect(),
+        }
+    }
+
+    /// The best way to gather what fulfils a test; `None` if no index tells.
+    fn of(places: &Places, test: &'t Test) -> Option<Access<'t>> {
+        match test {
+            Test::All(_) => Access::all(places, test).into_iter().min_by_key(|access| access.len),
+            Test::Any(parts) => {
+                let mut union = Access { sources: Vec::new(), len: 0 };
+                for part in parts {
+                    let access = Access::of(places, part)?;
+                    union.len += access.len;
+                    union.sources.extend(access.sources);
+                }
+                Some(union)
+            }
+            Test::Property(None, test) => {
+                (test.operator != Operator::Missing).then(|| Access { sources: Vec::new(), len: 0 })
+            }
+            Test::Property(Some(name), test) if places.is_indexed(*name) => {
+                Access::of_property(places, *name, test)
+            }
+            Test::AnyText(pattern) if places.snapshot.graph().types.unindexed.is_empty() => {
+                let mut access = Access { sources: Vec::new(), len: 0 };
+                for name in places.properties() {
+                    let one = Access::of_pattern(places, name, pattern);
+                    access.len += one.len;
+                    access.sources.extend(one.sources);
+                }
+                Some(access)
+            }
+            Test::Header(Header::Id, test)
+                if matches!(test.operator, Operator::Equal | Operator::In) && !test.is_of_text() =>
+            {
+                let texts = test.values.iter().filter_map(|value| value.as_str());
+                let slots: Vec<u32> = texts
+                    .filter_map(|text| Id::new(text).ok())
+                    .filter_map(|id| places.table.slot(&id))
+                    .collect();
+                Some(Access { len: slots.len(), sources: vec![Source::Ids(slots)] })
+            }
+            _ => None,
+        }
+    }
+
+    fn of_property(places: &Places, name: Symbol, test: &'t ValueTest) -> Option<Access<'t>> {
+        if let Some(stretches) = Bounds::of(test) {
+            let len = stretches.iter().map(|bounds| places.count(name, bounds)).sum();
+            let sources = stretches.into_iter().map(|bounds| Source::Values(name, bounds)).collect();
+            return Some(Access { sources, len });
+        }
+        let pattern = test.pattern.as_ref().filter(|_| test.is_of_text())?;
+        Some(Access::of_pattern(places, name, pattern))
+    }
+
+    fn of_pattern(places: &Places, name: Symbol, pattern: &'t Pattern) -> Access<'t> {
+        match pattern {
+            // A condition on a property asks for an IRI as well; any text is a string.
+            Pattern::Equal(text) | Pattern::Prefix(text) => {
+                let bounds = Bounds::of_text(text, matches!(pattern, Pattern::Prefix(_)));
+                let len = places.count(name, &bounds);
+                Access {
+                    sources: if len == 0 { Vec::new() } else { vec![Source::Values(name, bounds)] },
+                    len,
+                }
+            }
+            _ => {
+                let texts = Bounds::texts();
+                // What a pattern admits is not known before it was asked: half, so that a range is preferred.
+                let len = places.count(name, &texts) / 2;
+                Access { sources: vec![Source::Texts(name, pattern)], len }
+            }
+        }
+    }
+
+    // Several conditions on one property that holds single values are one stretch.
+    fn intersected(places: &Places, parts: &[Test]) -> Vec<Access<'t>> {
+        let mut found: Vec<(Symbol, Bounds, usize)> = Vec::new();
+        for part in parts {
+            let Test::Property(Some(name), test) = part else { continue };
+            let Some([bounds]) =
+                Bounds::of(test).as_deref().and_then(|all| <&[Bounds; 1]>::try_from(all).ok()).cloned()
+            else {
+                continue;
+            };
+            match found.iter_mut().find(|(known, ..)| known == name) {
+                Some((_, known, count)) => {
+                    known.intersect(&bounds);
+                    *count += 1;
+                }
+                None => found.push((*name, bounds, 1)),
+            }
+        }
+        found.retain(|(name, _, count)| {
+            *count > 1 && places.is_indexed(*name) && !places.table.is_multi_valued(*name)
+        });
+        found
+            .into_iter()
+            .map(|(name, bounds, _)| Access {
+                len: places.count(name, &bounds),
+                sources: vec![Source::Values(name, bounds)],
+            })
+            .collect()
+    }
+
+    /// The slots of all candidates in the domain, ascending, each once.
+    pub(super) fn gather(&self, places: &Places, domain: &Domain, bound: &Bound) -> Result<Vec<u32>> {
+        let mut slots = Vec::new();
+        let take = |slot: u32, slots: &mut Vec<u32>| -> Result<()> {
+            bound.visit(places.snapshot)?;
+            if domain.contains(slot) {
+                slots.push(slot);
+            }
+            Ok(())
+        };
+        for source in &self.sources {
+            match source {
+                Source::Domain => {
+                    for slot in domain.slots(None, false) {
+                        bound.visit(places.snapshot)?;
+                        slots.push(slot);
+                    }
+                }
+                Source::Ids(ids) => ids.iter().try_for_each(|slot| take(*slot, &mut slots))?,
+                Source::Values(name, bounds) => {
+                    for set in places.sets(*name) {
+                        for key in bounds.range(set) {
+                            take(slot_of_key(key), &mut slots)?;
+                        }
+                    }
+                }
+                Source::Texts(name, pattern) => {
+                    for set in places.sets(*name) {
+                        gather_texts(places, set, pattern, bound, &mut |slot| take(slot, &mut slots))?;
+                    }
+                }
+            }
+        }
+        if !slots.is_sorted() {
+            slots.sort_unstable();
+        }
+        slots.dedup();
+        Ok(slots)
+    }
+
+    /// What it walks, for people.
+    pub(super) fn describe(&self, places: &Places) -> String {
+        let name = |name: &Symbol| places.snapshot.graph().names.name(*name).to_string();
+        let one = |source: &Source| match source {
+            Source::Domain => "everything of the types and classifications".to_owned(),
+            Source::Values(property, _) => format!("values of {} within bounds", name(property)),
+            Source::Texts(property, _) => format!("texts of {} that the pattern admits", name(property)),
+            Source::Ids(ids) => format!("{} ids", ids.len()),
+        };
+        match &self.sources[..] {
+            [] => "nothing: no index has it".to_owned(),
+            [only] => one(only),
+            [first, ..] => format!("{} and {} more stretches of indexes", one(first), self.sources.len() - 1),
+        }
+    }
+}
+
+/// Asks the pattern once for each value, and takes all slots that hold it.
+fn gather_texts(
+    places: &Places,
+    set: &KeySet,
+    pattern: &Pattern,
+    bound: &Bound,
+    take: &mut dyn FnMut(u32) -> Result<()>,
+) -> Result<()> {
+    let bounds = Bounds::texts();
+    let mut before: &[u8] = &[];
+    let mut is_admitted = false;
+    let mut text = Vec::new();
+    for key in bounds.range(set) {
+        let value = &key[..key.len() - 4];
+        if value != before {
+            bound.visit(places.snapshot)?;
+            before = value;
+            // Of a long text the index has only the beginning.
+            is_admitted = key_is_cut(value) || {
+                decode_key_text(value, &mut text);
+                std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))
+            };
+        }
+        if is_admitted {
+            take(slot_of_key(key))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,257 @@
+//! Sets of slots that candidates come from: what is of some types and carries some classifications.
+
+use crate::graph::slot_set::{Extents, PAGE_SLOTS, PAGE_WORDS, SlotSet};
+use crate::graph::symbols::Symbol;
+use crate::graph::table::Table;
+
+/// More sets are not asked one by one.
+const SETS_FEW: usize = 6;
+
+/// An intersection of unions, never written out: pages of 2,048 slots are combined when somebody comes to them.
+pub(super) struct Domain<'g> {
+    table: &'g Table,
+    // Invariant: at least one union.
+    unions: Vec<Union<'g>>,
+}
+
+struct Union<'g> {
+    sets: Vec<&'g SlotSet>,
+    len: usize,
+    // The types, if it is of the live instances of types: their rows tell the type as well.
+    types: Vec<Symbol>,
+}
+
+/// Which instances a search may find, apart from what it asks of them.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Reach {
+    /// Live ones of the present.
+    pub(super) live: bool,
+    /// Deleted ones, or live ones of the past.
+    pub(super) other: bool,
+}
+
+impl<'g> Domain<'g> {
+    /// All instances.
+    pub(super) fn all(table: &'g Table, reach: Reach) -> Domain<'g> {
+        let mut sets = Vec::new();
+        sets.extend(reach.live.then(|| table.live_slots()));
+        sets.extend(reach.other.then(|| table.dead_slots()));
+        let len = sets.iter().map(|set| set.len()).sum();
+        Domain { table, unions: vec![Union { sets, len, types: Vec::new() }] }
+    }
+
+    /// Restricts it to instances of these types.
+    pub(super) fn of_types(&mut self, types: &[Symbol], reach: Reach) {
+        let mut union = Union::new(types, &self.table.extents, reach.live);
+        union.add(types, &self.table.past_extents, reach.other);
+        if !reach.other && union.sets.len() > SETS_FEW {
+            union.types = types.to_vec();
+        }
+        self.push(union);
+    }
+
+    /// Restricts it to entities with one of these classifications.
+    pub(super) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
+        let mut union = Union::new(names, &self.table.classified, reach.live);
+        union.add(names, &self.table.past_classified, reach.other);
+        self.push(union);
+    }
+
+    fn push(&mut self, union: Union<'g>) {
+        // All instances say nothing that a list of some does not say.
+        if self.unions.len() == 1 && self.unions[0].is_all(self.table) {
+            self.unions.clear();
+        }
+        self.unions.push(union);
+    }
+
+    /// At most so many.
+    pub(super) fn len_max(&self) -> usize {
+        self.unions.iter().map(|union| union.len).min().unwrap_or(0)
+    }
+
+    /// How many there are, without looking at each.
+    pub(super) fn count(&self) -> usize {
+        if let [union] = &self.unions[..]
+            && (union.sets.len() == 1 || !union.types.is_empty())
+        {
+            // Nothing is of two types.
+            return union.len;
+        }
+        (0..self.pages_len()).map(|page| ones(&self.words(page))).sum()
+    }
+
+    fn pages_len(&self) -> usize {
+        self.table.slots_count().div_ceil(PAGE_SLOTS as usize)
+    }
+
+    fn words(&self, page: usize) -> [u64; PAGE_WORDS] {
+        let mut words = [0; PAGE_WORDS];
+        for (index, union) in self.unions.iter().enumerate() {
+            let mut own = [0; PAGE_WORDS];
+            for set in &union.sets {
+                if let Some(page) = set.page(page) {
+                    own.iter_mut().zip(page).for_each(|(own, more)| *own |= more);
+                }
+            }
+            if index == 0 {
+                words = own;
+            } else {
+                words.iter_mut().zip(own).for_each(|(words, own)| *words &= own);
+            }
+        }
+        words
+    }
+
+    /// True if the slot is in it.
+    #[inline]
+    pub(super) fn contains(&self, slot: u32) -> bool {
+        self.unions.iter().all(|union| {
+            if union.types.is_empty() {
+                return union.sets.iter().any(|set| set.contains(slot));
+            }
+            self.table.is_live(slot)
+                && self.table.row(slot).is_some_and(|row| union.types.binary_search(&row.type_name()).is_ok())
+        })
+    }
+
+    /// The slots behind `after`, ascending; or before it, descending.
+    pub(super) fn slots(&self, after: Option<u32>, is_descending: bool) -> Slots<'_, 'g> {
+        let pages = self.pages_len();
+        let page = match after {
+            Some(slot) => (slot / PAGE_SLOTS) as usize,
+            None if is_descending => pages.saturating_sub(1),
+            None => 0,
+        };
+        let mut words = if page < pages { self.words(page) } else { [0; PAGE_WORDS] };
+        if let Some(slot) = after.filter(|_| page < pages) {
+            let (word, bit) = ((slot % PAGE_SLOTS / u64::BITS) as usize, slot % u64::BITS);
+            let behind = if bit == u64::BITS - 1 { 0 } else { u64::MAX << (bit + 1) };
+            let before = (1u64 << bit) - 1;
+            for (index, bits) in words.iter_mut().enumerate() {
+                let kept = match index.cmp(&word) {
+                    std::cmp::Ordering::Less => {
+                        if is_descending {
+                            u64::MAX
+                        } else {
+                            0
+                        }
+                    }
+                    std::cmp::Ordering::Equal => {
+                        if is_descending {
+                            before
+                        } else {
+                            behind
+                        }
+                    }
+                    std::cmp::Ordering::Greater => {
+                        if is_descending {
+                            0
+                        } else {
+                            u64::MAX
+                        }
+                    }
+                };
+                *bits &= kept;
+            }
+        }
+        Slots { domain: self, page, pages, words, is_descending }
+    }
+}
+
+impl<'g> Union<'g> {
+    fn new(names: &[Symbol], extents: &'g Extents, is_used: bool) -> Union<'g> {
+        let mut union = Union { sets: Vec::new(), len: 0, types: Vec::new() };
+        union.add(names, extents, is_used);
+        union
+    }
+
+    fn add(&mut self, names: &[Symbol], extents: &'g Extents, is_used: bool) {
+        let sets = names.iter().filter_map(|name| extents.of(*name)).filter(|set| is_used && set.len() > 0);
+        for set in sets {
+            self.len += set.len();
+            self.sets.push(set);
+        }
+    }
+
+    fn is_all(&self, table: &Table) -> bool {
+        self.types.is_empty()
+            && self
+                .sets
+                .iter()
+                .any(|set| std::ptr::eq(*set, table.live_slots()) || std::ptr::eq(*set, table.dead_slots()))
+    }
+}
+
+fn ones(words: &[u64; PAGE_WORDS]) -> usize {
+    words.iter().map(|bits| bits.count_ones() as usize).sum()
+}
+
+/// The slots of a domain, in one direction.
+pub(super) struct Slots<'d, 'g> {
+    domain: &'d Domain<'g>,
+    page: usize,
+    pages: usize,
+    words: [u64; PAGE_WORDS],
+    is_descending: bool,
+}
+
+impl Slots<'_, '_> {
+    /// Leaves out up to `count` slots, a page at a time; tells how many.
+    pub(super) fn skip_slots(&mut self, count: usize) -> usize {
+        let mut left = count;
+        while left > 0 {
+            let here = ones(&self.words);
+            if here > left {
+                for _ in 0..left {
+                    self.next();
+                }
+                return count;
+            }
+            left -= here;
+            if !self.turn() {
+                self.words = [0; PAGE_WORDS];
+                break;
+            }
+        }
+        count - left
+    }
+
+    // Goes to the next page; false at the end.
+    fn turn(&mut self) -> bool {
+        let next = if self.is_descending { self.page.checked_sub(1) } else { Some(self.page + 1) };
+        let Some(next) = next.filter(|next| *next < self.pages) else { return false };
+        self.page = next;
+        self.words = self.domain.words(next);
+        true
+    }
+}
+
+impl Iterator for Slots<'_, '_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        loop {
+            let mut words = self.words.iter();
+            let found = if self.is_descending {
+                words.rposition(|bits| *bits != 0)
+            } else {
+                words.position(|bits| *bits != 0)
+            };
+            if let Some(word) = found {
+                let bits = self.words[word];
+                let bit = if self.is_descending {
+                    u64::BITS - 1 - bits.leading_zeros()
+                } else {
+                    bits.trailing_zeros()
+                };
+                self.words[word] &= !(1 << bit);
+                return Some(self.page as u32 * PAGE_SLOTS + word as u32 * u64::BITS + bit);
+            }
+            if !self.turn() {
+                return None;
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Tells how a search was answered.
+
+use super::access::Places;
+use super::domain::Domain;
+use super::order::Key;
+use super::plan::Walk;
+use super::run::{Search, Steps};
+
+/// How a page was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The search in its text form, as it was understood.
+    pub search: String,
+    /// The order of what is found.
+    pub order: String,
+    /// What was walked or gathered; a second one if the first took too long.
+    pub plans: Vec<String>,
+    /// At most so many instances are of the types and carry the classifications asked for.
+    pub domain: usize,
+    /// Candidates that the indexes led to.
+    pub candidates: usize,
+    /// Candidates that conditions were asked of.
+    pub verified: usize,
+    /// Values and links that were looked at, candidates included.
+    pub visited: usize,
+    /// Instances on the page.
+    pub found: usize,
+}
+
+impl Explanation {
+    pub(super) fn new(search: &Search, domain: &Domain, steps: Steps) -> Explanation {
+        let names = &search.snapshot.graph().names;
+        let mut order = String::new();
+        for (key, is_descending) in &search.sorting.keys {
+            match key {
+                Key::Property(Some(name)) => order.push_str(names.name(*name)),
+                Key::Property(None) => order.push_str("a property that nothing has"),
+                Key::Header(header) => {
+                    order.push('@');
+                    order.push_str(header.name());
+                }
+            }
+            order.push_str(if *is_descending { " desc, then " } else { ", then " });
+        }
+        order.push_str("age");
+        Explanation {
+            search: search.find.to_string(),
+            order,
+            plans: steps.plans,
+            domain: domain.len_max(),
+            candidates: steps.candidates,
+            verified: steps.verified,
+            visited: search.bound.visited(),
+            found: steps.found,
+        }
+    }
+}
+
+/// What a walk goes along, for people.
+pub(super) fn of_walk(walk: &Walk, places: &Places) -> String {
+    let names = &places.snapshot.graph().names;
+    let way = |is_descending: &bool| if *is_descending { "youngest first" } else { "oldest first" };
+    match walk {
+        Walk::Slots { is_descending } => {
+            format!("walk everything of the types and classifications, {}", way(is_descending))
+        }
+        Walk::Run { property, .. } => format!("walk one value of {}, oldest first", names.name(*property)),
+        Walk::Values { property, bounds, is_descending, with_absent } => format!(
+            "walk {} values of {}, {} first{}",
+            if bounds.is_narrow() { "a range of the" } else { "all" },
+            names.name(*property),
+            if *is_descending { "largest" } else { "smallest" },
+            if *with_absent { ", then what lacks it" } else { "" }
+        ),
+    }
+}

@@ -1,0 +1,20 @@
+//! Finds instances: plans a search, walks indexes, verifies what they lead to, page by page.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+mod value_test;
+mod subject;
+mod test;
+mod resolve;
+mod domain;
+mod order;
+mod bounds;
+mod access;
+mod plan;
+mod walk;
+mod run;
+mod cursor;
+mod explain;
+
+pub use explain::Explanation;
+pub use run::Page;

@@ -1,0 +1,197 @@
+//! The total order of what is found: the keys of the search, then age. It does not depend on how things are found, so a
+//! page can be continued by another plan than the one that began.
+
+use std::fmt::Write;
+
+use super::bounds::Bounds;
+use super::subject::Subject;
+use super::test::Test;
+use crate::graph::symbols::Symbol;
+use crate::graph::table::for_each_indexed;
+use crate::model::{Id, TypeKind, append_index_key};
+use crate::read::snapshot::Snapshot;
+use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
+
+/// Before the key of what has the field, and of what lacks it: the latter comes last in both directions.
+pub(super) const PRESENT: u8 = 1;
+pub(super) const ABSENT: u8 = 2;
+
+/// One key of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    /// No symbol: nothing ever had a property of this name.
+    Property(Option<Symbol>),
+    Header(Header),
+}
+
+pub(super) struct Sorting {
+    pub(super) keys: Vec<(Key, bool)>,
+    /// Tells cursors of different orders apart.
+    pub(super) number: u32,
+}
+
+/// Orders that an index has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// By age.
+    Slots { is_descending: bool },
+    /// By the values of one property.
+    Values { property: Symbol, is_descending: bool },
+    /// None: what is found must be sorted.
+    Mixed,
+}
+
+impl Sorting {
+    /// The order of a search; of one that asks for none, the one that its conditions suggest, whatever the data.
+    pub(super) fn of(snapshot: &Snapshot, find: &Find, test: &Test) -> Sorting {
+        let names = &snapshot.graph().names;
+        let mut sorts = find.order.clone();
+        if sorts.is_empty()
+            && let Some(property) = ranged_property(snapshot, test)
+        {
+            let field = Field::Property(names.name(property).clone());
+            sorts.push(OrderBy { field, order: Order::Ascending });
+        }
+        let mut text = String::new();
+        let mut keys = Vec::new();
+        for sort in &sorts {
+            let _ = write!(text, "{sort},");
+            let key = match &sort.field {
+                Field::Property(name) => Key::Property(names.find(name)),
+                Field::Header(header) => Key::Header(*header),
+                Field::AnyText => continue,
+            };
+            keys.push((key, sort.order == Order::Descending));
+        }
+        Sorting { keys, number: crc32c::crc32c(text.as_bytes()) }
+    }
+
+    pub(super) fn shape(&self, snapshot: &Snapshot) -> Shape {
+        match self.keys[..] {
+            [] => Shape::Slots { is_descending: false },
+            [(Key::Property(Some(property)), is_descending)]
+                if !snapshot.graph().types.unindexed.contains(&property) =>
+            {
+                Shape::Values { property, is_descending }
+            }
+            _ => Shape::Mixed,
+        }
+    }
+
+    /// True if the youngest of equals comes first.
+    pub(super) fn is_last_descending(&self) -> bool {
+        self.keys.last().is_some_and(|(_, is_descending)| *is_descending)
+    }
+
+    /// Writes the place of an instance in the order. Shape: for each key 1 and the value, or 2; then the slot.
+    pub(super) fn write_key(
+        &self,
+        snapshot: &Snapshot,
+        kind: TypeKind,
+        slot: u32,
+        subject: Subject,
+        out: &mut Vec<u8>,
+    ) {
+        out.clear();
+        for (key, is_descending) in &self.keys {
+            let start = out.len();
+            out.push(PRESENT);
+            match key {
+                Key::Property(None) => {}
+                Key::Property(Some(name)) => {
+                    if let Some(value) = subject.property(snapshot, *name) {
+                        append_sort_key(&value, *is_descending, out);
+                    }
+                }
+                Key::Header(Header::Id) => append_id(snapshot.graph().table(kind).id(slot), out),
+                Key::Header(header) => {
+                    if let Some(value) = subject.header(snapshot, *header) {
+                        append_index_key(&value, out);
+                    }
+                }
+            }
+            if out.len() == start + 1 {
+                out[start] = ABSENT;
+            } else if *is_descending {
+                out[start + 1..].iter_mut().for_each(|byte| *byte = !*byte);
+            }
+        }
+        append_slot(slot, self.is_last_descending(), out);
+    }
+}
+
+/// Appends the slot, with which every key ends.
+pub(super) fn append_slot(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
+    let slot = if is_descending { !slot } else { slot };
+    out.extend_from_slice(&slot.to_be_bytes());
+}
+
+/// The slot at the end of a key. A foreign cursor may hold anything, but at least four bytes.
+pub(super) fn slot_of(key: &[u8], is_descending: bool) -> u32 {
+    let bytes = key.last_chunk().copied().unwrap_or_default();
+    let slot = u32::from_be_bytes(bytes);
+    if is_descending { !slot } else { slot }
+}
+
+/// Appends the key of the smallest scalar of a value, or of the greatest.
+fn append_sort_key(value: &crate::Value, is_greatest: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    let mut own = Vec::new();
+    for_each_indexed(value, |scalar| {
+        own.clear();
+        append_index_key(scalar, &mut own);
+        let is_first = out.len() == start;
+        if is_first || (own[..] > out[start..]) == is_greatest {
+            out.truncate(start);
+            out.extend_from_slice(&own);
+        }
+    });
+}
+
+/// Appends an id so that ids are ordered as they compare, and none begins another.
+fn append_id(id: &Id, out: &mut Vec<u8>) {
+    match id.uuid_bytes() {
+        Some(bytes) => {
+            out.push(0);
+            out.extend_from_slice(bytes);
+        }
+        None => {
+            // Texts of ids have no control characters, so no zero.
+            out.push(1);
+            out.extend_from_slice(id.text().unwrap_or_default().as_bytes());
+            out.push(0);
+        }
+    }
+}
+
+/// The property whose range decides what a search finds, if no condition names values.
+fn ranged_property(snapshot: &Snapshot, test: &Test) -> Option<Symbol> {
+    let parts = match test {
+        Test::All(parts) => &parts[..],
+        one => std::slice::from_ref(one),
+    };
+    let mut ranged = None;
+    for part in parts {
+        match part {
+            Test::Property(Some(name), test) if !snapshot.graph().types.unindexed.contains(name) => {
+                match test.operator {
+                    Operator::Equal | Operator::In => return None,
+                    _ if ranged.is_none() && Bounds::of(test).is_some() => ranged = Some(*name),
+                    _ => {}
+                }
+            }
+            Test::Header(Header::Id, test) if matches!(test.operator, Operator::Equal | Operator::In) => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    ranged
+}
+
+/// Writes the place of an instance that lacks the only key of an order.
+pub(super) fn absent_key(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
+    out.clear();
+    out.push(ABSENT);
+    append_slot(slot, is_descending, out);
+}

@@ -1,0 +1,150 @@
+//! Looks up the names of a search.
+
+use super::test::{LinkTest, Test};
+use super::value_test::ValueTest;
+use crate::graph::symbols::Symbol;
+use crate::model::{Direction, Instant, TypeKind, Value};
+use crate::read::snapshot::Snapshot;
+use crate::search::{Condition, Expression, Field, Find, LinkDirection, Pattern};
+use crate::{Error, ErrorKind, Result};
+
+/// The types that a search is restricted to, ascending; `None` for all.
+///
+/// Errors: `NotFound` for a type that is not declared where types are, and that nothing is of; `InvalidExpression` for
+/// one of `only` that is no subtype.
+pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<Option<Vec<Symbol>>> {
+    if find.types.is_empty() && find.subtypes.is_empty() {
+        return Ok(None);
+    }
+    let mut types = Vec::new();
+    for name in &find.types {
+        types.extend(known_types(snapshot, kind, name)?);
+    }
+    types.sort_unstable();
+    types.dedup();
+    if find.subtypes.is_empty() {
+        return Ok(Some(types));
+    }
+    let mut subtypes = Vec::new();
+    for name in &find.subtypes {
+        known_types(snapshot, kind, name)?;
+        let symbol = snapshot.graph().names.find(name);
+        let is_admitted =
+            find.types.is_empty() || symbol.is_none_or(|symbol| types.binary_search(&symbol).is_ok());
+        if !is_admitted {
+            let of: Vec<&str> = find.types.iter().map(|name| &**name).collect();
+            return Err(Error::new(
+                ErrorKind::InvalidExpression,
+                format!("only {name}: expected a subtype of {}; leave it out", of.join(", ")),
+            ));
+        }
+        subtypes.extend(symbol);
+    }
+    subtypes.sort_unstable();
+    subtypes.dedup();
+    Ok(Some(subtypes))
+}
+
+/// A type and its subtypes.
+fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<Vec<Symbol>> {
+    let types = snapshot.types_named(kind, name);
+    let graph = snapshot.graph();
+    // A name that something of another kind has finds nothing: whoever exports types asks for both kinds.
+    let kinds = [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification];
+    let is_known = |name: &Symbol| kinds.iter().any(|kind| graph.is_type_known(*kind, *name));
+    let is_open = || !graph.type_changes.iter().any(|(_, definition)| definition.kind == kind);
+    if types.iter().any(is_known) || is_open() {
+        return Ok(types);
+    }
+    Err(Error::new(
+        ErrorKind::NotFound,
+        format!(
+            "{} type {name:?} is not declared, and nothing is of it; see the declared types",
+            kind.name()
+        ),
+    ))
+}
+
+/// The test that an expression stands for.
+pub(super) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression) -> Result<Test> {
+    let tests =
+        |parts: &[Expression]| parts.iter().map(|part| test(snapshot, kind, part)).collect::<Result<_>>();
+    Ok(match expression {
+        Expression::All(parts) => Test::All(tests(parts)?),
+        Expression::Any(parts) => Test::Any(tests(parts)?),
+        Expression::None(parts) => Test::None(tests(parts)?),
+        Expression::Condition(condition) => self::condition(snapshot, condition)?,
+        Expression::Type(name) => Test::Type(known_types(snapshot, kind, name)?),
+        Expression::Classified { name, matching } => {
+            let names = known_types(snapshot, TypeKind::Classification, name)?;
+            let matching = matching.as_deref();
+            let matching =
+                matching.map(|matching| test(snapshot, TypeKind::Classification, matching)).transpose()?;
+            Test::Classified(names, matching.map(Box::new))
+        }
+        Expression::Linked { .. } if kind != TypeKind::Entity => {
+            return Err(Error::new(
+                ErrorKind::InvalidExpression,
+                format!(
+                    "{expression}: expected conditions on a relationship, which has no relationships itself"
+                ),
+            ));
+        }
+        Expression::Linked { direction, type_name, matching, other } => {
+            if let Some(name) = type_name {
+                known_types(snapshot, TypeKind::Relationship, name)?;
+            }
+            let inner = |kind, inner: &Option<Box<Expression>>| {
+                inner.as_deref().map(|inner| test(snapshot, kind, inner)).transpose()
+            };
+            Test::Linked(Box::new(LinkTest {
+                directions: match direction {
+                    LinkDirection::Out => &[Direction::Out],
+                    LinkDirection::In => &[Direction::In],
+                    LinkDirection::Any => &[Direction::Out, Direction::In],
+                },
+                types: snapshot.relationship_types(type_name.as_deref()),
+                matching: inner(TypeKind::Relationship, matching)?,
+                other: inner(TypeKind::Entity, other)?,
+            }))
+        }
+    })
+}
+
+fn condition(snapshot: &Snapshot, condition: &Condition) -> Result<Test> {
+    Ok(match &condition.field {
+        Field::Property(name) => {
+            let values = condition.values.clone();
+            Test::Property(snapshot.graph().names.find(name), ValueTest::new(condition, values)?)
+        }
+        Field::Header(header) => {
+            let mut values = condition.values.clone();
+            if header.is_instant() && !condition.operator.is_textual() {
+                for value in &mut values {
+                    *value = instant(condition, value)?;
+                }
+            }
+            Test::Header(*header, ValueTest::new(condition, values)?)
+        }
+        Field::AnyText => match Pattern::of(condition)? {
+            Some(pattern) => Test::AnyText(pattern),
+            // An `in` of nothing.
+            None => Test::Any(Vec::new()),
+        },
+    })
+}
+
+// Times are written as texts, dates or timestamps.
+fn instant(condition: &Condition, value: &Value) -> Result<Value> {
+    let parsed = match value {
+        Value::Timestamp(_) => return Ok(value.clone()),
+        Value::String(text) => text.parse::<Instant>().ok(),
+        Value::Date(date) => date.to_string().parse::<Instant>().ok(),
+        _ => None,
+    };
+    parsed.map(Value::Timestamp).ok_or_else(|| {
+        let text =
+            format!("condition {condition}: expected a time, such as 2025-08-09 or 2025-08-09T10:00:00Z");
+        Error::new(ErrorKind::InvalidExpression, text)
+    })
+}

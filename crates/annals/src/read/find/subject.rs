@@ -1,0 +1,134 @@
+//! What conditions are asked of: an instance in one version, or a classification that it carries.
+
+use std::borrow::Cow;
+
+use crate::graph::instance::{Classification, Instance};
+use crate::graph::row::{Row, any_text};
+use crate::graph::symbols::Symbol;
+use crate::model::{Instant, Status, TypeKind, Value};
+use crate::read::snapshot::Snapshot;
+use crate::search::Header;
+
+/// Something with properties and a header.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'s> {
+    /// In the version in force, nothing of it spilled: indexes answer most questions without a look at its row.
+    InForce(TypeKind, u32),
+    /// In a version that was read.
+    Read(TypeKind, u32, &'s Instance),
+    Classification(&'s Classification),
+}
+
+impl<'s> Subject<'s> {
+    fn row(self, snapshot: &'s Snapshot) -> Option<Row<'s>> {
+        match self {
+            Subject::InForce(kind, slot) => snapshot.graph().table(kind).row(slot),
+            Subject::Read(_, _, instance) => Some(Row::Whole(instance)),
+            Subject::Classification(_) => None,
+        }
+    }
+
+    /// The slot, if it is an instance.
+    pub(super) fn slot(self) -> Option<u32> {
+        match self {
+            Subject::InForce(_, slot) | Subject::Read(_, slot, _) => Some(slot),
+            Subject::Classification(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn property(self, snapshot: &'s Snapshot, name: Symbol) -> Option<Cow<'s, Value>> {
+        match self {
+            Subject::InForce(kind, slot) => snapshot.graph().table(kind).value(slot, name).map(Cow::Owned),
+            Subject::Read(_, _, instance) => instance.properties.get(name).map(Cow::Borrowed),
+            Subject::Classification(known) => known.properties.get(name).map(Cow::Borrowed),
+        }
+    }
+
+    /// The text of a property that is a string, without a copy; `None` also for other values.
+    #[inline]
+    pub(super) fn text(self, snapshot: &'s Snapshot, name: Symbol) -> Option<&'s str> {
+        match self {
+            Subject::Classification(known) => match known.properties.get(name)? {
+                Value::String(text) => Some(text),
+                _ => None,
+            },
+            instance => instance.row(snapshot)?.text(name),
+        }
+    }
+
+    /// True if a text of some property is admitted.
+    pub(super) fn any_text(self, snapshot: &'s Snapshot, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+        match self {
+            Subject::Classification(known) => {
+                known.properties.iter().any(|(_, value)| any_text(value, &mut *admits))
+            }
+            instance => instance.row(snapshot).is_some_and(|row| row.any_text(admits)),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_of(self, snapshot: &'s Snapshot, types: &[Symbol]) -> bool {
+        self.row(snapshot).is_some_and(|row| types.binary_search(&row.type_name()).is_ok())
+    }
+
+    /// The value of a header field; `None` where it has none.
+    pub(super) fn header(self, snapshot: &'s Snapshot, header: Header) -> Option<Value> {
+        let graph = snapshot.graph();
+        let instant = |micros| Some(Value::Timestamp(Instant::from_checked_micros(micros)));
+        let author = |author| Some(Value::String(graph.authors.name(author).clone()));
+        if let Subject::Classification(known) = self {
+            return match header {
+                Header::Type => Some(Value::String(graph.names.name(known.name).clone())),
+                Header::Version => Some(Value::Integer(known.version.into())),
+                Header::CreatedAt => instant(known.created.micros),
+                Header::CreatedBy => author(known.created.author),
+                Header::UpdatedAt => instant(known.updated.micros),
+                Header::UpdatedBy => author(known.updated.author),
+                _ => None,
+            };
+        }
+        let row = self.row(snapshot)?;
+        let end = |side: usize| {
+            let slot = row.ends()[side];
+            (slot != u32::MAX).then(|| Value::from(graph.entities.id(slot).to_string()))
+        };
+        match header {
+            Header::Id => {
+                let (Subject::InForce(kind, slot) | Subject::Read(kind, slot, _)) = self else { return None };
+                Some(Value::from(graph.table(kind).id(slot).to_string()))
+            }
+            Header::Type => Some(Value::String(graph.names.name(row.type_name()).clone())),
+            Header::Status => {
+                Some(Value::from(if row.status() == Status::Deleted { "deleted" } else { "active" }))
+            }
+            Header::Version => Some(Value::Integer(row.version().into())),
+            Header::CreatedAt => instant(row.created().micros),
+            Header::CreatedBy => author(row.created().author),
+            Header::UpdatedAt => instant(row.updated().micros),
+            Header::UpdatedBy => author(row.updated().author),
+            Header::ValidFrom => instant(row.valid_from()),
+            Header::From => end(0),
+            Header::To => end(1),
+        }
+    }
+
+    pub(super) fn is_classified(self, snapshot: &'s Snapshot, name: Symbol) -> bool {
+        match self {
+            Subject::InForce(TypeKind::Entity, slot) => {
+                let entities = &snapshot.graph().entities;
+                // The lists are of live entities.
+                entities.classified.contains(name, slot)
+                    || !entities.is_live(slot)
+                        && entities.row(slot).is_some_and(|row| row.classified_names().contains(&name))
+            }
+            Subject::Read(_, _, instance) => instance.classification(name).is_some(),
+            _ => false,
+        }
+    }
+
+    /// The classifications that it carries.
+    pub(super) fn classifications(self, snapshot: &'s Snapshot) -> Vec<Classification> {
+        self.row(snapshot).map(Row::classifications).unwrap_or_default()
+    }
+}

@@ -1,0 +1,179 @@
+//! A search with its names looked up, ready to be asked of instances.
+
+use std::cell::Cell;
+
+use super::subject::Subject;
+use super::value_test::ValueTest;
+use crate::graph::symbols::Symbol;
+use crate::model::{Direction, TypeKind};
+use crate::read::instance::Held;
+use crate::read::neighbors::LinkTypes;
+use crate::read::snapshot::Snapshot;
+use crate::search::{Header, Pattern};
+use crate::{Error, ErrorKind, Result};
+
+/// A condition on instances.
+pub(super) enum Test {
+    All(Vec<Test>),
+    Any(Vec<Test>),
+    None(Vec<Test>),
+    /// No symbol: nothing ever had a property of this name.
+    Property(Option<Symbol>, ValueTest),
+    AnyText(Pattern),
+    Header(Header, ValueTest),
+    /// Ascending.
+    Type(Vec<Symbol>),
+    /// Ascending.
+    Classified(Vec<Symbol>, Option<Box<Test>>),
+    Linked(Box<LinkTest>),
+}
+
+pub(super) struct LinkTest {
+    pub(super) directions: &'static [Direction],
+    pub(super) types: LinkTypes,
+    pub(super) matching: Option<Test>,
+    pub(super) other: Option<Test>,
+}
+
+/// Whether a search was called off is looked at once in so many visits.
+const VISITS_UNCHECKED: usize = 256;
+
+/// Counts what is looked at, and stops when it is too much or was called off.
+pub(super) struct Bound {
+    visited: Cell<usize>,
+    visited_max: usize,
+}
+
+impl Bound {
+    pub(super) fn new(visited_max: usize) -> Bound {
+        Bound { visited: Cell::new(0), visited_max }
+    }
+
+    pub(super) fn visited(&self) -> usize {
+        self.visited.get()
+    }
+
+    #[inline]
+    pub(super) fn visit(&self, snapshot: &Snapshot) -> Result<()> {
+        let visited = self.visited.get() + 1;
+        self.visited.set(visited);
+        if visited > self.visited_max {
+            return Err(self.too_many());
+        }
+        if visited.is_multiple_of(VISITS_UNCHECKED) { snapshot.check_cancelled() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        Error::new(
+            ErrorKind::TooLarge,
+            format!(
+                "search: expected to look at no more than {} instances; give a more selective condition, or a larger \
+                 bound",
+                self.visited_max
+            ),
+        )
+    }
+}
+
+impl Test {
+    /// True if nothing is asked.
+    pub(super) fn is_everything(&self) -> bool {
+        matches!(self, Test::All(parts) if parts.is_empty())
+    }
+
+    /// True if the subject fulfils it.
+    ///
+    /// Errors: those of reading history, for relationship conditions; `TooLarge` if these lead too far.
+    pub(super) fn holds(&self, snapshot: &Snapshot, bound: &Bound, subject: Subject) -> Result<bool> {
+        Ok(match self {
+            Test::All(parts) => {
+                for part in parts {
+                    if !part.holds(snapshot, bound, subject)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            Test::Any(parts) => any(parts, snapshot, bound, subject)?,
+            Test::None(parts) => !any(parts, snapshot, bound, subject)?,
+            Test::Property(name, test) => {
+                let Some(name) = *name else { return Ok(test.holds(None)) };
+                if test.is_of_text()
+                    && let Some(text) = subject.text(snapshot, name)
+                {
+                    return Ok(test.holds_for_text(text));
+                }
+                test.holds(subject.property(snapshot, name).as_deref())
+            }
+            Test::AnyText(pattern) => subject.any_text(snapshot, &mut |text| pattern.admits(text)),
+            Test::Header(header, test) => test.holds(subject.header(snapshot, *header).as_ref()),
+            Test::Type(types) => subject.is_of(snapshot, types),
+            Test::Classified(names, matching) => {
+                let is_classified = names.iter().any(|name| subject.is_classified(snapshot, *name));
+                match matching {
+                    Some(matching) if is_classified => {
+                        for known in subject.classifications(snapshot) {
+                            if names.binary_search(&known.name).is_ok()
+                                && matching.holds(snapshot, bound, Subject::Classification(&known))?
+                            {
+                                return Ok(true);
+                            }
+                        }
+                        false
+                    }
+                    _ => is_classified,
+                }
+            }
+            Test::Linked(link) => link.holds(snapshot, bound, subject)?,
+        })
+    }
+}
+
+fn any(parts: &[Test], snapshot: &Snapshot, bound: &Bound, subject: Subject) -> Result<bool> {
+    for part in parts {
+        if part.holds(snapshot, bound, subject)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl LinkTest {
+    fn holds(&self, snapshot: &Snapshot, bound: &Bound, subject: Subject) -> Result<bool> {
+        let Some(slot) = subject.slot() else { return Ok(false) };
+        for &direction in self.directions {
+            let mut links = snapshot.neighbors_at(slot, direction, self.types.clone(), None);
+            while let Some(link) = links.next_link() {
+                bound.visit(snapshot)?;
+                if self.end_holds(
+                    snapshot,
+                    bound,
+                    &self.matching,
+                    TypeKind::Relationship,
+                    link.relationship,
+                )? && self.end_holds(snapshot, bound, &self.other, TypeKind::Entity, link.other)?
+                {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn end_holds(
+        &self,
+        snapshot: &Snapshot,
+        bound: &Bound,
+        test: &Option<Test>,
+        kind: TypeKind,
+        slot: u32,
+    ) -> Result<bool> {
+        let Some(test) = test else { return Ok(true) };
+        match snapshot.seen(kind, slot, false)? {
+            None => Ok(false),
+            Some(Held::InForce) => test.holds(snapshot, bound, Subject::InForce(kind, slot)),
+            Some(Held::Read(instance)) => test.holds(snapshot, bound, Subject::Read(kind, slot, &instance)),
+        }
+    }
+}

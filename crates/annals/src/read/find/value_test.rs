@@ -1,0 +1,116 @@
+//! Compares values as a condition says.
+
+use std::cmp::Ordering;
+
+use crate::Result;
+use crate::model::{Value, append_index_key, append_numeric_prefix};
+use crate::search::{Condition, Operator, Pattern};
+
+/// An `in` of more values is looked up in an index of its own.
+const VALUES_FEW: usize = 8;
+
+/// A condition, ready to be asked of values.
+pub(super) struct ValueTest {
+    pub(super) operator: Operator,
+    pub(super) values: Vec<Value>,
+    pub(super) pattern: Option<Pattern>,
+    ignores_case: bool,
+    // The values by what the keys of their equals begin with, if there are many.
+    sorted: Vec<(Vec<u8>, Value)>,
+}
+
+/// What the index keys of all values equal to `value` begin with.
+fn equals_prefix(value: &Value) -> Vec<u8> {
+    let mut key = Vec::new();
+    if !append_numeric_prefix(value, &mut key) {
+        append_index_key(value, &mut key);
+    }
+    key
+}
+
+impl ValueTest {
+    pub(super) fn new(condition: &Condition, values: Vec<Value>) -> Result<ValueTest> {
+        let pattern = Pattern::of(condition)?.filter(|_| condition.operator.is_textual() || condition.ignores_case);
+        let mut sorted = Vec::new();
+        if values.len() > VALUES_FEW {
+            sorted = values.iter().map(|value| (equals_prefix(value), value.clone())).collect();
+            sorted.sort();
+        }
+        let ignores_case = condition.ignores_case;
+        Ok(ValueTest { operator: condition.operator, values, pattern, ignores_case, sorted })
+    }
+
+    /// True if it only looks at the text of strings.
+    pub(super) fn is_of_text(&self) -> bool {
+        self.pattern.is_some() && self.operator != Operator::NotEqual
+    }
+
+    /// True if a prefix may stand in another case.
+    pub(super) fn pattern_ignores_case(&self) -> bool {
+        self.ignores_case
+    }
+
+    /// True if the value of a field fulfils the condition.
+    pub(super) fn holds(&self, held: Option<&Value>) -> bool {
+        match (self.operator, held) {
+            (Operator::Missing, held) => held.is_none(),
+            (_, None) => false,
+            (Operator::Exists, Some(_)) => true,
+            (Operator::NotEqual, Some(Value::Set(values))) => !values.iter().any(|value| self.is_equal(&value)),
+            (Operator::NotEqual, Some(value)) => !self.is_equal(value),
+            (Operator::Has, Some(Value::List(values))) => values.iter().any(|value| self.is_equal(value)),
+            (Operator::Has, Some(Value::Set(values))) => values.iter().any(|value| self.is_equal(&value)),
+            (Operator::Has, Some(_)) => false,
+            (_, Some(Value::Set(values))) => values.iter().any(|value| self.holds_for(&value)),
+            (_, Some(value)) => self.holds_for(value),
+        }
+    }
+
+    fn is_equal(&self, value: &Value) -> bool {
+        match &self.pattern {
+            Some(pattern) if self.ignores_case => value.as_str().is_some_and(|text| pattern.admits(text)),
+            _ => self.values.first().is_some_and(|wanted| is_equal(value, wanted)),
+        }
+    }
+
+    /// True if one scalar fulfils the condition.
+    pub(super) fn holds_for(&self, value: &Value) -> bool {
+        if let Some(pattern) = &self.pattern {
+            // A prefix is one of strings, or of IRIs; everything else is asked of both.
+            let is_of_kind = self.operator != Operator::Prefix
+                || self.values.first().is_some_and(|wanted| wanted.value_type() == value.value_type());
+            return is_of_kind && value.as_str().is_some_and(|text| pattern.admits(text));
+        }
+        let order = |at: usize| self.values.get(at).and_then(|wanted| value.compare(wanted));
+        match self.operator {
+            Operator::Equal => order(0).is_some_and(Ordering::is_eq),
+            Operator::Less => order(0).is_some_and(Ordering::is_lt),
+            Operator::LessOrEqual => order(0).is_some_and(Ordering::is_le),
+            Operator::Greater => order(0).is_some_and(Ordering::is_gt),
+            Operator::GreaterOrEqual => order(0).is_some_and(Ordering::is_ge),
+            Operator::Between => {
+                order(0).is_some_and(Ordering::is_ge) && order(1).is_some_and(Ordering::is_le)
+            }
+            Operator::In if self.sorted.is_empty() => self.values.iter().any(|wanted| is_equal(value, wanted)),
+            Operator::In => {
+                let prefix = equals_prefix(value);
+                let from = self.sorted.partition_point(|(known, _)| *known < prefix);
+                let same = self.sorted[from..].iter().take_while(|(known, _)| *known == prefix);
+                same.into_iter().any(|(_, wanted)| is_equal(value, wanted))
+            }
+            _ => false,
+        }
+    }
+
+    /// The same of a string, without making it a value.
+    #[inline]
+    pub(super) fn holds_for_text(&self, text: &str) -> bool {
+        let is_of_kind = self.operator != Operator::Prefix
+            || self.values.first().is_some_and(|wanted| matches!(wanted, Value::String(_)));
+        is_of_kind && self.pattern.as_ref().is_some_and(|pattern| pattern.admits(text))
+    }
+}
+
+fn is_equal(a: &Value, b: &Value) -> bool {
+    a.compare(b).is_some_and(Ordering::is_eq)
+}

@@ -1,0 +1,366 @@
+//! Conditions, and how they are combined.
+
+use std::sync::Arc;
+
+use crate::Result;
+use crate::model::Value;
+
+/// What an instance must fulfil to be found: a tree of conditions.
+///
+/// ```
+/// use annals::{Expression, Operator};
+/// let small = Expression::property("size", Operator::Less, 5);
+/// let shell = Expression::property("section", Operator::Equal, "shells");
+/// let wanted = Expression::All(vec![small, Expression::None(vec![shell])]);
+/// assert_eq!(wanted.to_string(), "size < 5 and none(section = 'shells')");
+/// assert_eq!(wanted, "size<5 and not section = shells".parse()?);
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// All hold. Empty: everything.
+    All(Vec<Expression>),
+    /// At least one holds. Empty: nothing.
+    Any(Vec<Expression>),
+    /// None holds: also what lacks a property that they ask for.
+    None(Vec<Expression>),
+    /// One condition.
+    Condition(Condition),
+    /// Is of this type or of one of its subtypes.
+    Type(Arc<str>),
+    /// Carries this classification, or one of its subtypes, which fulfils `matching`.
+    Classified {
+        /// Name of the classification.
+        name: Arc<str>,
+        /// What its properties and its header must fulfil.
+        matching: Option<Box<Expression>>,
+    },
+    /// Has a relationship that fulfils `matching`, with something at its other end that fulfils `other`.
+    Linked {
+        /// Which way the relationship goes, seen from the instance.
+        direction: LinkDirection,
+        /// Type of the relationship, subtypes included; any if `None`.
+        type_name: Option<Arc<str>>,
+        /// What the relationship must fulfil.
+        matching: Option<Box<Expression>>,
+        /// What the entity at its other end must fulfil.
+        other: Option<Box<Expression>>,
+    },
+}
+
+/// Which way a relationship goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkDirection {
+    /// It starts at the instance.
+    Out,
+    /// It ends at the instance.
+    In,
+    /// Either.
+    Any,
+}
+
+/// A condition on one field. Of a multi-valued property one value has to fulfil it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// What is compared.
+    pub field: Field,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what. Shape: one value; two for [`Operator::Between`]; any number for [`Operator::In`]; none for
+    /// [`Operator::Exists`] and [`Operator::Missing`].
+    pub values: Vec<Value>,
+    /// True if upper and lower case of texts make no difference.
+    pub ignores_case: bool,
+}
+
+/// What a condition looks at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// A property.
+    Property(Arc<str>),
+    /// What the repository keeps about the instance.
+    Header(Header),
+    /// Every string property: one of them has to fulfil the condition.
+    AnyText,
+}
+
+/// What the repository keeps about an instance, or about a classification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Header {
+    /// Its id, as text.
+    Id,
+    /// Name of its type.
+    Type,
+    /// `active` or `deleted`.
+    Status,
+    /// Number of the version.
+    Version,
+    /// When it was created.
+    CreatedAt,
+    /// Who created it.
+    CreatedBy,
+    /// When this version was written.
+    UpdatedAt,
+    /// Who wrote this version.
+    UpdatedBy,
+    /// From when this version is true.
+    ValidFrom,
+    /// Id of the entity that a relationship starts at.
+    From,
+    /// Id of the entity that a relationship ends at.
+    To,
+}
+
+impl Header {
+    /// All, in the order in which documents list them.
+    pub const ALL: [Header; 11] = [
+        Header::Id,
+        Header::Type,
+        Header::Status,
+        Header::Version,
+        Header::CreatedAt,
+        Header::CreatedBy,
+        Header::UpdatedAt,
+        Header::UpdatedBy,
+        Header::ValidFrom,
+        Header::From,
+        Header::To,
+    ];
+
+    /// Its name in every door, such as `createdAt`; the text form writes `@createdAt`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Header::Id => "id",
+            Header::Type => "type",
+            Header::Status => "status",
+            Header::Version => "version",
+            Header::CreatedAt => "createdAt",
+            Header::CreatedBy => "createdBy",
+            Header::UpdatedAt => "updatedAt",
+            Header::UpdatedBy => "updatedBy",
+            Header::ValidFrom => "validFrom",
+            Header::From => "from",
+            Header::To => "to",
+        }
+    }
+
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<Header> {
+        Header::ALL.into_iter().find(|header| header.name() == name)
+    }
+
+    pub(crate) fn is_instant(self) -> bool {
+        matches!(self, Header::CreatedAt | Header::UpdatedAt | Header::ValidFrom)
+    }
+}
+
+/// How a field is compared with values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operator {
+    /// Equal; numbers by numeric value.
+    Equal,
+    /// Present, and not equal.
+    NotEqual,
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessOrEqual,
+    /// Greater.
+    Greater,
+    /// Greater or equal.
+    GreaterOrEqual,
+    /// Not less than the first value and not greater than the second.
+    Between,
+    /// Equal to one of the values.
+    In,
+    /// A string that starts with the string, or an IRI that starts with the IRI.
+    Prefix,
+    /// A string that ends with the value.
+    Suffix,
+    /// A string that contains the value.
+    Contains,
+    /// A string that the regular expression matches from its beginning to its end.
+    Matches,
+    /// A list or a set with an element that equals the value.
+    Has,
+    /// Present; no value is given.
+    Exists,
+    /// Absent; no value is given.
+    Missing,
+}
+
+impl Operator {
+    /// All operators.
+    pub const ALL: [Operator; 15] = [
+        Operator::Equal,
+        Operator::NotEqual,
+        Operator::Less,
+        Operator::LessOrEqual,
+        Operator::Greater,
+        Operator::GreaterOrEqual,
+        Operator::Between,
+        Operator::In,
+        Operator::Prefix,
+        Operator::Suffix,
+        Operator::Contains,
+        Operator::Matches,
+        Operator::Has,
+        Operator::Exists,
+        Operator::Missing,
+    ];
+
+    /// How the text form writes it.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Operator::Equal => "=",
+            Operator::NotEqual => "!=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Greater => ">",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Between => "between",
+            Operator::In => "in",
+            Operator::Prefix => "^=",
+            Operator::Suffix => "$=",
+            Operator::Contains => "~=",
+            Operator::Matches => "=~",
+            Operator::Has => "has",
+            Operator::Exists => "exists",
+            Operator::Missing => "missing",
+        }
+    }
+
+    /// Its name as a word, which the text form and JSON take as well.
+    pub fn word(self) -> &'static str {
+        match self {
+            Operator::Equal => "equals",
+            Operator::NotEqual => "not-equal",
+            Operator::Less => "less",
+            Operator::LessOrEqual => "less-or-equal",
+            Operator::Greater => "greater",
+            Operator::GreaterOrEqual => "greater-or-equal",
+            Operator::Prefix => "prefix",
+            Operator::Suffix => "suffix",
+            Operator::Contains => "contains",
+            Operator::Matches => "matches",
+            other => other.sign(),
+        }
+    }
+
+    /// The one with this sign or word.
+    pub fn named(name: &str) -> Option<Operator> {
+        Operator::ALL.into_iter().find(|known| known.sign() == name || known.word() == name)
+    }
+
+    /// True if it compares texts, whose values must be texts too.
+    pub fn is_textual(self) -> bool {
+        matches!(self, Operator::Prefix | Operator::Suffix | Operator::Contains | Operator::Matches)
+    }
+
+    /// How many values it needs; `None` for any number.
+    pub fn values_count(self) -> Option<usize> {
+        match self {
+            Operator::Exists | Operator::Missing => Some(0),
+            Operator::Between => Some(2),
+            Operator::In => None,
+            _ => Some(1),
+        }
+    }
+}
+
+impl Condition {
+    /// A condition with one value, which [`Operator::Exists`] and [`Operator::Missing`] ignore.
+    pub fn new(field: Field, operator: Operator, value: impl Into<Value>) -> Condition {
+        let values = if operator.values_count() == Some(0) { Vec::new() } else { vec![value.into()] };
+        Condition { field, operator, values, ignores_case: false }
+    }
+}
+
+impl Expression {
+    /// Everything.
+    pub fn everything() -> Expression {
+        Expression::All(Vec::new())
+    }
+
+    /// A condition on a property.
+    pub fn property(name: &str, operator: Operator, value: impl Into<Value>) -> Expression {
+        Condition::new(Field::Property(name.into()), operator, value).into()
+    }
+
+    /// A condition on what the repository keeps about the instance.
+    pub fn header(header: Header, operator: Operator, value: impl Into<Value>) -> Expression {
+        Condition::new(Field::Header(header), operator, value).into()
+    }
+
+    /// A condition that one of the string properties must fulfil.
+    ///
+    /// ```
+    /// use annals::{Expression, Find, NewEntity, Operator, Repository};
+    /// let repository = Repository::in_memory();
+    /// repository.transact(|t| {
+    ///     t.create_entity(NewEntity::new("package").property("summary", "a small shell"))?;
+    ///     t.create_entity(NewEntity::new("package").property("summary", "an editor"))
+    /// })?;
+    /// let shells = Find::of("package").filter(Expression::any_text(Operator::Matches, ".*shell"));
+    /// assert_eq!(repository.snapshot().find_entities(&shells)?.items.len(), 1);
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    pub fn any_text(operator: Operator, value: impl Into<Value>) -> Expression {
+        Condition::new(Field::AnyText, operator, value).into()
+    }
+
+    /// Carries a classification.
+    pub fn classified(name: &str) -> Expression {
+        Expression::Classified { name: name.into(), matching: None }
+    }
+
+    /// Reads the text form. Errors: `InvalidExpression`, which points at the character.
+    pub fn parse(text: &str) -> Result<Expression> {
+        super::parse::expression(text)
+    }
+
+    /// True if it depends on relationships and what is at their other ends.
+    pub(crate) fn asks_for_links(&self) -> bool {
+        match self {
+            Expression::All(parts) | Expression::Any(parts) | Expression::None(parts) => {
+                parts.iter().any(Expression::asks_for_links)
+            }
+            Expression::Linked { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// This and another.
+    #[must_use]
+    pub fn and(self, other: Expression) -> Expression {
+        match (self, other) {
+            (Expression::All(mut all), Expression::All(others)) => {
+                all.extend(others);
+                Expression::All(all)
+            }
+            (Expression::All(all), other) if all.is_empty() => other,
+            (one, Expression::All(others)) if others.is_empty() => one,
+            (Expression::All(mut all), other) => {
+                all.push(other);
+                Expression::All(all)
+            }
+            (one, other) => Expression::All(vec![one, other]),
+        }
+    }
+}
+
+impl From<Condition> for Expression {
+    fn from(condition: Condition) -> Expression {
+        Expression::Condition(condition)
+    }
+}
+
+impl std::str::FromStr for Expression {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> Result<Expression> {
+        Expression::parse(text)
+    }
+}

@@ -1,0 +1,197 @@
+//! A whole search: what, in which order, which page.
+
+use std::sync::Arc;
+
+use super::expression::{Expression, Field, Header, Operator};
+use crate::Result;
+use crate::model::Value;
+
+/// Most candidates that a search looks at, unless it says otherwise. Units: instances.
+pub const FIND_VISITED_MAX: usize = 10_000_000;
+
+/// Smallest first, or largest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Smallest first.
+    #[default]
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// One key of an order. Instances without the field come last, in either direction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OrderBy {
+    /// A property, or what the repository keeps about the instance.
+    pub field: Field,
+    /// Which way.
+    pub order: Order,
+}
+
+/// Whether deleted instances are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Deleted {
+    /// Only live ones.
+    #[default]
+    Without,
+    /// Live ones and deleted ones.
+    With,
+    /// Only deleted ones.
+    Only,
+}
+
+/// A search.
+///
+/// ```
+/// use annals::{Find, NewEntity, Operator, Repository};
+/// let repository = Repository::in_memory();
+/// repository.transact(|t| {
+///     for (name, size) in [("bash", 7), ("dash", 1), ("zsh", 3)] {
+///         t.create_entity(NewEntity::new("package").property("name", name).property("size", size))?;
+///     }
+///     Ok(())
+/// })?;
+/// let snapshot = repository.snapshot();
+/// let small = Find::of("package").matching("size", Operator::Less, 5).order_by("size");
+/// let page = snapshot.find_entities(&small)?;
+/// let names: Vec<_> = page.items.iter().map(|found| found.property("name").unwrap()).collect();
+/// assert_eq!(names, ["dash".into(), "zsh".into()]);
+/// assert_eq!(small, Find::parse("package where size < 5 order by size")?);
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Find {
+    /// Only these types and their subtypes; all if empty.
+    pub types: Vec<Arc<str>>,
+    /// Of those only these, without their own subtypes; all if empty.
+    pub subtypes: Vec<Arc<str>>,
+    /// Whether deleted instances are found.
+    pub deleted: Deleted,
+    /// What must hold.
+    pub filter: Expression,
+    /// The order, the most important key first. Without one: in the order that is found fastest, the same on every page.
+    pub order: Vec<OrderBy>,
+    /// Only what follows the page that ended with this cursor.
+    pub after: Option<String>,
+    /// Leaves out so many of the first. Prefer `after`, which costs nothing however far on it leads.
+    pub offset: usize,
+    /// Page size. Units: instances.
+    pub limit: usize,
+    /// Refuses to look at more candidates than this. Units: instances.
+    pub visited_max: usize,
+}
+
+impl Default for Find {
+    fn default() -> Find {
+        Find {
+            types: Vec::new(),
+            subtypes: Vec::new(),
+            deleted: Deleted::Without,
+            filter: Expression::everything(),
+            order: Vec::new(),
+            after: None,
+            offset: 0,
+            limit: 100,
+            visited_max: FIND_VISITED_MAX,
+        }
+    }
+}
+
+impl Find {
+    /// All instances.
+    pub fn all() -> Find {
+        Find::default()
+    }
+
+    /// All instances of a type and its subtypes.
+    pub fn of(type_name: &str) -> Find {
+        Find { types: vec![type_name.into()], ..Find::default() }
+    }
+
+    /// Reads the text form, such as `package where size >= 5 order by size desc limit 10`.
+    ///
+    /// Errors: `InvalidExpression`, which points at the character.
+    pub fn parse(text: &str) -> Result<Find> {
+        super::parse::find(text)
+    }
+
+    /// The same with one more expression that must hold.
+    #[must_use]
+    pub fn filter(mut self, expression: Expression) -> Find {
+        self.filter = std::mem::replace(&mut self.filter, Expression::everything()).and(expression);
+        self
+    }
+
+    /// The same with one condition more.
+    #[must_use]
+    pub fn matching(self, property: &str, operator: Operator, value: impl Into<Value>) -> Find {
+        self.filter(Expression::property(property, operator, value))
+    }
+
+    /// The same, only entities with this classification or a subtype of it.
+    #[must_use]
+    pub fn classified(self, classification: &str) -> Find {
+        self.filter(Expression::classified(classification))
+    }
+
+    /// The same, with deleted instances as said.
+    #[must_use]
+    pub fn deleted(mut self, deleted: Deleted) -> Find {
+        self.deleted = deleted;
+        self
+    }
+
+    /// The same, ordered by a property, smallest first; after the keys that it has.
+    #[must_use]
+    pub fn order_by(self, property: &str) -> Find {
+        self.sort(Field::Property(property.into()), Order::Ascending)
+    }
+
+    /// The same, ordered by a property, largest first; after the keys that it has.
+    #[must_use]
+    pub fn order_by_descending(self, property: &str) -> Find {
+        self.sort(Field::Property(property.into()), Order::Descending)
+    }
+
+    /// The same, ordered by what the repository keeps about the instances; after the keys that it has.
+    #[must_use]
+    pub fn order_by_header(self, header: Header, order: Order) -> Find {
+        self.sort(Field::Header(header), order)
+    }
+
+    /// The same with one more key of its order.
+    #[must_use]
+    pub fn sort(mut self, field: Field, order: Order) -> Find {
+        self.order.push(OrderBy { field, order });
+        self
+    }
+
+    /// The same with pages of this size.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Find {
+        self.limit = limit;
+        self
+    }
+
+    /// The same without the first `offset`.
+    #[must_use]
+    pub fn offset(mut self, offset: usize) -> Find {
+        self.offset = offset;
+        self
+    }
+
+    /// The same, following the page that ended with `cursor`.
+    #[must_use]
+    pub fn after(mut self, cursor: impl Into<String>) -> Find {
+        self.after = Some(cursor.into());
+        self
+    }
+}
+
+impl std::str::FromStr for Find {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> Result<Find> {
+        Find::parse(text)
+    }
+}

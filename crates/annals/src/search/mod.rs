@@ -1,0 +1,22 @@
+//! The search language: what is searched for, as a tree and as a text. Knows nothing of how it is found.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+mod expression;
+mod find;
+mod pattern;
+mod check;
+mod lex;
+mod parse;
+mod parse_value;
+mod print;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{CONDITIONS_MAX, DEPTH_MAX, LIMIT_MAX, SORTS_MAX, VALUES_MAX};
+pub use expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
+pub use find::{Deleted, FIND_VISITED_MAX, Find, Order, OrderBy};
+pub use parse::TEXT_BYTES_MAX;
+pub use pattern::PATTERN_BYTES_MAX;
+pub(crate) use pattern::Pattern;

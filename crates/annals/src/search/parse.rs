@@ -1,0 +1,450 @@
+//! Reads the text form of searches. `docs/search.md` has the grammar.
+
+use super::check::DEPTH_MAX;
+use super::expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
+use super::find::{Deleted, Find, Order, OrderBy};
+use super::lex::{Placed, Token, error_at, tokens};
+use crate::{Error, ErrorKind, Result};
+
+/// Longest text form. Units: bytes.
+pub const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// Words that begin or join conditions: as names they need backticks.
+pub(super) const KEYWORDS: [&str; 22] = [
+    "where",
+    "order",
+    "by",
+    "limit",
+    "offset",
+    "after",
+    "and",
+    "or",
+    "not",
+    "all",
+    "any",
+    "none",
+    "is",
+    "has",
+    "classified",
+    "to",
+    "null",
+    "nocase",
+    "deleted",
+    "exists",
+    "missing",
+    "only",
+];
+
+pub(super) fn find(text: &str) -> Result<Find> {
+    let mut parser = Parser::new(text)?;
+    let mut find = Find::all();
+    if parser.starts_with_types() {
+        parser.types(&mut find)?;
+        if parser.takes("where") {
+            find.filter = parser.expression(0)?;
+        }
+    } else if !parser.is_clause() {
+        parser.takes("where");
+        find.filter = parser.expression(0)?;
+    }
+    while !matches!(parser.peek(), Token::End) {
+        parser.clause(&mut find)?;
+    }
+    find.check()?;
+    Ok(find)
+}
+
+pub(super) fn expression(text: &str) -> Result<Expression> {
+    let mut parser = Parser::new(text)?;
+    let expression = parser.expression(0)?;
+    match parser.peek() {
+        Token::End => Ok(expression),
+        _ => Err(parser.expected("and, or, or the end")),
+    }
+}
+
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    tokens: Vec<Placed>,
+    next: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Result<Parser<'t>> {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("search: expected at most {TEXT_BYTES_MAX} bytes, found {}", text.len()),
+            ));
+        }
+        Ok(Parser { text, tokens: tokens(text)?, next: 0 })
+    }
+
+    pub(super) fn peek(&self) -> &Token {
+        &self.tokens[self.next].token
+    }
+
+    fn peek_second(&self) -> &Token {
+        &self.tokens[(self.next + 1).min(self.tokens.len() - 1)].token
+    }
+
+    pub(super) fn take(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.next = (self.next + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// Where the next token stands.
+    pub(super) fn place(&self) -> usize {
+        self.tokens[self.next].at
+    }
+
+    pub(super) fn error(&self, at: usize, what: &str) -> Error {
+        error_at(self.text, at, what)
+    }
+
+    pub(super) fn expected(&self, what: &str) -> Error {
+        let found = match self.peek() {
+            Token::End => "the end".to_owned(),
+            Token::Sign(sign) => (*sign).to_owned(),
+            Token::Header(name) => format!("@{name}"),
+            Token::Word(text) | Token::Name(text) => text.clone(),
+            Token::Text(text) => format!("the text {text:?}"),
+            Token::Pattern(text) => format!("/{text}/"),
+        };
+        self.error(self.place(), &format!("expected {what}, found {found}"))
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Word(found) if found.eq_ignore_ascii_case(word))
+    }
+
+    fn takes(&mut self, word: &str) -> bool {
+        let is_here = self.is_word(word);
+        if is_here {
+            self.take();
+        }
+        is_here
+    }
+
+    pub(super) fn takes_sign(&mut self, sign: &str) -> bool {
+        let is_here = matches!(self.peek(), Token::Sign(found) if *found == sign);
+        if is_here {
+            self.take();
+        }
+        is_here
+    }
+
+    pub(super) fn sign(&mut self, sign: &str) -> Result<()> {
+        if self.takes_sign(sign) { Ok(()) } else { Err(self.expected(sign)) }
+    }
+
+    // A name of a type, a property or a classification.
+    fn name(&mut self, what: &str) -> Result<String> {
+        match self.peek() {
+            Token::Word(word) if KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) => {
+                let word = word.clone();
+                Err(self.error(
+                    self.place(),
+                    &format!("expected {what}, found the keyword {word}; write `{word}` to mean a name"),
+                ))
+            }
+            Token::Word(name) | Token::Name(name) => {
+                let name = name.clone();
+                self.take();
+                Ok(name)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    fn is_clause(&self) -> bool {
+        ["order", "limit", "offset", "after", "deleted"].iter().any(|word| self.is_word(word))
+            || matches!(self.peek(), Token::End)
+    }
+
+    // A type stands alone, or before a comma, `only`, `where` or a clause.
+    fn starts_with_types(&self) -> bool {
+        let is_name = match self.peek() {
+            Token::Sign("*") | Token::Name(_) => true,
+            Token::Word(word) => !KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known)),
+            _ => false,
+        };
+        let follows = match self.peek_second() {
+            Token::End | Token::Sign(",") => true,
+            Token::Word(word) => ["where", "order", "limit", "offset", "after", "deleted", "only"]
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known)),
+            _ => false,
+        };
+        is_name && follows
+    }
+
+    fn types(&mut self, find: &mut Find) -> Result<()> {
+        if !self.takes_sign("*") {
+            find.types = self.names("a type")?;
+        }
+        if self.takes("only") {
+            find.subtypes = self.names("a type")?;
+        }
+        Ok(())
+    }
+
+    fn names(&mut self, what: &str) -> Result<Vec<std::sync::Arc<str>>> {
+        let mut names = vec![self.name(what)?.into()];
+        while self.takes_sign(",") {
+            names.push(self.name(what)?.into());
+        }
+        Ok(names)
+    }
+
+    fn clause(&mut self, find: &mut Find) -> Result<()> {
+        let at = self.place();
+        if self.takes("order") {
+            if !self.takes("by") {
+                return Err(self.expected("by"));
+            }
+            if !find.order.is_empty() {
+                return Err(self.error(at, "expected one order by, found a second"));
+            }
+            find.order.push(self.sort()?);
+            while self.takes_sign(",") {
+                find.order.push(self.sort()?);
+            }
+        } else if self.takes("limit") {
+            find.limit = self.count()?;
+        } else if self.takes("offset") {
+            find.offset = self.count()?;
+        } else if self.takes("after") {
+            find.after = match self.take() {
+                Token::Word(cursor) | Token::Text(cursor) => Some(cursor),
+                _ => return Err(self.error(at, "expected the cursor of a page behind after")),
+            };
+        } else if self.takes("deleted") {
+            find.deleted = match self.take() {
+                Token::Word(word) if word == "with" => Deleted::With,
+                Token::Word(word) if word == "only" => Deleted::Only,
+                Token::Word(word) if word == "without" => Deleted::Without,
+                _ => return Err(self.error(at, "expected with, only or without behind deleted")),
+            };
+        } else {
+            return Err(self.expected("where, and, or, order by, limit, offset, after, deleted or the end"));
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<usize> {
+        let number = match self.peek() {
+            Token::Word(word) => word.parse().ok(),
+            _ => None,
+        };
+        let number = number.ok_or_else(|| self.expected("a whole number"))?;
+        self.take();
+        Ok(number)
+    }
+
+    fn sort(&mut self) -> Result<OrderBy> {
+        let field = self.field()?;
+        let order = match () {
+            () if self.takes("desc") => Order::Descending,
+            () => {
+                self.takes("asc");
+                Order::Ascending
+            }
+        };
+        Ok(OrderBy { field, order })
+    }
+
+    pub(super) fn field(&mut self) -> Result<Field> {
+        let at = self.place();
+        if let Token::Header(name) = self.peek() {
+            let name = name.clone();
+            self.take();
+            if name == "text" {
+                return Ok(Field::AnyText);
+            }
+            return Header::named(&name).map(Field::Header).ok_or_else(|| {
+                let known: Vec<String> =
+                    Header::ALL.iter().map(|known| format!("@{}", known.name())).collect();
+                self.error(
+                    at,
+                    &format!("unknown header @{name}; expected one of {} or @text", known.join(", ")),
+                )
+            });
+        }
+        Ok(Field::Property(self.name("a property or a header such as @createdAt")?.into()))
+    }
+
+    fn deeper(&self, depth: usize) -> Result<usize> {
+        // A level of the tree takes several of the grammar.
+        if depth > 2 * DEPTH_MAX {
+            return Err(self.error(self.place(), &format!("expected at most {DEPTH_MAX} levels of brackets")));
+        }
+        Ok(depth + 1)
+    }
+
+    /// `conjunction { or conjunction }`
+    pub(super) fn expression(&mut self, depth: usize) -> Result<Expression> {
+        let depth = self.deeper(depth)?;
+        let first = self.conjunction(depth)?;
+        if !self.is_word("or") {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.takes("or") {
+            parts.push(self.conjunction(depth)?);
+        }
+        Ok(Expression::Any(parts))
+    }
+
+    /// `negation { and negation }`
+    fn conjunction(&mut self, depth: usize) -> Result<Expression> {
+        let first = self.negation(depth)?;
+        if !self.is_word("and") {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.takes("and") {
+            parts.push(self.negation(depth)?);
+        }
+        Ok(Expression::All(parts))
+    }
+
+    /// `[ not ] primary`
+    fn negation(&mut self, depth: usize) -> Result<Expression> {
+        let depth = self.deeper(depth)?;
+        if self.takes("not") {
+            return Ok(Expression::None(vec![self.negation(depth)?]));
+        }
+        self.primary(depth)
+    }
+
+    fn primary(&mut self, depth: usize) -> Result<Expression> {
+        if self.takes_sign("(") {
+            let inner = self.expression(depth)?;
+            self.sign(")")?;
+            return Ok(inner);
+        }
+        let is_group = matches!(self.peek_second(), Token::Sign("("));
+        for (word, make) in [
+            ("all", Expression::All as fn(Vec<Expression>) -> Expression),
+            ("any", Expression::Any),
+            ("none", Expression::None),
+        ] {
+            if is_group && self.takes(word) {
+                return Ok(make(self.group(depth)?));
+            }
+        }
+        if self.takes("is") {
+            return Ok(Expression::Type(self.name("a type")?.into()));
+        }
+        if self.takes("classified") {
+            let name = self.name("a classification")?.into();
+            return Ok(Expression::Classified { name, matching: self.bracketed(depth)? });
+        }
+        if self.is_word("has") {
+            return self.linked(depth);
+        }
+        self.condition()
+    }
+
+    // `( [ expression { , expression } ] )`
+    fn group(&mut self, depth: usize) -> Result<Vec<Expression>> {
+        self.sign("(")?;
+        let mut parts = Vec::new();
+        if self.takes_sign(")") {
+            return Ok(parts);
+        }
+        loop {
+            parts.push(self.expression(depth)?);
+            if self.takes_sign(")") {
+                return Ok(parts);
+            }
+            if !self.takes_sign(",") {
+                return Err(self.expected(", or )"));
+            }
+        }
+    }
+
+    fn bracketed(&mut self, depth: usize) -> Result<Option<Box<Expression>>> {
+        if !self.takes_sign("(") {
+            return Ok(None);
+        }
+        let inner = self.expression(depth)?;
+        self.sign(")")?;
+        Ok(Some(Box::new(inner)))
+    }
+
+    // `has out|in|any type|* [ ( … ) ] [ to ( … ) ]`
+    fn linked(&mut self, depth: usize) -> Result<Expression> {
+        self.take();
+        let direction = match () {
+            () if self.takes("out") => LinkDirection::Out,
+            () if self.takes("in") => LinkDirection::In,
+            () if self.takes("any") => LinkDirection::Any,
+            () => return Err(self.expected("out, in or any")),
+        };
+        let type_name =
+            if self.takes_sign("*") { None } else { Some(self.name("a relationship type or *")?.into()) };
+        let matching = self.bracketed(depth)?;
+        let mut other = None;
+        if self.takes("to") {
+            other = self.bracketed(depth)?;
+            if other.is_none() {
+                return Err(self.expected("( and what the other end must fulfil"));
+            }
+        }
+        Ok(Expression::Linked { direction, type_name, matching, other })
+    }
+
+    fn condition(&mut self) -> Result<Expression> {
+        let at = self.place();
+        let field = self.field()?;
+        let operator = self.operator()?;
+        let values = match operator {
+            Operator::Exists | Operator::Missing => Vec::new(),
+            Operator::Between => {
+                let low = self.value(false)?;
+                if !self.takes("and") {
+                    return Err(self.expected("and, then the greatest value"));
+                }
+                vec![low, self.value(false)?]
+            }
+            Operator::In => {
+                self.sign("(")?;
+                self.values(field == Field::AnyText)?
+            }
+            _ => vec![self.value(operator.is_textual() || field == Field::AnyText)?],
+        };
+        let ignores_case = self.takes("nocase");
+        let condition = Condition { field, operator, values, ignores_case };
+        if operator == Operator::Matches
+            && let Err(error) = super::pattern::Pattern::of(&condition)
+        {
+            let kind = error.kind();
+            return Err(Error::new(kind, self.error(at, "a bad regular expression").text().to_owned())
+                .caused_by(error));
+        }
+        Ok(condition.into())
+    }
+
+    fn operator(&mut self) -> Result<Operator> {
+        const EXPECTED: &str =
+            "an operator: = != < <= > >= ^= $= ~= =~, in, between, has, is null or is not null";
+        if self.takes("is") {
+            let is_not = self.takes("not");
+            if !self.takes("null") {
+                return Err(self.expected("null or not null"));
+            }
+            return Ok(if is_not { Operator::Exists } else { Operator::Missing });
+        }
+        let found = match self.peek() {
+            Token::Sign(sign) => Operator::named(sign),
+            Token::Word(word) => Operator::named(&word.to_ascii_lowercase()),
+            _ => None,
+        };
+        let operator = found.ok_or_else(|| self.expected(EXPECTED))?;
+        self.take();
+        Ok(operator)
+    }
+}

@@ -1,0 +1,183 @@
+//! What a text is compared with: regular expressions, and the forms that need none.
+
+use regex::{Regex, RegexBuilder};
+
+use super::expression::{Condition, Operator};
+use crate::model::Value;
+use crate::{Error, ErrorKind, Result};
+
+/// Longest regular expression. Units: bytes.
+pub const PATTERN_BYTES_MAX: usize = 4_096;
+/// Largest compiled form. Units: bytes.
+const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// Deepest nesting of a regular expression.
+const NESTING_MAX: u32 = 64;
+
+/// A test of one text.
+#[derive(Clone, Debug)]
+pub(crate) enum Pattern {
+    Equal(Box<str>),
+    Prefix(Box<str>),
+    Suffix(Box<str>),
+    Contains(Box<str>),
+    /// Whole texts only.
+    Matches(Box<Regex>),
+}
+
+impl Pattern {
+    /// What a condition on texts asks for; `None` if it is no such condition.
+    ///
+    /// Errors: `InvalidExpression` for a bad regular expression, `TooLarge` for one that is over a bound.
+    pub(crate) fn of(condition: &Condition) -> Result<Option<Pattern>> {
+        let texts: Vec<&str> = condition.values.iter().filter_map(Value::as_str).collect();
+        let Some(first) = texts.first() else { return Ok(None) };
+        let escaped = regex::escape(first);
+        let source = match (condition.operator, condition.ignores_case) {
+            (Operator::Matches, false) => return Pattern::matches(first, false).map(Some),
+            (Operator::Matches, true) => (*first).to_owned(),
+            (Operator::Equal, false) => return Ok(Some(Pattern::Equal((*first).into()))),
+            (Operator::Prefix, false) => return Ok(Some(Pattern::Prefix((*first).into()))),
+            (Operator::Suffix, false) => return Ok(Some(Pattern::Suffix((*first).into()))),
+            (Operator::Contains, false) => return Ok(Some(Pattern::Contains((*first).into()))),
+            (Operator::Equal | Operator::NotEqual, true) => escaped,
+            (Operator::Prefix, true) => format!("{escaped}(?s:.*)"),
+            (Operator::Suffix, true) => format!("(?s:.*){escaped}"),
+            (Operator::Contains, true) => format!("(?s:.*){escaped}(?s:.*)"),
+            (Operator::In, ignores_case) if ignores_case || condition.field == super::Field::AnyText => {
+                texts.iter().map(|text| regex::escape(text)).collect::<Vec<_>>().join("|")
+            }
+            _ => return Ok(None),
+        };
+        Pattern::matches(&source, condition.ignores_case).map(Some)
+    }
+
+    fn matches(source: &str, ignores_case: bool) -> Result<Pattern> {
+        if source.len() > PATTERN_BYTES_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "regular expression: expected at most {PATTERN_BYTES_MAX} bytes, found {}",
+                    source.len()
+                ),
+            ));
+        }
+        let source = unquoted(source);
+        let source = if ignores_case { format!("(?i){source}") } else { source };
+        // Alone first, so that a bracket that closes too much is not lost in the anchors, and errors tell its places.
+        regex_syntax::ParserBuilder::new()
+            .nest_limit(NESTING_MAX)
+            .build()
+            .parse(&source)
+            .map_err(|error| bad(&source, &error))?;
+        let regex = RegexBuilder::new(&format!("^(?:{source})$"))
+            .size_limit(COMPILED_BYTES_MAX)
+            .dfa_size_limit(COMPILED_BYTES_MAX)
+            .nest_limit(NESTING_MAX + 2)
+            .build()
+            .map_err(|error| match error {
+                regex::Error::CompiledTooBig(limit) => Error::new(
+                    ErrorKind::TooLarge,
+                    format!("regular expression: expected at most {limit} bytes when compiled; make it shorter, or its repetitions smaller"),
+                ),
+                other => Error::new(ErrorKind::InvalidExpression, format!("regular expression {source:?}: {other}")),
+            })?;
+        Ok(Pattern::Matches(Box::new(regex)))
+    }
+
+    /// True if `text` is one of those searched for.
+    #[inline]
+    pub(crate) fn admits(&self, text: &str) -> bool {
+        match self {
+            Pattern::Equal(wanted) => text == &**wanted,
+            Pattern::Prefix(prefix) => text.starts_with(&**prefix),
+            Pattern::Suffix(suffix) => text.ends_with(&**suffix),
+            Pattern::Contains(part) => text.contains(&**part),
+            Pattern::Matches(regex) => regex.is_match(text),
+        }
+    }
+}
+
+/// The regular expression with quoted parts (`\Q…\E`, as other languages write them) in escapes.
+fn unquoted(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(at) = quote_at(rest) {
+        out.push_str(&rest[..at]);
+        let quoted = &rest[at + 2..];
+        let (text, after) = quoted.split_once("\\E").unwrap_or((quoted, ""));
+        out.push_str(&regex::escape(text));
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+// Where `\Q` stands that is not itself escaped.
+fn quote_at(source: &str) -> Option<usize> {
+    let bytes = source.as_bytes();
+    let mut at = 0;
+    while at + 1 < bytes.len() {
+        match (bytes[at], bytes[at + 1]) {
+            (b'\\', b'Q') => return Some(at),
+            (b'\\', _) => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+fn bad(source: &str, error: &regex_syntax::Error) -> Error {
+    let (at, text) = match error {
+        regex_syntax::Error::Parse(error) => (error.span().start, error.kind().to_string()),
+        regex_syntax::Error::Translate(error) => (error.span().start, error.kind().to_string()),
+        other => {
+            return Error::new(
+                ErrorKind::InvalidExpression,
+                format!("regular expression {source:?}: {other}"),
+            );
+        }
+    };
+    let character = source.get(..at.offset).map_or(at.column, |before| before.chars().count() + 1);
+    Error::new(
+        ErrorKind::InvalidExpression,
+        format!(
+            "regular expression, character {character}: {text}\n  {source}\n  {}^",
+            " ".repeat(character - 1)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(source: &str) -> Result<Pattern> {
+        Pattern::matches(source, false)
+    }
+
+    #[test]
+    fn a_regular_expression_matches_whole_texts() {
+        for (source, text, is_match) in [
+            ("a|b", "a", true),
+            ("a|b", "ab", false),
+            ("\\Qa.c\\E", "a.c", true),
+            ("\\Qa.c\\E", "abc", false),
+            (".*\\Qa.c\\E.*", "xa.cy", true),
+            ("\\\\Q", "\\Q", true),
+            ("", "", true),
+        ] {
+            assert_eq!(pattern(source).unwrap().admits(text), is_match, "{source} {text}");
+        }
+    }
+
+    #[test]
+    fn a_bad_one_tells_the_character_and_a_huge_one_is_refused() {
+        let error = pattern("ab(c").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidExpression);
+        assert!(error.to_string().contains("character 3"), "{error}");
+        assert_eq!(pattern(")(").unwrap_err().kind(), ErrorKind::InvalidExpression);
+        assert_eq!(pattern("(\\w{200}){200}").unwrap_err().kind(), ErrorKind::TooLarge);
+        assert_eq!(pattern(&"a".repeat(5_000)).unwrap_err().kind(), ErrorKind::TooLarge);
+        assert!(pattern(&"(".repeat(500)).is_err());
+    }
+}
