@@ -173,3 +173,35 @@ fn links_lead_from_page_to_page() {
     };
     assert_eq!((numbers(&first), numbers(&second)), (vec![8, 7, 6], vec![5, 4, 3, 2, 1]));
 }
+
+#[test]
+fn a_walk_is_called_off_when_its_time_is_over_and_frees_its_place() {
+    let (_folder, server) = server(&["--request-time-ms", "400", "--heavy-max", "1"]);
+    // A grid, in which more paths lead from corner to corner than anybody could wait for.
+    let side = 12;
+    let mut operations = Vec::new();
+    for row in 0..side {
+        for column in 0..side {
+            let id = |row: i32, column: i32| format!("{row}-{column}");
+            let (here, right, below) = (id(row, column), id(row, column + 1), id(row + 1, column));
+            operations.push(json!({"action": "create", "kind": "entity", "id": here, "type": "crossing"}));
+            for (next, is_there) in [(right, column + 1 < side), (below, row + 1 < side)] {
+                if is_there {
+                    let street = json!({
+                        "action": "create", "kind": "relationship", "type": "street", "from": here, "to": next,
+                    });
+                    operations.push(street);
+                }
+            }
+        }
+    }
+    operations.sort_by_key(|operation| operation["kind"] == "relationship");
+    assert_eq!(server.send("POST", "/v1/transactions", &json!({ "operations": operations })).status, 200);
+    let long = "/v1/paths?from=0-0&to=11-11&direction=both&limit=1000";
+    let answer = server.get(long);
+    assert_eq!((answer.status, answer.problem().as_str()), (504, "time-out"));
+    // There is one place for long work. Had the walk gone on, this one would time out too.
+    let start = Instant::now();
+    assert_eq!(server.get("/v1/entities/0-0/neighborhood?depthMax=2").json()["entitiesCount"], 6);
+    assert!(start.elapsed() < Duration::from_millis(400), "{:?}", start.elapsed());
+}

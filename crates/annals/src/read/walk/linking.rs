@@ -2,15 +2,12 @@
 
 use super::element::Subgraph;
 use super::links_between::LinksBetween;
-use super::path::SlotMap;
 use super::reach::Reach;
-use super::steps::Steps;
+use super::steps::{AHEAD, Steps};
+use super::visited::Numbers;
 use crate::model::{Direction, Id};
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
-
-/// Distances of slots from one entity. Units: steps.
-type Distances = SlotMap<u32>;
 
 impl Snapshot {
     /// What links two entities: every entity and every relationship that lies on some path from one to the other of at most
@@ -80,22 +77,21 @@ fn candidates(
     visited_max: usize,
 ) -> Result<Option<Vec<Candidate>>> {
     let is_both = steps.directions.len() == 2;
-    let mut near = Walked::new(start, goal);
-    let mut far = Walked::new(goal, start);
+    let mut near = Walked::new(steps.slots_count(), start, goal);
+    let mut far = Walked::new(steps.slots_count(), goal, start);
     let backwards = steps.reversed();
-    let distance = |walked: &Distances, slot: u32| walked.get(&slot).copied();
     if depth_max == u32::MAX {
         near.go(steps, &steps.directions, u32::MAX, visited_max, |_, _| true)?;
         if !is_both {
-            far.go(steps, &backwards, u32::MAX, visited_max, |slot, _| near.distances.contains_key(&slot))?;
+            far.go(steps, &backwards, u32::MAX, visited_max, |slot, _| near.distances.get(slot).is_some())?;
         }
     } else {
         // Each end goes half of the way to everything, and from there only to what the other one came to.
         let half = depth_max.div_ceil(2);
         near.go(steps, &steps.directions, half, visited_max, |_, _| true)?;
         far.go(steps, &backwards, depth_max - half, visited_max, |_, _| true)?;
-        let is_near = |other: &Distances, slot, own: u32| {
-            distance(other, slot).is_some_and(|other| other.saturating_add(own) <= depth_max)
+        let is_near = |other: &Numbers, slot, own: u32| {
+            other.get(slot).is_some_and(|other| other.saturating_add(own) <= depth_max)
         };
         let first = near.distances.clone();
         near.go(steps, &steps.directions, depth_max, visited_max, |slot, own| {
@@ -103,10 +99,10 @@ fn candidates(
         })?;
         far.go(steps, &backwards, depth_max, visited_max, |slot, own| is_near(&first, slot, own))?;
     }
-    let Some(way) = distance(&near.distances, goal).filter(|way| *way <= depth_max) else { return Ok(None) };
+    let Some(way) = near.distances.get(goal).filter(|way| *way <= depth_max) else { return Ok(None) };
     let candidate = |slot: &u32| {
-        let from_start = distance(&near.distances, *slot)?;
-        let to_goal = if depth_max == u32::MAX && is_both { 0 } else { distance(&far.distances, *slot)? };
+        let from_start = near.distances.get(*slot)?;
+        let to_goal = if depth_max == u32::MAX && is_both { 0 } else { far.distances.get(*slot)? };
         let is_near = from_start.saturating_add(to_goal) <= depth_max;
         (is_near && *slot != goal).then_some(Candidate { slot: *slot, from_start, to_goal })
     };
@@ -117,7 +113,7 @@ fn candidates(
 
 /// What a walk from one of the ends has come to.
 struct Walked {
-    distances: Distances,
+    distances: Numbers,
     /// Nearest first. The first `next` have been expanded.
     order: Vec<u32>,
     next: usize,
@@ -126,8 +122,10 @@ struct Walked {
 }
 
 impl Walked {
-    fn new(start: u32, other_end: u32) -> Walked {
-        Walked { distances: Distances::from_iter([(start, 0)]), order: vec![start], next: 0, other_end }
+    fn new(slots_count: usize, start: u32, other_end: u32) -> Walked {
+        let mut distances = Numbers::new(slots_count);
+        distances.insert(start, 0);
+        Walked { distances, order: vec![start], next: 0, other_end }
     }
 
     /// Goes on to at most so many steps, to what `admits` lets in by its slot and distance.
@@ -139,18 +137,20 @@ impl Walked {
         visited_max: usize,
         admits: impl Fn(u32, u32) -> bool,
     ) -> Result<()> {
-        while let Some(&slot) = self.order.get(self.next) {
-            let distance = self.distances[&slot];
+        while let Some(&first) = self.order.get(self.next) {
+            let distance = self.distances.get(first).expect("it was noted when it was put in order");
             if distance >= depth_max {
                 return Ok(());
             }
-            self.next += 1;
-            if slot == self.other_end {
-                continue;
-            }
+            // A few at once that are equally far, without the end that nothing is walked through.
+            let waiting = self.order[self.next..].iter().take(AHEAD);
+            let together = waiting.take_while(|slot| self.distances.get(**slot) == Some(distance));
+            let mut slots: Vec<u32> = together.copied().collect();
+            self.next += slots.len();
+            slots.retain(|slot| *slot != self.other_end);
             let (distances, order, other_end) = (&mut self.distances, &mut self.order, self.other_end);
-            steps.links(&[slot], directions, |_, _, link| {
-                if distances.contains_key(&link.other) || !admits(link.other, distance + 1) {
+            steps.links(&slots, directions, |_, _, link| {
+                if distances.get(link.other).is_some() || !admits(link.other, distance + 1) {
                     return Ok(());
                 }
                 if link.other == other_end || steps.admits_all() || steps.admits(link.other)? {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::linking::{Candidate, too_large};
 use super::path::SlotMap;
 use super::steps::Steps;
+use super::visited::Numbers;
 use crate::model::Direction;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
@@ -72,7 +73,8 @@ impl LinksBetween {
         depth_max: u32,
         visited_max: usize,
     ) -> Result<LinksBetween> {
-        let places: SlotMap<u32> = (0..).zip(&candidates).map(|(place, known)| (known.slot, place)).collect();
+        let mut places = Numbers::new(steps.slots_count());
+        (0..).zip(&candidates).for_each(|(place, known)| places.insert(known.slot, place));
         let slots: Vec<u32> = candidates.iter().map(|candidate| candidate.slot).collect();
         let is_both = steps.directions.len() == 2;
         // Walked both ways, every relationship stands once among those that start somewhere.
@@ -84,7 +86,7 @@ impl LinksBetween {
             while slots[from] != slot {
                 from += 1;
             }
-            let Some(&to) = places.get(&link.other).filter(|to| **to as usize != from) else { return Ok(()) };
+            let Some(to) = places.get(link.other).filter(|to| *to as usize != from) else { return Ok(()) };
             let length = |from: u32, to: u32| {
                 let (from, to) = (candidates[from as usize], candidates[to as usize]);
                 from.from_start.saturating_add(to.to_goal).saturating_add(1)

@@ -105,8 +105,9 @@ impl PartialOrd for Open {
 }
 
 impl Ord for Open {
+    // Of equally promising ones the last goes first: it is the nearest to the goal, and ties are many where steps count one.
     fn cmp(&self, other: &Open) -> Ordering {
-        other.estimate.total_cmp(&self.estimate).then(other.number.cmp(&self.number))
+        other.estimate.total_cmp(&self.estimate).then(self.number.cmp(&other.number))
     }
 }
 

@@ -1,11 +1,15 @@
-//! Which slots a walk has visited: few in a hash table, many as bits.
+//! What a walk notes of slots: few in hash tables, many as bits and lists.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Slots that a hash table holds whatever the graph's size; walks of so few need no bits.
 const HASHED_MIN: usize = 64;
 /// A walk gets a bit for every slot of the graph once it has visited one in so many.
 const SLOTS_PER_HASHED: usize = 512;
+/// A walk gets a number for every slot of the graph once it has noted numbers of one in so many.
+const SLOTS_PER_NUMBER: usize = 32;
+/// Stands for no number.
+const NO_NUMBER: u32 = u32::MAX;
 
 /// A set of slots below a bound that is known from the start.
 pub(super) struct Visited {
@@ -68,6 +72,59 @@ impl Visited {
     }
 }
 
+/// Numbers of slots below a bound that is known from the start.
+#[derive(Clone)]
+pub(super) struct Numbers {
+    slots_count: usize,
+    len: usize,
+    form: NumbersForm,
+}
+
+#[derive(Clone)]
+enum NumbersForm {
+    Hashed(HashMap<u32, u32, foldhash::fast::FixedState>),
+    Listed(Vec<u32>),
+}
+
+impl Numbers {
+    pub(super) fn new(slots_count: usize) -> Numbers {
+        Numbers { slots_count, len: 0, form: NumbersForm::Hashed(HashMap::default()) }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u32) -> Option<u32> {
+        match &self.form {
+            NumbersForm::Listed(numbers) => {
+                Some(numbers[slot as usize]).filter(|number| *number != NO_NUMBER)
+            }
+            NumbersForm::Hashed(hashed) => hashed.get(&slot).copied(),
+        }
+    }
+
+    /// Notes a number below 2^32 - 1 for a slot that has none.
+    #[inline]
+    pub(super) fn insert(&mut self, slot: u32, number: u32) {
+        self.len += 1;
+        match &mut self.form {
+            NumbersForm::Listed(numbers) => numbers[slot as usize] = number,
+            NumbersForm::Hashed(hashed) => {
+                hashed.insert(slot, number);
+                if self.len > HASHED_MIN.max(self.slots_count / SLOTS_PER_NUMBER) {
+                    self.spread();
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn spread(&mut self) {
+        let NumbersForm::Hashed(hashed) = &self.form else { return };
+        let mut numbers = vec![NO_NUMBER; self.slots_count];
+        hashed.iter().for_each(|(slot, number)| numbers[*slot as usize] = *number);
+        self.form = NumbersForm::Listed(numbers);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +139,20 @@ mod tests {
                 prop_assert_eq!(visited.insert(slot), model.insert(slot));
             }
             (0..500).for_each(|slot| assert_eq!(visited.contains(slot), model.contains(&slot)));
+        }
+
+        #[test]
+        fn numbers_are_a_map(slots in proptest::collection::vec(0u32..300, 0..200)) {
+            let (mut numbers, mut model) = (Numbers::new(300), std::collections::BTreeMap::new());
+            for (number, slot) in (0u32..).zip(slots) {
+                prop_assert_eq!(numbers.get(slot), model.get(&slot).copied());
+                if model.insert(slot, number).is_none() {
+                    numbers.insert(slot, number);
+                } else {
+                    model.insert(slot, numbers.get(slot).unwrap());
+                }
+            }
+            (0..300).for_each(|slot| assert_eq!(numbers.get(slot), model.get(&slot).copied()));
         }
     }
 }
