@@ -451,3 +451,32 @@ fn a_read_that_is_called_off_ends() {
     }
     assert!(present.neighborhood(&start, &Reach::both()).is_ok(), "the snapshot it was made from goes on");
 }
+
+#[test]
+fn a_walk_that_was_forgotten_is_walked_again() {
+    let graph = RandomGraph::new(11, 60, 120, 0);
+    let snapshot = graph.repository.snapshot();
+    let ids = |page: &RelatedPage| page.items.iter().map(|one| one.id().clone()).collect::<Vec<Id>>();
+    // More walks than are kept, all begun before any goes on.
+    let mut walks: Vec<(Id, Related, Vec<Id>)> = (0..60)
+        .map(|number| {
+            (id(&format!("n{number}")), Related { limit: 7, ..Related::by(Reach::both()) }, Vec::new())
+        })
+        .collect();
+    let mut is_going = true;
+    while is_going {
+        is_going = false;
+        for (start, related, found) in &mut walks {
+            let page = snapshot.related(start, related).unwrap();
+            found.extend(ids(&page));
+            is_going |= page.has_more;
+            related.skip += related.limit;
+        }
+    }
+    for (start, _, found) in &walks {
+        let whole: Vec<Id> =
+            snapshot.reachable(start, &Reach::both()).unwrap().iter().map(|one| one.id().clone()).collect();
+        assert!(whole.len() > 14, "more than two pages");
+        assert_eq!(*found, whole);
+    }
+}
