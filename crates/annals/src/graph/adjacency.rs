@@ -210,7 +210,7 @@ impl<'g> Neighbors<'g> {
     #[inline]
     pub(crate) fn iter(self, type_name: Option<Symbol>) -> Links<'g> {
         match self {
-            Neighbors::Narrow(narrow) => Links::Narrow(narrow.of_type(type_name)),
+            Neighbors::Narrow(narrow) => Links::Narrow(narrow.of_type(type_name), 0),
             Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, None))),
         }
     }
@@ -223,7 +223,7 @@ impl<'g> Neighbors<'g> {
             Neighbors::Narrow(narrow) => {
                 let narrow = narrow.of_type(type_name);
                 let first = narrow.iter().take_while(|link| *link <= after).count();
-                Links::Narrow(narrow.from(first))
+                Links::Narrow(narrow, first)
             }
             Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, Some(after)))),
         }
@@ -260,7 +260,7 @@ impl<'g> Narrow<'g> {
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = Link> + 'g {
-        Links::Narrow(self)
+        Links::Narrow(self, 0)
     }
 
     fn count_before(self, link: Link) -> usize {
@@ -280,14 +280,15 @@ impl<'g> Narrow<'g> {
 
 /// Iterates over links.
 pub(crate) enum Links<'g> {
-    Narrow(Narrow<'g>),
+    // The next one stands here.
+    Narrow(Narrow<'g>, usize),
     // Boxed: a range is large, few entities are wide, and iterators are moved about.
     Wide(Box<WideLinks<'g>>),
 }
 
 impl Links<'_> {
     pub(crate) fn none() -> Self {
-        Links::Narrow(Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) })
+        Links::Narrow(Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) }, 0)
     }
 }
 
@@ -297,12 +298,14 @@ impl Iterator for Links<'_> {
     #[inline]
     fn next(&mut self) -> Option<Link> {
         match self {
-            Links::Narrow(narrow) => {
-                if narrow.others.is_empty() {
-                    return None;
-                }
-                let link = narrow.link(0);
-                *narrow = narrow.from(1);
+            Links::Narrow(narrow, at) => {
+                let other = *narrow.others.get(*at)?;
+                let type_name = match narrow.types {
+                    NarrowTypes::One(only) => only,
+                    NarrowTypes::Each(types) => Symbol(types[*at]),
+                };
+                let link = Link { type_name, relationship: narrow.relationships[*at], other };
+                *at += 1;
                 Some(link)
             }
             Links::Wide(links) => links.next(),

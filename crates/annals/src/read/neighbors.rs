@@ -80,6 +80,7 @@ impl Snapshot {
     /// ```
     ///
     /// Errors: `NotFound` if this snapshot does not see the entity; each item may be an error of reading history.
+    #[inline]
     pub fn neighbors(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<Neighbors<'_>> {
         self.neighbors_after(id, direction, type_name, None)
     }
@@ -87,6 +88,7 @@ impl Snapshot {
     /// The same, starting behind the relationship `after`: pages of any depth cost what the first one does.
     ///
     /// Errors: `InvalidArgument` if `after` is not a relationship of the entity.
+    #[inline]
     pub fn neighbors_after(
         &self,
         id: &Id,
@@ -111,6 +113,7 @@ impl Snapshot {
     }
 
     /// The same, over relationships with these statuses; whether the ends have one of them is for the caller to see.
+    #[inline]
     pub(crate) fn neighbors_with(
         &self,
         slot: u32,
