@@ -476,7 +476,8 @@ fn a_walk_that_was_forgotten_is_walked_again() {
     for (start, _, found) in &walks {
         let whole: Vec<Id> =
             snapshot.reachable(start, &Reach::both()).unwrap().iter().map(|one| one.id().clone()).collect();
-        assert!(whole.len() > 14, "more than two pages");
         assert_eq!(*found, whole);
     }
+    let long = walks.iter().filter(|(_, _, found)| found.len() > 14).count();
+    assert!(long > 40, "{long} walks of more than two pages are more than are kept");
 }
