@@ -6,6 +6,7 @@ mod run;
 mod graph;
 mod lines;
 mod larger;
+mod methods;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ enum Command {
     Limits(run::Limits),
     /// More payload than memory: stays within a budget, beside the disk and a repository without one.
     Larger(larger::Larger),
+    /// Every method of a metadata repository, with the data and in the order of the published runs.
+    Methods(methods::Methods),
     /// One round of one experiment, in a process of its own. Prints what it measured, as JSON.
     #[command(hide = true)]
     Round(run::Job),
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Limits(limits) => limits.run(),
         Command::Larger(larger) => larger.run(),
+        Command::Methods(methods) => methods.run(),
         Command::Round(job) => job.run(),
     };
     match outcome {

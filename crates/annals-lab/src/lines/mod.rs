@@ -16,8 +16,11 @@ mod history_tax;
 mod as_of;
 mod wide;
 mod many_values;
+mod methods;
 mod server;
 mod http;
+
+pub use hand_over::RawFile;
 
 use crate::Outcome;
 use crate::run::{Job, Sample};
@@ -76,6 +79,10 @@ pub const EXPERIMENTS: &[Experiment] = &[
     fresh("as-of-100000", &["as-of-100000"], 100_000, as_of::round),
     fresh("wide", &["wide-add", "wide-page-start", "wide-page-900000", "wide-degree"], 0, wide::round),
     fresh("many-values", &["many-values-add", "many-values-bytes"], 0, many_values::round),
+    fresh("methods", &[
+        "methods-write", "methods-read", "methods-history", "methods-page", "methods-walk", "methods-linking",
+        "methods-purge-hub",
+    ], 0, methods::round),
     Experiment { is_fresh: false, ..fresh("http-get", &["http-get"], 0, http::get_round) },
     Experiment { is_fresh: false, ..fresh("http-commit-64", &["http-commit-64"], 64, http::commit_round) },
     Experiment { is_fresh: false, ..fresh("http-commit-512", &["http-commit-512"], 512, http::commit_round) },

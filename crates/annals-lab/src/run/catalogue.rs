@@ -100,6 +100,7 @@ const CURRENT: &str = "get of the current version";
 const TREE: &str = "BTreeMap from value to ids";
 const NARROW: &str = "the 10th";
 const SAME_FILES: &str = "reading the same files";
+const OTHER_ROWS: &str = "the median of such rows";
 const THREADS: &str = "2 threads to 1 of the limit";
 const DOUBLE: &[Mark] = &[AtLeast(1.85)];
 const P99: &[Mark] = &[RatioAtMost(3.0)];
@@ -151,6 +152,13 @@ pub const LINES: &[Line] = &[
     line("disk", "GiB", "plain CBOR sequence", &[RatioAtMost(1.3)], &[RatioAtMost(1.1)], Total),
     line("reopen-checkpoint", "s", SAME_FILES, &[AtMost(3.0)], &[AtMost(0.5)], Total),
     line("reopen-log", "elements/s", SAME_FILES, &[AtLeast(300_000.0)], &[AtLeast(1e6)], Rate),
+    line("methods-write", "fdatasyncs", OTHER_ROWS, &[AtMost(3.0)], &[], Apart),
+    line("methods-read", "µs", OTHER_ROWS, &[AtMost(5.0)], &[], Apart),
+    line("methods-history", "µs", OTHER_ROWS, &[AtMost(20.0)], &[], Apart),
+    line("methods-page", "µs", OTHER_ROWS, &[AtMost(200.0)], &[], Apart),
+    line("methods-walk", "ns/element", OTHER_ROWS, &[AtMost(1_000.0)], &[], Apart),
+    line("methods-linking", "µs", OTHER_ROWS, &[AtMost(5_000.0)], &[], Apart),
+    line("methods-purge-hub", "µs", OTHER_ROWS, &[AtMost(50_000.0)], &[], Apart),
     line("http-get", "requests/s", "nginx, the same bytes from a file", &[RatioAtLeast(0.50)], &[RatioAtLeast(0.80)], Apart),
     line("http-commit-64", "commits/s", "commit-T, T = 64", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),
     line("http-commit-512", "commits/s", "commit-T, T = 512", &[RatioAtLeast(0.40)], &[RatioAtLeast(0.60)], Apart),

@@ -1,0 +1,23 @@
+//! methods-…: the rows of a metadata repository with 4,920 instances, each line the worst row of its kind.
+
+use crate::Outcome;
+use crate::methods::worst_of_smallest;
+use crate::run::{Job, Sample};
+
+/// Units of the suite in one of the line: writes are told as a multiple, all else in nanoseconds.
+fn unit(line: &str) -> f64 {
+    match line {
+        "methods-write" => 1.0,
+        "methods-walk" => 1.0,
+        _ => 1e3,
+    }
+}
+
+/// One round of all lines.
+pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
+    let lines = worst_of_smallest(&job.folder)?;
+    Ok(lines
+        .into_iter()
+        .map(|(line, worst, median)| Sample::new(line, worst / unit(line), median / unit(line)))
+        .collect())
+}

@@ -1,0 +1,267 @@
+//! The open metadata types: as the repository is to know them, and as the generator goes through them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use annals::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType};
+use serde_json::Value as Json;
+
+use crate::Outcome;
+
+/// What `annals types load` loads, too.
+pub const ARCHIVE: &str = include_str!("../../../../examples/open-metadata-types/types.jsonl");
+/// Attributes whose values are twice as wide in the original, where they get other numbers.
+const LONG_ATTRIBUTES: &[&str] = &["karmaPoints", "matchingValues", "nonMatchingValues", "valueFrequency"];
+
+/// All types, each kind by name.
+pub struct Archive {
+    pub definitions: Vec<TypeDefinition>,
+    pub entities: Vec<EntityType>,
+    pub relationships: Vec<RelationshipType>,
+    pub classifications: Vec<ClassificationType>,
+}
+
+/// An entity type.
+pub struct EntityType {
+    pub name: Arc<str>,
+    /// Its own, then those of its supertypes: what gets a value.
+    pub attributes: Vec<Attribute>,
+    pub supertype: Option<usize>,
+    /// Those directly below it.
+    pub subtypes: Vec<usize>,
+    /// Itself and all below it.
+    pub subtree: Vec<usize>,
+}
+
+/// A relationship type.
+pub struct RelationshipType {
+    pub name: Arc<str>,
+    pub attributes: Vec<Attribute>,
+    /// Numbers of the entity types at its ends.
+    pub ends: [usize; 2],
+}
+
+/// A classification type.
+pub struct ClassificationType {
+    pub name: Arc<str>,
+    pub attributes: Vec<Attribute>,
+    /// Number of the last entity type that it is listed for.
+    pub entity_type: usize,
+}
+
+/// An attribute that gets a value.
+#[derive(Clone)]
+pub struct Attribute {
+    pub name: Arc<str>,
+    pub form: Form,
+    pub is_unique: bool,
+}
+
+/// How its values are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Text,
+    Integer,
+    Long,
+    Float,
+    Boolean,
+    Timestamp,
+}
+
+impl Archive {
+    /// The types that the repository ships.
+    pub fn new() -> Outcome<Archive> {
+        let definitions = ARCHIVE.lines().map(definition).collect::<Outcome<Vec<_>>>()?;
+        let of_kind = |kind: TypeKind| {
+            let mut of_kind: Vec<&TypeDefinition> =
+                definitions.iter().filter(|one| one.kind == kind).collect();
+            of_kind.sort_by(|a, b| a.name.cmp(&b.name));
+            of_kind
+        };
+        let entities = of_kind(TypeKind::Entity);
+        let numbers: HashMap<&str, usize> =
+            entities.iter().enumerate().map(|(number, one)| (&*one.name, number)).collect();
+        let number = |name: &str| {
+            numbers
+                .get(name)
+                .copied()
+                .ok_or_else(|| format!("type {name}: expected it among the entity types"))
+        };
+        let relationships = of_kind(TypeKind::Relationship).into_iter().map(|one| {
+            let ends = one.ends.as_ref().ok_or_else(|| format!("type {}: expected two ends", one.name))?;
+            let end = |at: usize| number(ends[at].type_name.as_deref().unwrap_or_default());
+            Ok(RelationshipType {
+                name: Arc::clone(&one.name),
+                attributes: attributes(one),
+                ends: [end(0)?, end(1)?],
+            })
+        });
+        let relationships = relationships.collect::<Outcome<Vec<_>>>()?;
+        let classifications = of_kind(TypeKind::Classification).into_iter().map(|one| {
+            let last =
+                one.applies_to.last().ok_or_else(|| format!("type {}: expected valid types", one.name))?;
+            Ok(ClassificationType {
+                name: Arc::clone(&one.name),
+                attributes: attributes(one),
+                entity_type: number(last)?,
+            })
+        });
+        let classifications = classifications.collect::<Outcome<Vec<_>>>()?;
+        let entities = entity_types(&entities, &number)?;
+        Ok(Archive { entities, relationships, classifications, definitions })
+    }
+}
+
+fn entity_types(
+    definitions: &[&TypeDefinition],
+    number: &impl Fn(&str) -> Result<usize, String>,
+) -> Outcome<Vec<EntityType>> {
+    let mut entities = Vec::with_capacity(definitions.len());
+    for one in definitions {
+        let supertype = one.supertypes.first().map(|name| number(name)).transpose()?;
+        entities.push(EntityType {
+            name: Arc::clone(&one.name),
+            attributes: attributes(one),
+            supertype,
+            subtypes: Vec::new(),
+            subtree: Vec::new(),
+        });
+    }
+    let own: Vec<Vec<Attribute>> = entities.iter().map(|one| one.attributes.clone()).collect();
+    for at in 0..entities.len() {
+        if let Some(above) = entities[at].supertype {
+            entities[above].subtypes.push(at);
+        }
+        entities[at].subtree.push(at);
+        let mut above = entities[at].supertype;
+        while let Some(number) = above {
+            entities[number].subtree.push(at);
+            let inherited = own[number].iter().cloned();
+            entities[at].attributes.extend(inherited);
+            above = entities[number].supertype;
+        }
+    }
+    Ok(entities)
+}
+
+/// Those of its own that get a value: of a plain type, and not deprecated.
+fn attributes(definition: &TypeDefinition) -> Vec<Attribute> {
+    let attribute = |one: &AttributeDefinition| {
+        let form = match one.value_type {
+            _ if one.enum_type.is_some() || one.deprecation.is_some() => return None,
+            ValueType::String => Form::Text,
+            ValueType::Integer if LONG_ATTRIBUTES.contains(&&*one.name) => Form::Long,
+            ValueType::Integer => Form::Integer,
+            ValueType::Float => Form::Float,
+            ValueType::Boolean => Form::Boolean,
+            ValueType::Timestamp => Form::Timestamp,
+            _ => return None,
+        };
+        Some(Attribute { name: Arc::clone(&one.name), form, is_unique: one.is_unique })
+    };
+    definition.attributes.iter().filter_map(attribute).collect()
+}
+
+/// One line of the archive.
+fn definition(line: &str) -> Outcome<TypeDefinition> {
+    let json: Json = serde_json::from_str(line)?;
+    let name = text(&json, "name").ok_or_else(|| format!("{line}: expected a name"))?;
+    let mut one = match text(&json, "kind") {
+        Some("entity") => TypeDefinition::entity(name),
+        Some("relationship") => TypeDefinition::relationship(name),
+        Some("classification") => TypeDefinition::classification(name),
+        Some("enum") => TypeDefinition::enumeration(name),
+        other => return Err(format!("type {name}: expected a kind, found {other:?}").into()),
+    };
+    let names =
+        |key: &str| -> Vec<Arc<str>> { items(&json, key).filter_map(Json::as_str).map(Into::into).collect() };
+    one.supertypes = names("supertypes");
+    one.applies_to = names("appliesTo");
+    one.statuses = names("statuses");
+    one.initial_status = text(&json, "initialStatus").map(Into::into);
+    one.external_id = text(&json, "externalId").map(Into::into);
+    one.is_closed = flag(&json, "closed");
+    one.is_advisory = flag(&json, "advisory");
+    one.is_propagatable = flag(&json, "propagatable");
+    if let Some(version) = json["version"].as_u64() {
+        one.version = u32::try_from(version)?;
+    }
+    if flag(&json, "deprecated") {
+        one = one.deprecated(text(&json, "replacedBy"));
+    }
+    for element in items(&json, "elements") {
+        let ordinal = element["ordinal"].as_u64().ok_or_else(|| format!("enum {name}: expected ordinals"))?;
+        one = one.element(u32::try_from(ordinal)?, text(element, "name").unwrap_or_default());
+    }
+    for attribute in items(&json, "attributes") {
+        one = one.attribute(attribute_definition(attribute)?);
+    }
+    if json["from"].is_object() {
+        one = one.between(end(&json["from"]), end(&json["to"]));
+    }
+    Ok(one)
+}
+
+fn attribute_definition(json: &Json) -> Outcome<AttributeDefinition> {
+    let name = text(json, "name").unwrap_or_default();
+    let value_type = |name: &str| {
+        ValueType::ALL
+            .into_iter()
+            .find(|known| known.name() == name)
+            .ok_or_else(|| format!("attribute: expected a type of values, found {name:?}"))
+    };
+    let mut one = match text(json, "enum") {
+        Some(enum_type) => AttributeDefinition::of_enum(name, enum_type),
+        None => AttributeDefinition::new(name, value_type(text(json, "type").unwrap_or_default())?),
+    };
+    one.is_unique = flag(json, "unique");
+    if let Some(items) = text(json, "items") {
+        one = one.items(value_type(items)?);
+    }
+    Ok(if flag(json, "deprecated") { one.deprecated(text(json, "replacedBy")) } else { one })
+}
+
+fn end(json: &Json) -> EndDefinition {
+    let type_name = text(json, "type").unwrap_or_default();
+    let end = if flag(json, "many") { EndDefinition::many(type_name) } else { EndDefinition::one(type_name) };
+    end.named(text(json, "name").unwrap_or_default())
+}
+
+fn text<'j>(json: &'j Json, key: &str) -> Option<&'j str> {
+    json[key].as_str()
+}
+
+fn flag(json: &Json, key: &str) -> bool {
+    json[key].as_bool().unwrap_or(false)
+}
+
+fn items<'j>(json: &'j Json, key: &str) -> impl Iterator<Item = &'j Json> {
+    json[key].as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_archive_is_that_of_the_published_runs() {
+        let archive = Archive::new().unwrap();
+        let counts = (archive.entities.len(), archive.relationships.len(), archive.classifications.len());
+        assert_eq!(counts, (274, 218, 108));
+        // A sweep over all types pages through every subtree.
+        assert_eq!(archive.entities.iter().map(|one| one.subtree.len()).sum::<usize>(), 1_231);
+        let subtree =
+            |name: &str| archive.entities.iter().find(|one| &*one.name == name).unwrap().subtree.len();
+        assert_eq!(
+            ["OpenMetadataRoot", "Referenceable", "Asset", "SchemaElement"].map(subtree),
+            [274, 243, 55, 52]
+        );
+        let with_attributes = archive.relationships.iter().filter(|one| !one.attributes.is_empty()).count();
+        // Its rows "update" have 98 samples per instance.
+        assert_eq!(with_attributes, 98);
+        assert_eq!(archive.entities.iter().filter(|one| !one.attributes.is_empty()).count(), 272);
+        assert_eq!(archive.entities.iter().filter(|one| !one.subtypes.is_empty()).count(), 63);
+        let first = &archive.entities[0];
+        assert!(first.attributes.iter().any(|one| &*one.name == "qualifiedName" && one.is_unique));
+    }
+}

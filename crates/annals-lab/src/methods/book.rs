@@ -1,0 +1,36 @@
+//! What was created, for comparing every search with a look at everything.
+
+use std::sync::Arc;
+
+use annals::{Id, Value};
+
+use super::values::Properties;
+
+/// All instances of both kinds, in the order of their creation, as they were created.
+#[derive(Default)]
+pub struct Book {
+    pub entities: Vec<Kept>,
+    pub relationships: Vec<Kept>,
+}
+
+/// One instance as it was created.
+pub struct Kept {
+    pub id: Id,
+    /// Number of its type.
+    pub type_number: usize,
+    pub properties: Properties,
+    /// Those of an entity, by name.
+    pub classifications: Vec<(Arc<str>, Properties)>,
+}
+
+impl Kept {
+    /// The value of a property.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        value(&self.properties, name)
+    }
+}
+
+/// The value of a property among these.
+pub fn value<'p>(properties: &'p Properties, name: &str) -> Option<&'p Value> {
+    properties.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
+}

@@ -1,0 +1,116 @@
+//! The suite `methods`: every row of the published tables of a metadata repository, with the same calls and data.
+
+// In the order a newcomer should read them.
+mod volume;
+mod row;
+mod archive;
+mod values;
+mod book;
+mod call;
+mod record;
+mod run;
+mod phases;
+mod engine;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use annals::Repository;
+use clap::Args;
+
+use crate::Outcome;
+use crate::run::resident_bytes;
+use archive::Archive;
+use engine::Engine;
+use report::Report;
+use run::Run;
+use volume::Volume;
+
+/// Settings of `methods`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab methods                                  # 4,920 instances: a minute
+  annals-lab methods --volume 0005-02 --volume 0020-10 --rows find
+  annals-lab methods --volume 1280-10 --json > methods.jsonl   # 1,259,520 instances: half an hour
+
+docs/metadata-methods.md says what each row is; the phases print to the other stream how long they took.")]
+pub struct Methods {
+    /// Instances per type and size of a page. Can be given several times.
+    #[arg(long, default_value = "0005-02")]
+    volume: Vec<Volume>,
+    /// Print only rows whose name contains this. Can be given several times. All rows run: each needs those before it.
+    #[arg(long)]
+    rows: Vec<String>,
+    /// One JSON object per row.
+    #[arg(long)]
+    json: bool,
+    /// Folder to write in; a temporary one in the present folder unless given.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+/// How a whole run went.
+pub struct Total {
+    pub elapsed: Duration,
+    /// Largest resident memory of this process. Units: bytes.
+    pub resident_bytes: u64,
+}
+
+impl Methods {
+    /// Measures and reports.
+    ///
+    /// Errors: if an answer was wrong, or nothing can be measured.
+    pub fn run(&self) -> Outcome<()> {
+        let parent = self.folder.clone().unwrap_or_else(|| PathBuf::from("."));
+        std::fs::create_dir_all(&parent)?;
+        let archive = Archive::new()?;
+        let mut report = Report::new(self.json, self.rows.clone())?;
+        for volume in &self.volume {
+            let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(&parent)?;
+            let (record, total) = in_process(&archive, *volume, folder.path())?;
+            report.volume(*volume, &record, &total);
+        }
+        report.finish();
+        Ok(())
+    }
+}
+
+/// A run with the engine in this process.
+fn in_process(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<(record::Record, Total)> {
+    let repository = Repository::open(folder.join("repository"))?;
+    repository.transact(|transaction| transaction.define_types(archive.definitions.clone()))?;
+    let mut engine = Engine { repository };
+    let start = Instant::now();
+    let mut resident = 0;
+    let mut run = Run::new(&mut engine, archive, volume, folder)?;
+    phases::all(&mut run, |name, elapsed| {
+        let now = resident_bytes();
+        resident = resident.max(now);
+        eprintln!("{volume} {name}: {:.1} s, {} MiB", elapsed.as_secs_f64(), now >> 20);
+    })?;
+    let record = run.record;
+    Ok((record, Total { elapsed: start.elapsed(), resident_bytes: resident }))
+}
+
+/// One run at the smallest volume, for the table of limits.
+///
+/// Shape: for each line, what the worst of its rows came to, and the median of all of them.
+pub fn worst_of_smallest(folder: &Path) -> Outcome<Vec<(&'static str, f64, f64)>> {
+    let volume = Volume { instances: 5, page: 2 };
+    let (record, _) = in_process(&Archive::new()?, volume, folder)?;
+    let mut lines: Vec<(&'static str, Vec<f64>)> = Vec::new();
+    for (number, row) in row::ROWS.iter().enumerate() {
+        for judged in report::judge(row, volume, record.at(number)) {
+            match lines.iter_mut().find(|(line, _)| *line == judged.line) {
+                Some((_, values)) => values.push(judged.value),
+                None => lines.push((judged.line, vec![judged.value])),
+            }
+        }
+    }
+    let summary = |(line, mut values): (&'static str, Vec<f64>)| {
+        values.sort_by(f64::total_cmp);
+        (line, values[values.len() - 1], values[values.len() / 2])
+    };
+    Ok(lines.into_iter().map(summary).collect())
+}

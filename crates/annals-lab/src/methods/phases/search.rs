@@ -1,0 +1,309 @@
+//! Searches: every type page by page, by property and by text; now, and as of the time before updates.
+
+use std::collections::HashSet;
+
+use annals::{Condition, Expression, Field, Find, Header, Id, Instant, Operator, Order, TypeKind, Value};
+
+use crate::Outcome;
+use crate::methods::archive::{Attribute, Form};
+use crate::methods::call::Call;
+use crate::methods::record::Part;
+use crate::methods::row::Method;
+use crate::methods::run::Run;
+
+/// Which rows to record under.
+struct Rows {
+    pages: Method,
+    by_property: Method,
+    by_text: Method,
+}
+
+/// A regular expression, the order, and whether a text is found by the name that the expression was made from.
+type TextSearch = (String, Header, Order, fn(&str, &str) -> bool);
+
+/// All three rows of entities; as of `then` if it is given.
+pub fn entities(run: &mut Run, then: Option<Instant>) -> Outcome<()> {
+    let rows = if then.is_none() {
+        Rows {
+            pages: Method::FindEntities,
+            by_property: Method::FindEntitiesByProperty,
+            by_text: Method::FindEntitiesByText,
+        }
+    } else {
+        Rows {
+            pages: Method::FindEntitiesThen,
+            by_property: Method::FindEntitiesByPropertyThen,
+            by_text: Method::FindEntitiesByTextThen,
+        }
+    };
+    let archive = run.archive;
+    for (number, one) in archive.entities.iter().enumerate() {
+        let expected = one.subtree.len() * run.of_each_type();
+        // The original asks for the first page as of then, and for the others as of now.
+        run.sweep(rows.pages, TypeKind::Entity, &one.name, [then, None], expected)?;
+        run.by_property(&rows, TypeKind::Entity, number, &one.name, &one.attributes, then)?;
+        run.by_text(&rows, TypeKind::Entity, number, &one.name, &one.attributes, then)?;
+    }
+    Ok(())
+}
+
+/// The same of relationships.
+pub fn relationships(run: &mut Run, then: Option<Instant>) -> Outcome<()> {
+    let rows = if then.is_none() {
+        Rows {
+            pages: Method::FindRelationships,
+            by_property: Method::FindRelationshipsByProperty,
+            by_text: Method::FindRelationshipsByText,
+        }
+    } else {
+        Rows {
+            pages: Method::FindRelationshipsThen,
+            by_property: Method::FindRelationshipsByPropertyThen,
+            by_text: Method::FindRelationshipsByTextThen,
+        }
+    };
+    let archive = run.archive;
+    for (number, one) in archive.relationships.iter().enumerate() {
+        let expected = run.of_each_type();
+        run.sweep(rows.pages, TypeKind::Relationship, &one.name, [then, then], expected)?;
+        run.by_property(&rows, TypeKind::Relationship, number, &one.name, &one.attributes, then)?;
+        run.by_text(&rows, TypeKind::Relationship, number, &one.name, &one.attributes, then)?;
+    }
+    Ok(())
+}
+
+impl Run<'_> {
+    /// All pages of a type: together each instance once. `[first, others]` are the times they are as of.
+    fn sweep(
+        &mut self,
+        method: Method,
+        kind: TypeKind,
+        type_name: &str,
+        [first, others]: [Option<Instant>; 2],
+        expected: usize,
+    ) -> Outcome<()> {
+        let mut found: HashSet<Id> = HashSet::with_capacity(expected);
+        let (mut after, mut is_first) = (None, true);
+        loop {
+            let find = Find { after, ..Find::of(type_name).limit(self.volume.page) };
+            let then = if is_first { first } else { others };
+            let call = Call::Find(kind, Box::new(find));
+            let answer = self.ask_if(method, call, then, |answer| match (is_first, &answer.next) {
+                _ if answer.ids.is_empty() => None,
+                (true, None) => Some(Part::Whole),
+                (true, Some(_)) => Some(Part::First),
+                (false, Some(_)) => Some(Part::Middle),
+                (false, None) => Some(Part::Last),
+            })??;
+            found.extend(answer.ids);
+            (after, is_first) = (answer.next, false);
+            if after.is_none() {
+                break;
+            }
+        }
+        if found.len() != expected {
+            let text = format!(
+                "{}: {type_name}: wrong answer: expected {expected}, found {}",
+                method.row().title(),
+                found.len()
+            );
+            return Err(text.into());
+        }
+        Ok(())
+    }
+
+    /// The four searches by property, first page only.
+    fn by_property(
+        &mut self,
+        rows: &Rows,
+        kind: TypeKind,
+        type_number: usize,
+        type_name: &str,
+        attributes: &[Attribute],
+        then: Option<Instant>,
+    ) -> Outcome<()> {
+        for search in self.property_searches(attributes) {
+            let find = Find::of(type_name)
+                .filter(search.filter())
+                .sort(Field::Property(search.order_by.clone()), search.order)
+                .limit(self.volume.page);
+            self.first_page(rows.by_property, kind, find, then, |run| {
+                run.expected(kind, type_number, |kept| search.holds(|name| kept.value(name)))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The five searches by text, first page only.
+    fn by_text(
+        &mut self,
+        rows: &Rows,
+        kind: TypeKind,
+        type_number: usize,
+        type_name: &str,
+        attributes: &[Attribute],
+        then: Option<Instant>,
+    ) -> Outcome<()> {
+        let text = attributes.iter().find(|one| one.form == Form::Text && one.name.len() > 2);
+        let Some(name) = text.map(|one| &*one.name) else { return Ok(()) };
+        let searches: [TextSearch; 5] = [
+            (format!(r"\Q{name}\E"), Header::CreatedAt, Order::Ascending, |text, name| text == name),
+            (format!(r"\Q{}\E.*", start(name)), Header::CreatedAt, Order::Descending, |text, name| {
+                text.starts_with(start(name))
+            }),
+            (format!(r".*\Q{}\E.*", end(start(name))), Header::UpdatedAt, Order::Ascending, |text, name| {
+                text.contains(end(start(name)))
+            }),
+            (format!(r".*\Q{}\E", end(name)), Header::UpdatedAt, Order::Descending, |text, name| {
+                text.ends_with(end(name))
+            }),
+            (format!("{}.*", start(name)), Header::Id, Order::Ascending, |text, name| {
+                text.starts_with(start(name))
+            }),
+        ];
+        for (pattern, header, order, holds) in searches {
+            let find = Find::of(type_name)
+                .filter(Expression::any_text(Operator::Matches, pattern))
+                .order_by_header(header, order)
+                .limit(self.volume.page);
+            self.first_page(rows.by_text, kind, find, then, |run| {
+                run.expected(kind, type_number, |kept| {
+                    kept.properties
+                        .iter()
+                        .any(|(_, value)| value.as_str().is_some_and(|text| holds(text, name)))
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    /// One page, recorded unless it is empty, and compared with a look at everything where that is kept.
+    pub fn first_page(
+        &mut self,
+        method: Method,
+        kind: TypeKind,
+        find: Find,
+        then: Option<Instant>,
+        expected: impl FnOnce(&Self) -> Option<HashSet<Id>>,
+    ) -> Outcome<()> {
+        let call = Call::Find(kind, Box::new(find.clone()));
+        let answer =
+            self.ask_if(method, call, then, |answer| (!answer.ids.is_empty()).then_some(Part::Whole))??;
+        let Some(expected) = expected(self) else { return Ok(()) };
+        let is_right = answer.ids.len() == expected.len().min(self.volume.page)
+            && answer.ids.iter().all(|id| expected.contains(id))
+            && answer.next.is_some() == (expected.len() > self.volume.page);
+        if is_right {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: {find}: wrong answer: expected a page of {} of {expected:?}, found {:?}, then {:?}",
+            method.row().title(),
+            self.volume.page,
+            answer.ids,
+            answer.next
+        )
+        .into())
+    }
+
+    /// Ids of all instances of a type, with its subtypes, that a search has to find; `None` if they are not kept.
+    pub fn expected(
+        &self,
+        kind: TypeKind,
+        type_number: usize,
+        holds: impl Fn(&crate::methods::book::Kept) -> bool,
+    ) -> Option<HashSet<Id>> {
+        let book = self.book.as_ref()?;
+        let alone = [type_number];
+        let (all, types) = match kind {
+            TypeKind::Relationship => (&book.relationships, &alone[..]),
+            _ => (&book.entities, &self.archive.entities[type_number].subtree[..]),
+        };
+        let is_meant = |kept: &&crate::methods::book::Kept| types.contains(&kept.type_number) && holds(kept);
+        Some(all.iter().filter(is_meant).map(|kept| kept.id.clone()).collect())
+    }
+
+    /// Up to four, over the first two attributes that hold no text, or else texts.
+    pub fn property_searches(&mut self, attributes: &[Attribute]) -> Vec<PropertySearch> {
+        let mut chosen: Vec<Attribute> =
+            attributes.iter().filter(|one| one.form != Form::Text).cloned().collect();
+        chosen.extend(attributes.iter().filter(|one| one.form == Form::Text).cloned());
+        self.property_searches_in_order(&chosen)
+    }
+
+    /// The same over the first two attributes.
+    pub fn property_searches_in_order(&mut self, attributes: &[Attribute]) -> Vec<PropertySearch> {
+        let conditions: Vec<(Attribute, Value)> =
+            attributes.iter().take(2).map(|one| (one.clone(), self.values.one(one, 0))).collect();
+        let search = |matching: Match, count: usize, order_by: usize, order: Order| {
+            Some(PropertySearch {
+                matching,
+                conditions: conditions.get(..count)?.to_vec(),
+                order_by: conditions.get(order_by)?.0.name.clone(),
+                order,
+            })
+        };
+        let searches = [
+            search(Match::All, 1, 0, Order::Ascending),
+            search(Match::All, 2, 1, Order::Descending),
+            search(Match::Any, 2, 1, Order::Ascending),
+            search(Match::None, 2, 0, Order::Descending),
+        ];
+        searches.into_iter().flatten().collect()
+    }
+}
+
+/// How conditions are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    All,
+    Any,
+    None,
+}
+
+/// A search by the values of properties: texts match as regular expressions, all else is equal.
+pub struct PropertySearch {
+    pub matching: Match,
+    pub conditions: Vec<(Attribute, Value)>,
+    pub order_by: std::sync::Arc<str>,
+    pub order: Order,
+}
+
+impl PropertySearch {
+    /// As the engine has it.
+    pub fn filter(&self) -> Expression {
+        let condition = |(attribute, value): &(Attribute, Value)| {
+            let (operator, value) = match value.as_str() {
+                Some(text) => (Operator::Matches, Value::from(format!(r"\Q{text}\E"))),
+                None => (Operator::Equal, value.clone()),
+            };
+            Expression::from(Condition::new(Field::Property(attribute.name.clone()), operator, value))
+        };
+        let conditions = self.conditions.iter().map(condition).collect();
+        match self.matching {
+            Match::All => Expression::All(conditions),
+            Match::Any => Expression::Any(conditions),
+            Match::None => Expression::None(conditions),
+        }
+    }
+
+    /// True if an instance with these values is found.
+    pub fn holds<'v>(&self, value_of: impl Fn(&str) -> Option<&'v Value>) -> bool {
+        let holds = |(attribute, value): &(Attribute, Value)| value_of(&attribute.name) == Some(value);
+        match self.matching {
+            Match::All => self.conditions.iter().all(holds),
+            Match::Any => self.conditions.iter().any(holds),
+            Match::None => !self.conditions.iter().any(holds),
+        }
+    }
+}
+
+/// All but the last character.
+fn start(name: &str) -> &str {
+    &name[..name.len() - 1]
+}
+
+/// All but the first character.
+fn end(name: &str) -> &str {
+    &name[1..]
+}

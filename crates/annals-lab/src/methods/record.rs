@@ -1,0 +1,130 @@
+//! What was measured: every sample, by row.
+
+use std::time::Duration;
+
+use super::row::{Method, ROWS};
+
+/// How many of the slowest are kept with what they were.
+const SLOWEST_MAX: usize = 10;
+
+/// Which of the pages, or whether it is a sample of another kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Whatever the row is about, or the only page there is.
+    Whole,
+    /// The first of several pages.
+    First,
+    /// A page between the first and the last.
+    Middle,
+    /// The last of several pages.
+    Last,
+    /// A search for what other rows need.
+    LookUp,
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub elapsed_ns: u64,
+    /// Elements that came back, or were walked.
+    pub elements: u32,
+    pub part: Part,
+}
+
+/// All samples of one row.
+#[derive(Default)]
+pub struct Samples {
+    pub all: Vec<Sample>,
+    /// One durable write beside some of the samples. Units: nanoseconds.
+    pub syncs_ns: Vec<u64>,
+    /// The slowest, slowest first. Shape: nanoseconds, what it was.
+    pub slowest: Vec<(u64, String)>,
+    /// Calls that were refused, and are not recorded, as the original has it.
+    pub refused: usize,
+    /// What the first of them was told.
+    pub first_refusal: Option<String>,
+}
+
+/// All samples of a run.
+pub struct Record {
+    rows: Vec<Samples>,
+}
+
+impl Record {
+    /// Nothing yet.
+    pub fn new() -> Record {
+        Record { rows: ROWS.iter().map(|_| Samples::default()).collect() }
+    }
+
+    /// The samples of a row, to add to.
+    pub fn of_mut(&mut self, method: Method) -> &mut Samples {
+        &mut self.rows[method as usize]
+    }
+
+    /// The samples of the row with this number.
+    pub fn at(&self, number: usize) -> &Samples {
+        &self.rows[number]
+    }
+}
+
+impl Samples {
+    /// Adds one; `what` is asked only if it is among the slowest.
+    pub fn add(&mut self, elapsed: Duration, elements: usize, part: Part, what: impl FnOnce() -> String) {
+        let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.all.push(Sample { elapsed_ns, elements: u32::try_from(elements).unwrap_or(u32::MAX), part });
+        let is_slow = self.slowest.len() < SLOWEST_MAX
+            || self.slowest.last().is_some_and(|(slowest, _)| elapsed_ns > *slowest);
+        if is_slow {
+            let at = self.slowest.partition_point(|(slower, _)| *slower >= elapsed_ns);
+            self.slowest.insert(at, (elapsed_ns, what()));
+            self.slowest.truncate(SLOWEST_MAX);
+        }
+    }
+
+    /// Adds one that was refused.
+    pub fn refuse(&mut self, error: String) {
+        self.refused += 1;
+        self.first_refusal.get_or_insert(error);
+    }
+
+    /// The times of the samples that `is_meant`, ascending. Units: nanoseconds.
+    pub fn sorted_ns(&self, is_meant: impl Fn(&Sample) -> bool) -> Vec<u64> {
+        let mut sorted: Vec<u64> =
+            self.all.iter().filter(|sample| is_meant(sample)).map(|sample| sample.elapsed_ns).collect();
+        sorted.sort_unstable();
+        sorted
+    }
+
+    /// Median time of one element of a sample. Units: nanoseconds; `None` without samples.
+    pub fn median_ns_each(&self) -> Option<f64> {
+        let each = |sample: &Sample| sample.elapsed_ns as f64 / f64::from(sample.elements.max(1));
+        let mut sorted: Vec<f64> = self.all.iter().map(each).collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+}
+
+/// The value that this share of `sorted` does not exceed. `None` if there is none.
+pub fn quantile(sorted: &[u64], share: f64) -> Option<u64> {
+    let last = sorted.len().checked_sub(1)?;
+    Some(sorted[(share * last as f64).round() as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_are_kept_with_what_they_were() {
+        let mut samples = Samples::default();
+        for number in 0..100u64 {
+            samples.add(Duration::from_nanos(number * 7 % 100), 1, Part::Whole, || number.to_string());
+        }
+        let slowest: Vec<u64> = samples.slowest.iter().map(|(ns, _)| *ns).collect();
+        assert_eq!(slowest, (90..100).rev().collect::<Vec<u64>>());
+        assert_eq!(samples.slowest[0].1, "57");
+        let sorted = samples.sorted_ns(|_| true);
+        assert_eq!((quantile(&sorted, 0.5), quantile(&sorted, 1.0)), (Some(50), Some(99)));
+        assert_eq!(quantile(&[], 0.5), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! A run at one volume: asks, times, checks and records.
+
+use std::path::Path;
+use std::time::Instant as Clock;
+
+use annals::{Expression, Find, Id, InstanceId, Instant, TypeKind};
+
+use super::archive::Archive;
+use super::book::Book;
+use super::call::{Answer, Call, Looked, Target};
+use super::record::{Part, Record};
+use super::row::Method;
+use super::values::Values;
+use super::volume::Volume;
+use crate::Outcome;
+use crate::lines::RawFile;
+
+/// Bytes of the durable write that is measured beside commits: about one of them.
+const SYNC_BYTES: usize = 512;
+/// Largest volume at which every search is compared with a look at everything. Units: instances per type.
+const CHECKED_IN_FULL_MAX: usize = 20;
+
+/// Everything that the phases need.
+pub struct Run<'t> {
+    pub target: &'t mut dyn Target,
+    pub archive: &'t Archive,
+    pub volume: Volume,
+    pub values: Values,
+    pub record: Record,
+    /// What was created, where searches are checked in full.
+    pub book: Option<Book>,
+    /// The instant before anything was updated.
+    pub mark: Option<Instant>,
+    file: RawFile,
+    writes: usize,
+    /// One durable write is measured in so many.
+    sync_every: usize,
+}
+
+impl<'t> Run<'t> {
+    /// Nothing measured yet. `folder` is on the disk that is measured.
+    pub fn new(
+        target: &'t mut dyn Target,
+        archive: &'t Archive,
+        volume: Volume,
+        folder: &Path,
+    ) -> Outcome<Run<'t>> {
+        let book = (volume.instances <= CHECKED_IN_FULL_MAX).then(Book::default);
+        Ok(Run {
+            target,
+            archive,
+            volume,
+            values: Values::new(volume.instances, volume.instances as u64),
+            record: Record::new(),
+            book,
+            mark: None,
+            file: RawFile::create(&folder.join("raw"))?,
+            writes: 0,
+            sync_every: (volume.instances / 20).clamp(2, 64),
+        })
+    }
+
+    /// Asks now, and records.
+    pub fn ask(&mut self, method: Method, call: Call) -> Outcome<Option<Answer>> {
+        self.ask_part(method, Part::Whole, call, None)
+    }
+
+    /// Asks, and records; `None` if it was refused.
+    pub fn ask_part(
+        &mut self,
+        method: Method,
+        part: Part,
+        call: Call,
+        then: Option<Instant>,
+    ) -> Outcome<Option<Answer>> {
+        Ok(self.ask_if(method, call, then, |_| Some(part))?.ok())
+    }
+
+    /// Asks, and records under the part that `part_of` says; nothing if it says none, as the original leaves out empty
+    /// pages.
+    ///
+    /// Shape: the answer, or why there is none.
+    pub fn ask_if(
+        &mut self,
+        method: Method,
+        call: Call,
+        then: Option<Instant>,
+        part_of: impl FnOnce(&Answer) -> Option<Part>,
+    ) -> Outcome<Result<Answer, String>> {
+        if call.is_write() {
+            self.writes += 1;
+            if self.writes.is_multiple_of(self.sync_every) {
+                let elapsed = self.sync()?;
+                self.record.of_mut(method).syncs_ns.push(elapsed);
+            }
+        }
+        let kept = call.clone();
+        let timed = self.target.call(call, then)?;
+        let samples = self.record.of_mut(method);
+        match &timed.answer {
+            Ok(answer) => {
+                if let Some(part) = part_of(answer) {
+                    samples.add(timed.elapsed, answer.elements, part, || kept.describe());
+                }
+            }
+            Err(error) => samples.refuse(format!("{}: {error}", kept.describe())),
+        }
+        Ok(timed.answer)
+    }
+
+    /// One durable write beside ours.
+    fn sync(&mut self) -> Outcome<u64> {
+        let start = Clock::now();
+        self.file.append(&[7; SYNC_BYTES])?;
+        Ok(u64::try_from(start.elapsed().as_nanos())?)
+    }
+
+    /// Asks for a page of what other rows need, recorded under `method` unless it is empty.
+    pub fn look_up(
+        &mut self,
+        method: Method,
+        kind: TypeKind,
+        find: Find,
+        then: Option<Instant>,
+    ) -> Outcome<Vec<Id>> {
+        let find = find.limit(self.volume.instances);
+        let call = Call::Find(kind, Box::new(find));
+        let found =
+            self.ask_if(method, call, then, |answer| (!answer.ids.is_empty()).then_some(Part::LookUp))?;
+        found.map(|answer| answer.ids).map_err(|error| format!("{}: {error}", method.row().title()).into())
+    }
+
+    /// What an instance is now.
+    ///
+    /// Errors: if it is not there.
+    pub fn look(&mut self, id: &InstanceId) -> Outcome<Looked> {
+        let looked = self.target.look(id, None)?;
+        looked.ok_or_else(|| format!("{id}: wrong answer: expected it to be there").into())
+    }
+}
+
+impl Run<'_> {
+    /// Instances of each type, of both ways of creating them.
+    pub fn of_each_type(&self) -> usize {
+        self.volume.instances
+    }
+
+    /// What is homed here.
+    pub fn own(&self) -> Expression {
+        Expression::everything()
+    }
+
+    /// What carries this classification, and has it from here.
+    pub fn own_classification(&self, name: &str) -> Expression {
+        Expression::classified(name)
+    }
+}
