@@ -37,9 +37,13 @@ pub struct CompactReport {
 #[derive(Default)]
 struct Purges {
     at: HashMap<InstanceId, (Position, usize)>,
-    /// Ends of the relationships now on the log, to know which go with an entity.
-    ends: HashMap<Id, (Id, Id)>,
+    /// All ends that the relationships now on the log ever had, to know which go with an entity.
+    ends: HashMap<Id, Vec<Id>>,
     relationships_of: HashMap<Id, Vec<Id>>,
+    /// Ids that instances had before they got the ones they have.
+    former: HashMap<InstanceId, Vec<InstanceId>>,
+    /// Relationships that were given other ids.
+    renamed: HashMap<Id, Id>,
 }
 
 impl Repository {
@@ -119,12 +123,11 @@ impl Purges {
         for_each_record(log, Position(1), last, |position, record| {
             for (index, change) in record.changes.iter().enumerate() {
                 match &change.action {
-                    Action::CreateRelationship(new) => {
-                        purges.ends.insert(new.id.clone(), (new.from.clone(), new.to.clone()));
-                        for end in [&new.from, &new.to] {
-                            purges.relationships_of.entry(end.clone()).or_default().push(new.id.clone());
-                        }
-                    }
+                    Action::CreateRelationship(new) => purges.link(&new.id, [&new.from, &new.to]),
+                    Action::SaveRelationship(copy) => purges.link(&copy.id, [&copy.from, &copy.to]),
+                    Action::Relink(id, from, to) => purges.link(id, [from, to].into_iter().flatten()),
+                    Action::Reidentify(instance, id) => purges.rename(instance, id),
+                    Action::PurgeCopy(id, _) => purges.purge(id, (position, index)),
                     Action::Purge(id) => purges.purge(id, (position, index)),
                     _ => {}
                 }
@@ -134,15 +137,63 @@ impl Purges {
         Ok(purges)
     }
 
+    fn link<'e>(&mut self, relationship: &Id, ends: impl IntoIterator<Item = &'e Id>) {
+        for end in ends {
+            self.ends.entry(relationship.clone()).or_default().push(end.clone());
+            self.relationships_of.entry(end.clone()).or_default().push(relationship.clone());
+        }
+    }
+
+    fn rename(&mut self, instance: &InstanceId, id: &Id) {
+        let before = instance.id();
+        let now = match instance {
+            InstanceId::Entity(_) => {
+                let relationships = self.relationships_of.remove(before).unwrap_or_default();
+                for relationship in &relationships {
+                    let ends = self.ends.entry(self.named_now(relationship)).or_default();
+                    ends.iter_mut().filter(|end| *end == before).for_each(|end| end.clone_from(id));
+                }
+                self.relationships_of.insert(id.clone(), relationships);
+                InstanceId::Entity(id.clone())
+            }
+            InstanceId::Relationship(_) => {
+                let ends = self.ends.remove(before).unwrap_or_default();
+                self.ends.insert(id.clone(), ends);
+                self.renamed.insert(before.clone(), id.clone());
+                InstanceId::Relationship(id.clone())
+            }
+        };
+        let mut former = self.former.remove(instance).unwrap_or_default();
+        former.push(instance.clone());
+        self.former.insert(now, former);
+    }
+
+    /// The id that a relationship has in the end.
+    fn named_now(&self, relationship: &Id) -> Id {
+        let mut now = relationship;
+        while let Some(next) = self.renamed.get(now) {
+            now = next;
+        }
+        now.clone()
+    }
+
+    /// An instance is purged under all ids it ever had, and with what it is linked with, or ever was.
     fn purge(&mut self, id: &InstanceId, place: (Position, usize)) {
+        for former in self.former.remove(id).unwrap_or_default() {
+            // The id is free for another relationship.
+            self.renamed.remove(former.id());
+            self.at.insert(former, place);
+        }
         self.at.insert(id.clone(), place);
-        let InstanceId::Entity(entity) = id else { return };
+        let InstanceId::Entity(entity) = id else {
+            self.ends.remove(id.id());
+            return;
+        };
         for relationship in self.relationships_of.remove(entity).unwrap_or_default() {
+            let relationship = self.named_now(&relationship);
             // An id may have been purged and given to another relationship since.
-            let is_its =
-                self.ends.get(&relationship).is_some_and(|(from, to)| from == entity || to == entity);
-            if is_its {
-                self.at.insert(InstanceId::Relationship(relationship), place);
+            if self.ends.get(&relationship).is_some_and(|ends| ends.contains(entity)) {
+                self.purge(&InstanceId::Relationship(relationship), place);
             }
         }
     }

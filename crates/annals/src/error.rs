@@ -49,6 +49,20 @@ pub enum ErrorKind {
     NotUnique,
     /// A relationship would exceed the cardinality of its type.
     Cardinality,
+    /// The instance, or the named type, is of another type or kind than stated.
+    WrongType,
+    /// Only a proxy of the entity is known: its id, type and unique properties.
+    ProxyOnly,
+    /// The instance belongs to another collection, and only its home writes it.
+    NotHome,
+    /// A copy of it from another home is here, or it belongs to this repository.
+    HomeConflict,
+    /// The classification does not fit the type of the entity.
+    InvalidClassification,
+    /// An entity of this type cannot be at that end of the relationship.
+    InvalidEnds,
+    /// The type does not have this status.
+    StatusNotAllowed,
     /// An instant in the future was given where only the past can be known.
     FutureInstant,
     /// A bound was exceeded: record, transaction, value, visited elements.
@@ -61,7 +75,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 24] = [
+    pub const ALL: [ErrorKind; 31] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -82,6 +96,13 @@ impl ErrorKind {
         ErrorKind::MissingEnd,
         ErrorKind::NotUnique,
         ErrorKind::Cardinality,
+        ErrorKind::WrongType,
+        ErrorKind::ProxyOnly,
+        ErrorKind::NotHome,
+        ErrorKind::HomeConflict,
+        ErrorKind::InvalidClassification,
+        ErrorKind::InvalidEnds,
+        ErrorKind::StatusNotAllowed,
         ErrorKind::FutureInstant,
         ErrorKind::TooLarge,
         ErrorKind::Cancelled,
@@ -116,6 +137,13 @@ impl ErrorKind {
             ErrorKind::MissingEnd => "missing-end",
             ErrorKind::NotUnique => "not-unique",
             ErrorKind::Cardinality => "cardinality",
+            ErrorKind::WrongType => "wrong-type",
+            ErrorKind::ProxyOnly => "proxy-only",
+            ErrorKind::NotHome => "not-home",
+            ErrorKind::HomeConflict => "home-conflict",
+            ErrorKind::InvalidClassification => "invalid-classification",
+            ErrorKind::InvalidEnds => "invalid-ends",
+            ErrorKind::StatusNotAllowed => "status-not-allowed",
             ErrorKind::FutureInstant => "future-instant",
             ErrorKind::TooLarge => "too-large",
             ErrorKind::Cancelled => "cancelled",

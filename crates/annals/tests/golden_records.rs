@@ -147,7 +147,9 @@ fn contents(repository: &Repository) -> String {
 }
 
 /// What types could not say in version 1, and so do not say when they are read from there.
-const SINCE_VERSION_1: [&str; 3] = [
+const SINCE_VERSION_1: [&str; 5] = [
+    ", status_name: \"active\"",
+    ", status_name: \"deleted\"",
     ", is_propagatable: false, statuses: [], initial_status: None, elements: [], deprecation: None, \
      external_id: None, version: 1, is_advisory: false",
     ", enum_type: None, item_type: None, deprecation: None",

@@ -48,7 +48,7 @@ fn fill(repository: &Repository) -> Result<()> {
         t.create_entity(entity)?;
         (0..100).try_for_each(|n| t.create_entity(document(&format!("d{n}"), 20 + 20 * n)).map(drop))?;
         let properties = vec![("note".into(), Value::from(text("note", 2_000)))];
-        let classification = ClassificationContent { name: "reviewed".into(), properties };
+        let classification = ClassificationContent { properties, ..ClassificationContent::new("reviewed") };
         t.classify(&Id::new("d7").unwrap(), classification)?;
         let relationship =
             NewRelationship::new("cites", Id::new("a").unwrap(), Id::new("d1").unwrap()).id("r").unwrap();

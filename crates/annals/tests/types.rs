@@ -272,7 +272,7 @@ fn relationships_that_are_there_and_break_new_ends_are_refused() {
     relate(&repository, "knows", "a", "c").unwrap();
     let machine = TypeDefinition::relationship("knows")
         .between(EndDefinition::many("person"), EndDefinition::many("machine"));
-    assert_eq!(kind_of(define(&repository, machine)), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(define(&repository, machine)), ErrorKind::InvalidEnds);
     let one = TypeDefinition::relationship("knows")
         .between(EndDefinition::many("person"), EndDefinition::one("person"));
     assert_eq!(kind_of(define(&repository, one)), ErrorKind::Cardinality);
@@ -295,7 +295,7 @@ fn ends_take_the_declared_types_with_their_subtypes() {
     create(&repository, &entity("book", "b")).unwrap();
     for type_name in ["wrote", "edited"] {
         relate(&repository, type_name, "a", "b").unwrap();
-        assert_eq!(kind_of(relate(&repository, type_name, "b", "a")), ErrorKind::TypeViolation);
+        assert_eq!(kind_of(relate(&repository, type_name, "b", "a")), ErrorKind::InvalidEnds);
     }
     let snapshot = repository.snapshot();
     let a = Id::new("a").unwrap();
@@ -336,13 +336,13 @@ fn a_classification_fits_the_declared_types_only() {
             repository.transact(|t| t.classify(&id, ClassificationContent::new(name)))
         };
         classify("a").unwrap();
-        assert_eq!(kind_of(classify("p")), ErrorKind::TypeViolation);
+        assert_eq!(kind_of(classify("p")), ErrorKind::InvalidClassification);
     }
     let found = repository.snapshot();
     let found = found.find_entities(&Find::all().classified("secret")).unwrap();
     assert_eq!(found.items.len(), 1);
     let narrower = TypeDefinition::classification("secret").applicable_to("image");
-    assert_eq!(kind_of(define(&repository, narrower)), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(define(&repository, narrower)), ErrorKind::InvalidClassification);
 }
 
 /// An entity could be created with the same classification twice, and only the first was ever seen.

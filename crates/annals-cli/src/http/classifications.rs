@@ -65,6 +65,7 @@ async fn put(mut call: Call) -> Outcome {
     let content = ClassificationContent {
         name: call.path("name").into(),
         properties: properties_from_json(fields.get("properties"), "properties")?,
+        provenance: None,
     };
     let id = call.id()?;
     let entity = id.clone();

@@ -16,7 +16,9 @@ use super::endpoint::{Endpoint, Outcome};
 use super::etag::Conditions;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{EntityForm, Object, RelationshipForm, action_from_json, object, only, patch_from_json};
+use crate::wire::{
+    EntityForm, Object, PROVENANCE_FIELDS, RelationshipForm, action_from_json, object, only, patch_from_json,
+};
 
 /// Entities, or relationships: both are written and read the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,16 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4]) -> Vec<Endpoint> {
-    let broken = ["type-violation", "missing-end", "not-unique", "cardinality"];
+    let broken = [
+        "type-violation",
+        "missing-end",
+        "not-unique",
+        "cardinality",
+        "invalid-classification",
+        "invalid-ends",
+        "status-not-allowed",
+        "not-home",
+    ];
     let tag = if of == ENTITIES { "entities" } else { "relationships" };
     let (new, content) = if of == ENTITIES {
         ("NewEntity", "EntityContent")
@@ -83,7 +94,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .takes([parameters::if_none_match()])
             .answers(200, "The instance; `ETag` is its latest version.", of.schema)
             .answers_as(304, "The client has this version.", "", "")
-            .fails(&["not-found", "deleted", "future-instant"]),
+            .fails(&["not-found", "deleted", "proxy-only", "future-instant"]),
         writes(Endpoint::new(Method::PUT, one, "Replace, or create", move |call| put(of, call)))
             .describe(
                 "Puts this content in the place of all properties and, if given, all classifications; creates the \
@@ -98,7 +109,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::PATCH, one, "Change some properties", move |call| patch(of, call)))
             .body("Patch")
             .answers(200, "The instance after the change.", of.schema)
-            .fails(&["not-found", "deleted", "type-violation", "not-unique"]),
+            .fails(&["not-found", "deleted", "type-violation", "not-unique", "not-home"]),
         writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
             .describe("An entity takes its relationships along. A deleted instance can be restored, a purged one not.")
             .takes([parameters::purge()])
@@ -108,7 +119,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             .takes(alone)
             .answers(200, "The instance, live again.", of.schema)
             .fails(&broken)
-            .fails(&["not-found", "not-deleted"]),
+            .fails(&["not-found", "not-deleted", "deleted"]),
         writes(Endpoint::new(Method::POST, undone, "Take the last change back", move |call| undo(of, call)))
             .describe("Makes a new version with the content of the one before. A deletion is taken back too.")
             .answers(200, "The instance after it; only the receipt if it is deleted now.", of.schema)
@@ -214,7 +225,7 @@ async fn read(of: Collection, call: Call) -> Outcome {
 async fn create(of: Collection, mut call: Call) -> Outcome {
     let body = call.receive().await?;
     let fields = object(&body, "body")?;
-    only(fields, "body", known_fields(of))?;
+    only(fields, "body", &[known_fields(of), &["status"], PROVENANCE_FIELDS].concat())?;
     let action = create_action(of, fields, None)?;
     let id = action.instance().expect("a creation names its instance");
     let work = move |transaction: &mut Transaction| push_creation(transaction, action.clone());
@@ -229,7 +240,8 @@ async fn put(of: Collection, mut call: Call) -> Outcome {
     let id = of.named(&call)?;
     let fields = object(&body, "body")?;
     let header_fields = ["version", "latestVersion", "status", "created", "updated", "validFrom", "position"];
-    only(fields, "body", &[known_fields(of), &header_fields].concat())?;
+    let extra = ["homeVersion", "reidentifiedFrom"];
+    only(fields, "body", &[known_fields(of), &header_fields, &extra, PROVENANCE_FIELDS].concat())?;
     check_same(fields, "id", &id.id().to_string())?;
     let fields = fields.clone();
     let instance = id.clone();
@@ -381,7 +393,8 @@ fn known_fields(of: Collection) -> &'static [&'static str] {
 
 /// The creation that a body asks for, with the id of the path if there is one.
 fn create_action(of: Collection, fields: &Object, id: Option<&Id>) -> Result<Action, Problem> {
-    let mut action: Object = known_fields(of)
+    let mut action: Object = [known_fields(of), &["status"], PROVENANCE_FIELDS]
+        .concat()
         .iter()
         .filter_map(|name| fields.get(*name).map(|value| ((*name).to_owned(), value.clone())))
         .collect();

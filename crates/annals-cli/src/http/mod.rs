@@ -17,6 +17,7 @@ mod etag;
 mod commit;
 mod problem;
 mod instances;
+mod lifecycle;
 mod versions;
 mod neighbors;
 mod walks;
@@ -33,6 +34,7 @@ mod openapi;
 mod schemas;
 mod search_schemas;
 mod type_schemas;
+mod provenance_schemas;
 
 pub use limits::Limits;
 pub use server::{Settings, serve};

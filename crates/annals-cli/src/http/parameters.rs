@@ -70,6 +70,11 @@ pub fn type_kinds() -> Json {
     json!({ "type": "string", "enum": annals::TypeKind::ALL.map(annals::TypeKind::name) })
 }
 
+/// The home of a copy.
+pub fn home() -> Parameter {
+    required("home", text(), "there", "Name of the collection that it belongs to.")
+}
+
 /// Only types of one kind.
 pub fn type_kind() -> Parameter {
     query("kind", type_kinds(), "entity", "Only types of this kind.")

@@ -31,18 +31,24 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::InvalidExpression
         | ErrorKind::InvalidPage
         | ErrorKind::FutureInstant => StatusCode::BAD_REQUEST,
-        ErrorKind::ReadOnly => StatusCode::FORBIDDEN,
+        ErrorKind::ReadOnly | ErrorKind::NotHome => StatusCode::FORBIDDEN,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::Conflict
         | ErrorKind::AlreadyExists
         | ErrorKind::NotDeleted
         | ErrorKind::MissingEnd
         | ErrorKind::NotUnique
-        | ErrorKind::Cardinality => StatusCode::CONFLICT,
+        | ErrorKind::Cardinality
+        | ErrorKind::WrongType
+        | ErrorKind::ProxyOnly
+        | ErrorKind::HomeConflict => StatusCode::CONFLICT,
         ErrorKind::Deleted => StatusCode::GONE,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
-        ErrorKind::TypeViolation => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorKind::TypeViolation
+        | ErrorKind::InvalidClassification
+        | ErrorKind::InvalidEnds
+        | ErrorKind::StatusNotAllowed => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed => {
             StatusCode::SERVICE_UNAVAILABLE
         }
@@ -60,6 +66,13 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::ReadOnly => "writes are refused",
         ErrorKind::Closed => "the repository is closed",
         ErrorKind::Corrupted => "stored bytes are damaged",
+        ErrorKind::WrongType => "the instance is of another type",
+        ErrorKind::ProxyOnly => "only a proxy of it is here",
+        ErrorKind::NotHome => "only its home writes it",
+        ErrorKind::HomeConflict => "it belongs to another home",
+        ErrorKind::InvalidClassification => "the classification does not fit",
+        ErrorKind::InvalidEnds => "the relationship cannot lead there",
+        ErrorKind::StatusNotAllowed => "the type does not have this status",
         ErrorKind::Gap => "the log misses a position",
         ErrorKind::NewerFormat => "stored bytes are of a newer version",
         ErrorKind::NotFound => "there is no such thing",

@@ -25,8 +25,9 @@ use super::query::Query;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 11] = [
+    let groups: [fn() -> Vec<Endpoint>; 12] = [
         super::instances::endpoints,
+        super::lifecycle::endpoints,
         super::versions::endpoints,
         super::neighbors::endpoints,
         super::walks::endpoints,

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::problem::{DOOR_KINDS, Problem};
+use super::provenance_schemas::{origin, provenance, with};
 
 pub(super) fn reference(name: &str) -> Json {
     json!({ "$ref": format!("#/components/schemas/{name}") })
@@ -53,6 +54,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(pages());
     schemas.extend(super::search_schemas::schemas());
     schemas.extend(super::type_schemas::schemas());
+    schemas.extend(super::provenance_schemas::schemas());
     schemas.extend(writes());
     schemas.extend(operation());
     schemas
@@ -100,7 +102,7 @@ fn header() -> Json {
         "type": text(),
         "version": number(),
         "latestVersion": number(),
-        "status": { "type": "string", "enum": ["active", "deleted"] },
+        "status": text(),
         "created": reference("Stamp"),
         "updated": reference("Stamp"),
         "validFrom": instant(),
@@ -147,21 +149,29 @@ fn classification_example() -> Json {
     json!({ "version": 1, "created": stamp, "updated": stamp, "properties": { "since": 1996 } })
 }
 
+/// An object that has all these members, and what some headers have.
+fn instance(members: Json) -> Json {
+    let mut schema = object(members.clone());
+    let more = json!({ "homeVersion": number(), "reidentifiedFrom": text(), "statusOnDelete": text(), "isProxy": flag() });
+    schema["properties"] = with(&[provenance(), more, members]);
+    schema
+}
+
 fn instances() -> Vec<(&'static str, Json, Json)> {
     vec![
         (
             "Entity",
-            object(joined(header(), json!({ "classifications": map(reference("Classification")) }))),
+            instance(joined(header(), json!({ "classifications": map(reference("Classification")) }))),
             entity_example(),
         ),
         (
             "Relationship",
-            object(joined(header(), json!({ "from": text(), "to": text() }))),
+            instance(joined(header(), json!({ "from": text(), "to": text() }))),
             relationship_example(),
         ),
         (
             "Classification",
-            object(json!({
+            instance(json!({
                 "version": number(),
                 "created": reference("Stamp"),
                 "updated": reference("Stamp"),
@@ -184,8 +194,10 @@ fn contents() -> Vec<(&'static str, Json, Json)> {
     let properties = reference("Properties");
     let entity =
         json!({ "id": text(), "type": text(), "properties": properties, "classifications": classifications });
+    let entity = with(&[provenance(), json!({ "status": text() }), entity]);
     let relationship =
         json!({ "id": text(), "type": text(), "from": text(), "to": text(), "properties": properties });
+    let relationship = with(&[provenance(), json!({ "status": text() }), relationship]);
     let new_entity = json!({ "id": "bash", "type": "package", "properties": { "name": "bash", "size": 7 } });
     let new_relationship = json!({ "type": "depends", "from": "bash", "to": "libc6", "properties": {} });
     vec![
@@ -379,36 +391,32 @@ fn difference_example() -> Json {
 }
 
 fn writes() -> Vec<(&'static str, Json, Json)> {
-    let actions = [
-        "create",
-        "update",
-        "replace",
-        "delete",
-        "restore",
-        "purge",
-        "undo",
-        "classify",
-        "reclassify",
-        "declassify",
-        "define-type",
-        "patch-type",
-    ];
+    let actions = crate::wire::ACTIONS;
     let operation = partial(
         &["action"],
-        json!({
-            "action": { "type": "string", "enum": actions },
-            "kind": { "type": "string", "enum": ["entity", "relationship"] },
-            "id": text(),
-            "type": { "oneOf": [text(), reference("Type"), reference("TypePatch")] },
-            "from": text(),
-            "to": text(),
-            "properties": reference("Properties"),
-            "classifications": { "type": ["array", "object"] },
-            "classification": text(),
-            "patch": reference("Patch"),
-            "withRelationships": flag(),
-            "validFrom": instant(),
-        }),
+        with(&[
+            provenance(),
+            origin(),
+            json!({
+                "action": { "type": "string", "enum": actions },
+                "kind": { "type": "string", "enum": ["entity", "relationship"] },
+                "id": text(),
+                "type": { "oneOf": [text(), reference("Type"), reference("TypePatch")] },
+                "from": text(),
+                "to": text(),
+                "properties": reference("Properties"),
+                "classifications": { "type": ["array", "object"] },
+                "classification": text(),
+                "patch": reference("Patch"),
+                "withRelationships": flag(),
+                "validFrom": instant(),
+                "status": text(),
+                "newId": text(),
+                "collection": text(),
+                "deletedOnly": flag(),
+                "proxies": list(json!({ "type": "object" })),
+            }),
+        ]),
     );
     let transaction = partial(
         &["operations"],

@@ -62,6 +62,8 @@ fn action(row: Row) -> Result<Action> {
                 type_name: labels.next().map_or(UNLABELLED, String::as_str).into(),
                 properties: properties(node.properties)?,
                 classifications: labels.map(|label| ClassificationContent::new(label)).collect(),
+                status: None,
+                provenance: None,
             })
         }
         Row::Edge(edge) => Action::CreateRelationship(NewRelationship {
@@ -70,6 +72,8 @@ fn action(row: Row) -> Result<Action> {
             from: id(&edge.start)?,
             to: id(&edge.end)?,
             properties: properties(edge.properties)?,
+            status: None,
+            provenance: None,
         }),
     })
 }

@@ -240,6 +240,8 @@ impl Release {
                 type_name: wanted.type_name.into(),
                 properties: wanted.properties,
                 classifications: classifications.map(ClassificationContent::new).collect(),
+                status: None,
+                provenance: None,
             }));
         }
         Ok(())
@@ -368,7 +370,7 @@ impl Wishes<'_> {
             Id::from(uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_URL, id.as_bytes()))
         };
         let from = self.from.clone();
-        self.wanted.push(NewRelationship { id, type_name: type_name.into(), from, to, properties });
+        self.wanted.push(NewRelationship { id, properties, ..NewRelationship::new(type_name, from, to) });
         Ok(())
     }
 }

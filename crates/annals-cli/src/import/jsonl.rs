@@ -9,8 +9,8 @@ use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
 use crate::wire::{
-    action_from_json, array, classification_from_json, invalid, object, only, optional_text,
-    properties_from_json, text, type_from_json,
+    PROVENANCE_FIELDS, action_from_json, array, classification_from_json, invalid, object, only,
+    optional_provenance, optional_text, properties_from_json, text, type_from_json,
 };
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
@@ -152,13 +152,16 @@ fn definition(json: &Json) -> Result<TypeDefinition> {
 fn entity(json: &Json) -> Result<(NewEntity, Option<Instant>)> {
     let what = "entity";
     let fields = object(json, what)?;
-    only(fields, what, &["id", "type", "properties", "classifications", "validFrom"])?;
+    let own = ["id", "type", "properties", "classifications", "validFrom", "status"];
+    only(fields, what, &[&own, PROVENANCE_FIELDS].concat())?;
     let classifications = array(fields, what, "classifications")?;
     let new = NewEntity {
         id: optional_text(fields, what, "id")?.map_or_else(|| Ok(Id::random()), Id::new)?,
         type_name: text(fields, what, "type")?.into(),
         properties: properties_from_json(fields.get("properties"), "properties")?,
         classifications: classifications.iter().map(classification_from_json).collect::<Result<_>>()?,
+        status: optional_text(fields, what, "status")?.map(Into::into),
+        provenance: optional_provenance(fields, what)?,
     };
     Ok((new, valid_from(fields, what)?))
 }
@@ -166,13 +169,16 @@ fn entity(json: &Json) -> Result<(NewEntity, Option<Instant>)> {
 fn relationship(json: &Json) -> Result<(NewRelationship, Option<Instant>)> {
     let what = "relationship";
     let fields = object(json, what)?;
-    only(fields, what, &["id", "type", "from", "to", "properties", "validFrom"])?;
+    let own = ["id", "type", "from", "to", "properties", "validFrom", "status"];
+    only(fields, what, &[&own, PROVENANCE_FIELDS].concat())?;
     let new = NewRelationship {
         id: optional_text(fields, what, "id")?.map_or_else(|| Ok(Id::random()), Id::new)?,
         type_name: text(fields, what, "type")?.into(),
         from: Id::new(text(fields, what, "from")?)?,
         to: Id::new(text(fields, what, "to")?)?,
         properties: properties_from_json(fields.get("properties"), "properties")?,
+        status: optional_text(fields, what, "status")?.map(Into::into),
+        provenance: optional_provenance(fields, what)?,
     };
     Ok((new, valid_from(fields, what)?))
 }

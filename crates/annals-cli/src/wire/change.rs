@@ -7,6 +7,7 @@ use annals::{
 use serde_json::{Value as Json, json};
 
 use super::instance::kind_name;
+use super::provenance::*;
 use super::{
     Object, array, boolean, classification_from_json, invalid, kind, object, only, optional_text,
     properties_from_json, text, type_from_json, type_to_json, value_from_json, value_to_json,
@@ -47,12 +48,14 @@ pub fn action_to_json(action: &Action) -> Json {
             if !new.classifications.is_empty() {
                 json["classifications"] = new.classifications.iter().map(content_to_json).collect();
             }
+            add_header(&mut json, new.status.as_deref(), new.provenance.as_deref());
         }
         Action::CreateRelationship(new) => {
             json["type"] = (&*new.type_name).into();
             json["from"] = new.from.to_string().into();
             json["to"] = new.to.to_string().into();
             json["properties"] = properties_to_json(&new.properties);
+            add_header(&mut json, new.status.as_deref(), new.provenance.as_deref());
         }
         Action::Update(_, patch) => json["patch"] = patch_to_json(patch),
         Action::Replace(_, properties, classifications) => {
@@ -65,6 +68,7 @@ pub fn action_to_json(action: &Action) -> Json {
         Action::Classify(_, content) => {
             json["classification"] = (&*content.name).into();
             json["properties"] = properties_to_json(&content.properties);
+            add_header(&mut json, None, content.provenance.as_deref());
         }
         Action::Reclassify(_, name, patch) => {
             json["classification"] = (&**name).into();
@@ -72,6 +76,30 @@ pub fn action_to_json(action: &Action) -> Json {
         }
         Action::Declassify(_, name) => json["classification"] = (&**name).into(),
         Action::DefineType(definition) => json["type"] = type_to_json(definition),
+        Action::SetStatus(_, status) => json["status"] = (&**status).into(),
+        Action::SetProvenance(_, provenance) => add_provenance(&mut json, provenance),
+        Action::Rehome(_, home) | Action::PurgeCopy(_, home) => json["home"] = (&**home).into(),
+        Action::Reidentify(_, id) => json["newId"] = id.to_string().into(),
+        Action::Retype(_, type_name) => json["type"] = (&**type_name).into(),
+        Action::Relink(_, from, to) => {
+            for (name, end) in [("from", from), ("to", to)] {
+                if let Some(end) = end {
+                    json[name] = end.to_string().into();
+                }
+            }
+        }
+        Action::SaveEntity(copy) => add_entity_copy(&mut json, copy),
+        Action::SaveProxy(proxy) => add_proxy(&mut json, proxy),
+        Action::SaveRelationship(copy) => add_relationship_copy(&mut json, copy),
+        Action::SaveClassification(_, copy) => {
+            json["classification"] = (&*copy.name).into();
+            add_classification_copy(&mut json, copy);
+        }
+        Action::PurgeClassificationCopy(_, name, home) => {
+            json["classification"] = (&**name).into();
+            json["home"] = (&**home).into();
+        }
+        Action::NameCollection(name) => json["collection"] = (&**name).into(),
         _ => {}
     }
     json
@@ -82,7 +110,18 @@ fn properties_to_json(properties: &[(std::sync::Arc<str>, Value)]) -> Json {
 }
 
 fn content_to_json(content: &ClassificationContent) -> Json {
-    json!({ "name": &*content.name, "properties": properties_to_json(&content.properties) })
+    let mut json = json!({ "name": &*content.name, "properties": properties_to_json(&content.properties) });
+    add_header(&mut json, None, content.provenance.as_deref());
+    json
+}
+
+fn add_header(json: &mut Json, status: Option<&str>, provenance: Option<&annals::Provenance>) {
+    if let Some(status) = status {
+        json["status"] = status.into();
+    }
+    if let Some(provenance) = provenance {
+        add_provenance(json, provenance);
+    }
 }
 
 fn patch_to_json(patch: &Patch) -> Json {
@@ -145,28 +184,61 @@ fn step_from_json(json: &Json) -> Result<PatchStep> {
     })
 }
 
+/// The actions that operations may have.
+pub const ACTIONS: &[&str] = &[
+    "create",
+    "update",
+    "replace",
+    "delete",
+    "restore",
+    "purge",
+    "undo",
+    "set-status",
+    "set-provenance",
+    "rehome",
+    "reidentify",
+    "retype",
+    "relink",
+    "classify",
+    "reclassify",
+    "declassify",
+    "save-copy",
+    "save-proxy",
+    "save-classification-copy",
+    "purge-copy",
+    "purge-classification-copy",
+    "define-type",
+    "patch-type",
+    "name-collection",
+];
+
+const FIELDS: &[&str] = &[
+    "action",
+    "kind",
+    "id",
+    "type",
+    "from",
+    "to",
+    "properties",
+    "classifications",
+    "classification",
+    "patch",
+    "withRelationships",
+    "validFrom",
+    "status",
+    "newId",
+    "collection",
+];
+
+fn status(fields: &Object) -> Result<Option<std::sync::Arc<str>>> {
+    Ok(optional_text(fields, "operation", "status")?.map(Into::into))
+}
+
 /// An action from its JSON form. A create without id gets a fresh one.
 pub fn action_from_json(json: &Json) -> Result<Action> {
     let what = "operation";
     let fields = object(json, what)?;
-    only(
-        fields,
-        what,
-        &[
-            "action",
-            "kind",
-            "id",
-            "type",
-            "from",
-            "to",
-            "properties",
-            "classifications",
-            "classification",
-            "patch",
-            "withRelationships",
-            "validFrom",
-        ],
-    )?;
+    only(fields, what, &[FIELDS, PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
     let verb = text(fields, what, "action")?;
     Ok(match verb {
         "create" if instance_kind(fields)? == "entity" => Action::CreateEntity(NewEntity {
@@ -174,6 +246,8 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
             type_name: text(fields, what, "type")?.into(),
             properties: properties_from_json(fields.get("properties"), "properties")?,
             classifications: classifications(fields)?,
+            status: status(fields)?,
+            provenance: optional_provenance(fields, what)?,
         }),
         "create" => Action::CreateRelationship(NewRelationship {
             id: new_id(fields)?,
@@ -181,6 +255,8 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
             from: Id::new(text(fields, what, "from")?)?,
             to: Id::new(text(fields, what, "to")?)?,
             properties: properties_from_json(fields.get("properties"), "properties")?,
+            status: status(fields)?,
+            provenance: optional_provenance(fields, what)?,
         }),
         "update" => Action::Update(instance(fields)?, patch(fields)?),
         "replace" => {
@@ -197,6 +273,7 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
             ClassificationContent {
                 name: text(fields, what, "classification")?.into(),
                 properties: properties_from_json(fields.get("properties"), "properties")?,
+                provenance: optional_provenance(fields, what)?,
             },
         ),
         "reclassify" => {
@@ -208,12 +285,37 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
                 fields.get("type").ok_or_else(|| invalid("operation define-type: expected a \"type\""))?;
             Action::DefineType(Box::new(type_from_json(definition)?))
         }
+        "set-status" => Action::SetStatus(instance(fields)?, text(fields, what, "status")?.into()),
+        "set-provenance" => {
+            Action::SetProvenance(instance(fields)?, Box::new(provenance_from_json(fields, what)?))
+        }
+        "rehome" => Action::Rehome(instance(fields)?, text(fields, what, "home")?.into()),
+        "reidentify" => Action::Reidentify(instance(fields)?, Id::new(text(fields, what, "newId")?)?),
+        "retype" => Action::Retype(instance(fields)?, text(fields, what, "type")?.into()),
+        "relink" => {
+            let end = |name: &str| optional_text(fields, what, name)?.map(Id::new).transpose();
+            Action::Relink(entity(fields)?, end("from")?, end("to")?)
+        }
+        "save-copy" if instance_kind(fields)? == "entity" => {
+            Action::SaveEntity(Box::new(entity_copy(fields, what)?))
+        }
+        "save-copy" => Action::SaveRelationship(Box::new(relationship_copy(fields, what)?)),
+        "save-proxy" => Action::SaveProxy(Box::new(proxy_from_json(fields, what)?)),
+        "save-classification-copy" => {
+            let copy = classification_copy(fields, what, text(fields, what, "classification")?)?;
+            Action::SaveClassification(entity(fields)?, Box::new(copy))
+        }
+        "purge-copy" => Action::PurgeCopy(instance(fields)?, text(fields, what, "home")?.into()),
+        "purge-classification-copy" => Action::PurgeClassificationCopy(
+            entity(fields)?,
+            text(fields, what, "classification")?.into(),
+            text(fields, what, "home")?.into(),
+        ),
+        "name-collection" => Action::NameCollection(text(fields, what, "collection")?.into()),
         "void" => Action::Void,
         unknown => {
-            return Err(invalid(format!(
-                "operation: unknown action {unknown:?}; expected create, update, replace, delete, restore, purge, \
-                 classify, reclassify, declassify or define-type"
-            )));
+            let known = ACTIONS.join(", ");
+            return Err(invalid(format!("operation: unknown action {unknown:?}; expected one of {known}")));
         }
     })
 }
@@ -258,8 +360,10 @@ pub(super) fn classifications(fields: &Object) -> Result<Vec<ClassificationConte
         .iter()
         .map(|(name, content)| {
             let content = object(content, "classification")?;
-            only(content, "classification", &["properties", "version", "created", "updated"])?;
+            let own = ["properties", "version", "created", "updated"];
+            only(content, "classification", &[&own, PROVENANCE_FIELDS].concat())?;
             Ok(ClassificationContent {
+                provenance: optional_provenance(content, "classification")?,
                 name: name.as_str().into(),
                 properties: properties_from_json(content.get("properties"), "classification properties")?,
             })
@@ -279,6 +383,20 @@ mod tests {
             r#"{"action":"update","kind":"entity","id":"a","patch":[{"set":"p","value":2},{"unset":"q"},{"clear":true}]}"#,
             r#"{"action":"replace","kind":"relationship","id":"r","properties":{"x":[1]}}"#,
             r#"{"action":"restore","kind":"entity","id":"a","withRelationships":false}"#,
+            r#"{"action":"create","kind":"entity","id":"a","type":"t","properties":{},"status":"draft","license":"CC0-1.0","mappings":{"k":"v"},"maintainedBy":["m"],"effectiveFrom":"2025-01-01T00:00:00Z"}"#,
+            r#"{"action":"set-status","kind":"relationship","id":"r","status":"draft"}"#,
+            r#"{"action":"set-provenance","kind":"entity","id":"a","license":"MIT","provenance":"unknown"}"#,
+            r#"{"action":"rehome","kind":"entity","id":"a","home":"h"}"#,
+            r#"{"action":"reidentify","kind":"entity","id":"a","newId":"b"}"#,
+            r#"{"action":"retype","kind":"entity","id":"a","type":"u"}"#,
+            r#"{"action":"relink","kind":"relationship","id":"r","to":"b"}"#,
+            r#"{"action":"save-proxy","kind":"entity","id":"a","type":"t","properties":{},"home":"h"}"#,
+            r#"{"action":"save-copy","kind":"entity","id":"a","type":"t","properties":{"p":1},"status":"draft","home":"h","version":7,"created":{"instant":"2025-01-01T00:00:00Z","author":"x"},"updated":{"instant":"2025-01-02T00:00:00Z","author":""},"classifications":[{"name":"c","properties":{},"home":"g","version":1,"created":{"instant":"2025-01-01T00:00:00Z","author":"x"},"updated":{"instant":"2025-01-01T00:00:00Z","author":"x"}}]}"#,
+            r#"{"action":"save-copy","kind":"relationship","id":"r","type":"t","from":"a","to":"b","properties":{},"home":"h","version":1,"created":{"instant":"2025-01-01T00:00:00Z","author":"x"},"updated":{"instant":"2025-01-01T00:00:00Z","author":"x"}}"#,
+            r#"{"action":"save-classification-copy","kind":"entity","id":"a","classification":"c","properties":{},"home":"h","version":2,"created":{"instant":"2025-01-01T00:00:00Z","author":"x"},"updated":{"instant":"2025-01-01T00:00:00Z","author":"x"}}"#,
+            r#"{"action":"purge-copy","kind":"entity","id":"a","home":"h"}"#,
+            r#"{"action":"purge-classification-copy","kind":"entity","id":"a","classification":"c","home":"h"}"#,
+            r#"{"action":"name-collection","collection":"h"}"#,
             r#"{"action":"reclassify","kind":"entity","id":"a","classification":"c","patch":[{"add":"p","value":2}]}"#,
         ];
         for line in lines {

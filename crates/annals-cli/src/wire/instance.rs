@@ -10,6 +10,7 @@ use annals::{
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
+use super::provenance::{PROVENANCE_FIELDS, add_provenance, optional_provenance};
 use super::{Object, object, only, text, value_from_json, value_to_json};
 
 /// The JSON form of an entity: header, properties, classifications. Writing it needs no tree of JSON values.
@@ -17,6 +18,33 @@ pub struct EntityForm<'a>(pub &'a Entity<'a>);
 
 /// The JSON form of a relationship: header, ends, properties.
 pub struct RelationshipForm<'a>(pub &'a Relationship<'a>);
+
+/// Members of the header that most instances do not have, and that are left out then.
+macro_rules! extra_members {
+    ($instance:expr $(, $name:literal => $flag:expr)?) => {{
+        let instance = $instance;
+        let mut json = json!({});
+        if let Some(provenance) = instance.provenance() {
+            add_provenance(&mut json, provenance);
+        }
+        if instance.home_version() != u64::from(instance.version()) {
+            json["homeVersion"] = instance.home_version().into();
+        }
+        if let Some(id) = instance.reidentified_from() {
+            json["reidentifiedFrom"] = id.to_string().into();
+        }
+        if let Some(status) = instance.status_on_delete() {
+            json["statusOnDelete"] = status.into();
+        }
+        $(if $flag {
+            json[$name] = true.into();
+        })?
+        match json {
+            Json::Object(members) => members,
+            _ => Object::new(),
+        }
+    }};
+}
 
 // Members are written in the order of their names, as everywhere in our JSON.
 impl Serialize for EntityForm<'_> {
@@ -26,18 +54,20 @@ impl Serialize for EntityForm<'_> {
             .classifications()
             .map(|known| (known.name().to_owned(), classification_to_json(&known)))
             .collect();
-        let mut form = to.serialize_map(Some(11))?;
+        let extra = extra_members!(entity, "isProxy" => entity.is_proxy());
+        let mut form = to.serialize_map(Some(11 + extra.len()))?;
         form.serialize_entry("classifications", &classifications)?;
         form.serialize_entry("created", &StampForm(&entity.created()))?;
         form.serialize_entry("id", &Text(entity.id()))?;
         form.serialize_entry("latestVersion", &entity.latest_version())?;
         form.serialize_entry("position", &entity.position().0)?;
         form.serialize_entry("properties", &PropertiesForm::new(entity.properties()))?;
-        form.serialize_entry("status", entity.status().name())?;
+        form.serialize_entry("status", entity.status_name())?;
         form.serialize_entry("type", entity.type_name())?;
         form.serialize_entry("updated", &StampForm(&entity.updated()))?;
         form.serialize_entry("validFrom", &Text(&entity.valid_from()))?;
         form.serialize_entry("version", &entity.version())?;
+        extra.iter().try_for_each(|(name, value)| form.serialize_entry(name, value))?;
         form.end()
     }
 }
@@ -45,19 +75,21 @@ impl Serialize for EntityForm<'_> {
 impl Serialize for RelationshipForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let relationship = self.0;
-        let mut form = to.serialize_map(Some(12))?;
+        let extra = extra_members!(relationship);
+        let mut form = to.serialize_map(Some(12 + extra.len()))?;
         form.serialize_entry("created", &StampForm(&relationship.created()))?;
         form.serialize_entry("from", &Text(relationship.from()))?;
         form.serialize_entry("id", &Text(relationship.id()))?;
         form.serialize_entry("latestVersion", &relationship.latest_version())?;
         form.serialize_entry("position", &relationship.position().0)?;
         form.serialize_entry("properties", &PropertiesForm::new(relationship.properties()))?;
-        form.serialize_entry("status", relationship.status().name())?;
+        form.serialize_entry("status", relationship.status_name())?;
         form.serialize_entry("to", &Text(relationship.to()))?;
         form.serialize_entry("type", relationship.type_name())?;
         form.serialize_entry("updated", &StampForm(&relationship.updated()))?;
         form.serialize_entry("validFrom", &Text(&relationship.valid_from()))?;
         form.serialize_entry("version", &relationship.version())?;
+        extra.iter().try_for_each(|(name, value)| form.serialize_entry(name, value))?;
         form.end()
     }
 }
@@ -119,12 +151,16 @@ pub fn relationship_to_json(relationship: &Relationship) -> Json {
 
 /// The JSON form of a classification that an entity carries.
 pub fn classification_to_json(known: &ClassificationRef) -> Json {
-    json!({
+    let mut json = json!({
         "version": known.version(),
         "created": stamp_to_json(&known.created()),
         "updated": stamp_to_json(&known.updated()),
         "properties": properties_to_json(known.properties()),
-    })
+    });
+    if let Some(provenance) = known.provenance() {
+        add_provenance(&mut json, provenance);
+    }
+    json
 }
 
 fn stamp_to_json(stamp: &Stamp) -> Json {
@@ -151,8 +187,9 @@ pub fn properties_from_json(json: Option<&Json>, what: &str) -> annals::Result<V
 pub fn classification_from_json(json: &Json) -> annals::Result<ClassificationContent> {
     let what = "classification";
     let fields = object(json, what)?;
-    only(fields, what, &["name", "properties"])?;
+    only(fields, what, &[&["name", "properties"], PROVENANCE_FIELDS].concat())?;
     Ok(ClassificationContent {
+        provenance: optional_provenance(fields, what)?,
         name: text(fields, what, "name")?.into(),
         properties: properties_from_json(fields.get("properties"), "classification properties")?,
     })
@@ -168,7 +205,7 @@ pub fn version_to_json(version: &VersionInfo) -> Json {
         "author": &*version.author,
         "message": &*version.message,
         "validFrom": version.valid_from.to_string(),
-        "status": version.status.name(),
+        "status": &*version.status_name,
         "action": version.verb,
         "inForce": version.is_in_force,
     })

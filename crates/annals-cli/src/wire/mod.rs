@@ -6,11 +6,12 @@ mod value;
 mod instance;
 mod change;
 mod operation;
+mod provenance;
 mod find;
 mod graph;
 mod type_definition;
 
-pub use change::{action_from_json, patch_from_json, record_to_json};
+pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
 pub use find::{deleted_from_text, explanation_to_json, find_from_json, order_from_text};
 pub use graph::{
     direction_to_text, path_to_json, reached_to_json, shared_to_json, sort_from_text, subgraph_to_json,
@@ -20,6 +21,7 @@ pub use instance::{
     entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,
 };
 pub use operation::{Operation, operation_from_json};
+pub use provenance::*;
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
 pub use value::{value_from_json, value_to_json};
 

@@ -1,10 +1,14 @@
 //! Operations of a transaction as JSON: actions, with their valid time, and what becomes actions in its snapshot.
 
-use annals::{Action, Id, InstanceId, Instant, Result, Transaction, TypePatch};
+use annals::{
+    Action, EntityProxy, Id, InstanceId, Instant, RelationshipCopy, Result, Transaction, TypePatch,
+};
 use serde_json::Value as Json;
 
 use super::change::{action_from_json, instance};
-use super::{object, only, optional_text, type_patch_from_json};
+use super::{
+    Object, array, boolean, invalid, object, only, optional_text, proxy_from_json, type_patch_from_json,
+};
 
 /// One operation of a transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +22,9 @@ enum What {
     Act(Action),
     Undo(InstanceId),
     PatchType(Box<TypePatch>),
+    SaveRelationship(Box<RelationshipCopy>, Vec<EntityProxy>),
+    // A deletion or purge of what is of this type, or was deleted before.
+    Expecting { type_name: Option<String>, is_deleted: bool, action: Action },
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`; with `validFrom`
@@ -36,9 +43,34 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
             let patch = fields.get("type").unwrap_or(&Json::Null);
             What::PatchType(Box::new(type_patch_from_json(patch)?))
         }
+        Some("save-copy") if fields.contains_key("proxies") => {
+            let proxies = array(fields, what, "proxies")?.iter().map(|json| {
+                let fields = object(json, "proxy")?;
+                only(fields, "proxy", &["id", "type", "properties", "home"])?;
+                proxy_from_json(fields, "proxy")
+            });
+            match action_from_json(&without(fields, &["proxies"]))? {
+                Action::SaveRelationship(copy) => {
+                    What::SaveRelationship(copy, proxies.collect::<Result<_>>()?)
+                }
+                _ => return Err(invalid("save-copy: only relationships have proxies")),
+            }
+        }
+        Some("delete" | "purge") if fields.contains_key("type") || fields.contains_key("deletedOnly") => {
+            What::Expecting {
+                type_name: optional_text(fields, what, "type")?.map(str::to_owned),
+                is_deleted: boolean(fields, what, "deletedOnly", false)?,
+                action: action_from_json(&without(fields, &["type", "deletedOnly"]))?,
+            }
+        }
         _ => What::Act(action_from_json(json)?),
     };
     Ok(Operation { what: found, valid_from })
+}
+
+fn without(fields: &Object, names: &[&str]) -> Json {
+    let rest = fields.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    Json::Object(rest.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
 impl Operation {
@@ -48,6 +80,8 @@ impl Operation {
             What::Act(action) => action.instance().map(|instance| instance.id().clone()),
             What::Undo(instance) => Some(instance.id().clone()),
             What::PatchType(_) => None,
+            What::SaveRelationship(copy, _) => Some(copy.id.clone()),
+            What::Expecting { action, .. } => action.instance().map(|instance| instance.id().clone()),
         }
     }
 
@@ -64,7 +98,23 @@ impl Operation {
             What::Act(Action::Classify(entity, content)) => {
                 transaction.classify(entity, content.clone()).map(|()| None)
             }
+            What::Act(Action::SaveEntity(copy)) => {
+                transaction.save_entity_copy((**copy).clone()).map(|()| None)
+            }
             What::Act(action) => transaction.push_action(action.clone()).map(|()| None),
+            What::SaveRelationship(copy, proxies) => {
+                transaction.save_relationship_copy((**copy).clone(), proxies.clone()).map(|()| None)
+            }
+            What::Expecting { type_name, is_deleted, action } => {
+                let instance = action.instance().expect("deletions and purges name an instance");
+                if let Some(type_name) = type_name {
+                    transaction.expect_type(&instance, type_name)?;
+                }
+                if *is_deleted {
+                    transaction.expect_deleted(&instance)?;
+                }
+                transaction.push_action(action.clone()).map(|()| None)
+            }
             What::Undo(instance) => transaction.undo(instance).map(|()| None),
             What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
         }

@@ -46,7 +46,14 @@ impl Standard {
             (Arc::clone(&self.weight), Value::from(weight(number))),
             (Arc::clone(&self.is_even), Value::from(is_even(number))),
         ];
-        NewEntity { id, type_name: Arc::clone(&self.vertex), properties, classifications: Vec::new() }
+        NewEntity {
+            id,
+            type_name: Arc::clone(&self.vertex),
+            properties,
+            classifications: Vec::new(),
+            status: None,
+            provenance: None,
+        }
     }
 
     /// The relationship with this number.
@@ -57,7 +64,15 @@ impl Standard {
     /// The same under another id.
     pub fn relationship_with(&self, id: Id, number: usize, from: Id, to: Id) -> NewRelationship {
         let properties = vec![(Arc::clone(&self.number), Value::from(number as i64))];
-        NewRelationship { id, type_name: Arc::clone(&self.edge), from, to, properties }
+        NewRelationship {
+            id,
+            type_name: Arc::clone(&self.edge),
+            from,
+            to,
+            properties,
+            status: None,
+            provenance: None,
+        }
     }
 }
 

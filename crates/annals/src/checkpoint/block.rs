@@ -29,10 +29,11 @@ pub(super) enum Kind {
     Keys,
     End,
     Values,
+    Headers,
 }
 
 impl Kind {
-    const ALL: [Kind; 13] = [
+    const ALL: [Kind; 14] = [
         Kind::Header,
         Kind::Instants,
         Kind::Names,
@@ -46,6 +47,7 @@ impl Kind {
         Kind::Keys,
         Kind::End,
         Kind::Values,
+        Kind::Headers,
     ];
 }
 

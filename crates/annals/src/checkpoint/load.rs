@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::block::{Input, Kind, Loaded, damaged, read_block};
+use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
 use super::load_table::TableParts;
 use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
 use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
+use crate::graph::headers;
 use crate::graph::row_check::{Ends, Limits};
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
@@ -36,6 +38,8 @@ struct Parts {
     names: Vec<Arc<str>>,
     authors: Vec<Arc<str>>,
     type_changes: Vec<(u64, Arc<TypeDefinition>)>,
+    collection: Option<Arc<str>>,
+    headers: Vec<headers::Header>,
     links: [LinkParts; 2],
     keys: KeySets,
     // How many keys there must be in all.
@@ -136,6 +140,11 @@ impl Parts {
                 }
                 Kind::Names => self.names.push(input.text()?.into()),
                 Kind::Authors => self.authors.push(input.text()?.into()),
+                Kind::Headers if self.collection.is_none() && self.headers.is_empty() => {
+                    self.collection = load_collection(&mut input)?;
+                    self.headers.push(headers::Header::default());
+                }
+                Kind::Headers => self.headers.push(load_header(&mut input)?),
                 _ => {
                     let position = input.number()?;
                     self.type_changes.push((position, Arc::new(definition(input.bytes()?)?)));
@@ -182,12 +191,15 @@ impl Parts {
         let bounds = Bounds { types: names.len(), relationships: slots[1], entities: slots[0] };
         let entity_rows = entities.rows(slots[0])?;
         let relationship_rows = relationships.rows(slots[1])?;
-        let limits = |ends| Limits { names: names.len(), authors: authors.len(), ends };
+        let headers = loaded_headers(self.headers, names.len(), authors.len(), slots)?;
+        let limits =
+            |ends| Limits { names: names.len(), authors: authors.len(), headers: headers.len(), ends };
         let (of_entities, of_relationships) = (limits(Ends::None), limits(Ends::Of(entity_rows.clone())));
         let [out, into] = self.links;
         let (entities, relationships, out, into) = std::thread::scope(|scope| {
-            let relationships = scope.spawn(|| relationships.table(relationship_rows, &of_relationships));
-            let entities = entities.table(entity_rows, &of_entities);
+            let relationships =
+                scope.spawn(|| relationships.table(relationship_rows, &of_relationships, &headers, &names));
+            let entities = entities.table(entity_rows, &of_entities, &headers, &names);
             let [out, into] = [out, into].map(|links| links.adjacency(slots[0], bounds));
             let relationships = relationships.join().map_err(|_| damaged("reading it panicked"));
             (entities, relationships, out, into)
@@ -202,6 +214,8 @@ impl Parts {
             out: out?,
             into: into?,
             past_links: self.keys.take(SetKind::PastLinks, 0),
+            collection: self.collection,
+            headers,
             names,
             authors,
         })

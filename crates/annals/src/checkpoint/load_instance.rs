@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::block::{Input, Loaded, damaged};
+use crate::graph::headers::HeaderNumber;
 use crate::graph::instance::{Classification, Instance, Stamp};
 use crate::graph::past::{Past, PastVersion, Place};
 use crate::graph::properties::Properties;
@@ -26,12 +27,14 @@ pub(super) fn instance(input: &mut Input) -> Loaded<Instance> {
     let place = Place { position: input.number()?, change: input.small()? };
     let changed = input.number()?;
     let ends = [input.small()?.wrapping_sub(1), input.small()?.wrapping_sub(1)];
+    let header = HeaderNumber(input.small()?);
     let properties = properties(input)?;
     let mut classifications = Vec::new();
     for _ in 0..input.number()? {
         classifications.push(Classification {
             name: Symbol(input.small()?),
             version: input.small()?,
+            header: HeaderNumber(input.small()?),
             created: stamp(input)?,
             updated: stamp(input)?,
             properties: self::properties(input)?,
@@ -42,6 +45,7 @@ pub(super) fn instance(input: &mut Input) -> Loaded<Instance> {
         id,
         type_name,
         status,
+        header,
         version,
         versions,
         created,
@@ -68,6 +72,7 @@ pub(super) fn past(input: &mut Input) -> Loaded<Option<Arc<Past>>> {
             version: input.small()?,
             base: input.small()?,
             status: if input.u8()? == 0 { Status::Active } else { Status::Deleted },
+            header: HeaderNumber(input.small()?),
             place: Place { position: input.number()?, change: input.small()? },
             valid_from: input.signed()?,
         };

@@ -228,8 +228,10 @@ mod tests {
         for number in 0..40usize {
             let long = |length: usize| "x".repeat(length * number);
             let entity = NewEntity::new("t").property("a", long(1)).property("b", long(60)).property("c", 7);
-            let classification =
-                ClassificationContent { name: "c".into(), properties: vec![("d".into(), long(3).into())] };
+            let classification = ClassificationContent {
+                properties: vec![("d".into(), long(3).into())],
+                ..ClassificationContent::new("c")
+            };
             repository.transact(|t| {
                 let id = t.create_entity(entity.clone())?;
                 t.classify(&id, classification.clone())?;

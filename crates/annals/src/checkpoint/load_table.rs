@@ -7,10 +7,12 @@ use super::load_instance::{instance, past};
 use super::load_keys::KeySets;
 use super::load_rows::RowParts;
 use super::save::SetKind;
+use crate::graph::headers::Headers;
 use crate::graph::instance::Instance;
 use crate::graph::row_check::Limits;
 use crate::graph::rows::Rows;
 use crate::graph::spill_file::SpillSettings;
+use crate::graph::symbols::Symbols;
 use crate::graph::table::{Extra, Table};
 use crate::model::Id;
 
@@ -58,20 +60,36 @@ impl TableParts {
     }
 
     /// The table, if everything that its rows refer to is there.
-    pub(super) fn table(mut self, rows: Rows, limits: &Limits) -> Loaded<Table> {
+    pub(super) fn table(
+        mut self,
+        rows: Rows,
+        limits: &Limits,
+        headers: &Headers,
+        names: &Symbols,
+    ) -> Loaded<Table> {
         if self.ids.len() != rows.len() {
             return Err(damaged("something is missing"));
         }
         let is_sound = |extra: &Extra| match extra {
-            Extra::Whole(instance) => limits.admit(instance),
-            Extra::Past(_) | Extra::Gone => true,
+            Extra::Whole(instance) => {
+                limits.admit(instance) && instance.past.as_ref().is_none_or(|past| limits.admit_past(past))
+            }
+            Extra::Past(past) => limits.admit_past(past),
+            Extra::Gone => true,
         };
         let is_whole =
             |extra: u32| self.extras.get(extra as usize).map(|extra| matches!(extra, Extra::Whole(_)));
         if !self.extras.iter().all(is_sound) || !rows.iter().all(|row| limits.admit_row(row, is_whole)) {
             return Err(damaged("an instance refers to what is not there"));
         }
-        let mut table = Table::from_rows(rows, self.extras.into_iter().collect(), self.ids, self.rows.spill);
+        let mut table = Table::from_rows(
+            rows,
+            self.extras.into_iter().collect(),
+            self.ids,
+            self.rows.spill,
+            headers,
+            names,
+        );
         let keys = &mut self.keys;
         table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));

@@ -3,6 +3,7 @@
 
 mod block;
 mod file;
+mod headers;
 mod load;
 mod load_instance;
 mod load_keys;

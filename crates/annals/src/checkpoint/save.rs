@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::block::{BlockWriter, Kind};
+use super::headers::save_headers;
 use crate::graph::Graph;
 use crate::graph::adjacency::Adjacency;
 use crate::graph::instance::{Instance, Stamp};
@@ -62,6 +63,7 @@ pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::
         out.bytes(&type_record((**definition).clone()));
         out.end_item()?;
     }
+    save_headers(&mut out, graph)?;
     for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
         save_table(&mut out, number, table)?;
     }
@@ -213,11 +215,13 @@ fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
         // One more, so that "no end" is a short zero.
         out.number(u64::from(end.wrapping_add(1)));
     }
+    out.number(instance.header.0.into());
     save_properties(out, &instance.properties);
     out.number(instance.classifications().len() as u64);
     for known in instance.classifications() {
         out.number(known.name.0.into());
         out.number(known.version.into());
+        out.number(known.header.0.into());
         save_stamp(out, known.created);
         save_stamp(out, known.updated);
         save_properties(out, &known.properties);
@@ -233,6 +237,7 @@ fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
         out.number(version.version.into());
         out.number(version.base.into());
         out.u8(u8::from(version.status == Status::Deleted));
+        out.number(version.header.0.into());
         out.number(version.place.position);
         out.number(version.place.change.into());
         out.signed(version.valid_from);

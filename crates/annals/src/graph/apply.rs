@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use super::headers::PLAIN;
 use super::instance::{Instance, NO_ENDS, Stamp};
 use super::past::{Past, PastVersion, Place, View};
 use super::patch::ValueChange;
@@ -121,6 +122,21 @@ impl Graph {
             Action::Reclassify(entity, name, patch) => self.reclassify(context, entity, name, patch),
             Action::Declassify(entity, name) => self.declassify(context, entity, name),
             Action::DefineType(definition) => self.define_type(context, definition),
+            Action::SetStatus(instance, status) => self.set_status(context, instance, status),
+            Action::SetProvenance(instance, provenance) => self.set_provenance(context, instance, provenance),
+            Action::Rehome(instance, home) => self.rehome(context, instance, home),
+            Action::Reidentify(instance, id) => self.reidentify(context, instance, id),
+            Action::Retype(instance, type_name) => self.retype(context, instance, type_name),
+            Action::Relink(id, from, to) => self.relink(context, id, [from.as_ref(), to.as_ref()]),
+            Action::SaveEntity(copy) => self.save_entity(context, copy),
+            Action::SaveProxy(proxy) => self.save_proxy(context, proxy),
+            Action::SaveRelationship(copy) => self.save_relationship(context, copy),
+            Action::SaveClassification(entity, copy) => self.save_classification(context, entity, copy),
+            Action::PurgeCopy(instance, home) => self.purge_copy(instance, home),
+            Action::PurgeClassificationCopy(entity, name, home) => {
+                self.purge_classification_copy(context, entity, name, home)
+            }
+            Action::NameCollection(name) => self.name_collection(name),
             Action::Void => Ok(()),
         }
     }
@@ -155,11 +171,17 @@ impl Graph {
     }
 
     pub(super) fn known(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
-        let found = self.table(kind_of(instance)).find(instance.id())?;
-        found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
+        let table = self.table(kind_of(instance));
+        if let Some(found) = table.find(instance.id())? {
+            return Ok(found);
+        }
+        Err(match table.former_ids.slot(instance.id()) {
+            Some(slot) => reidentified(instance, table.id(slot)),
+            None => Error::new(ErrorKind::NotFound, format!("{instance} does not exist")),
+        })
     }
 
-    fn check_new(&self, kind: TypeKind, id: &Id) -> Result<()> {
+    pub(super) fn check_new(&self, kind: TypeKind, id: &Id) -> Result<()> {
         let table = self.table(kind);
         if let Some(slot) = table.slot(id) {
             let is_live = table.row(slot).is_some_and(Row::is_live);
@@ -168,6 +190,11 @@ impl Graph {
                 ErrorKind::AlreadyExists,
                 format!("{} {id} already exists; {remedy}, or choose another id", kind.name()),
             ));
+        }
+        if let Some(slot) = table.former_ids.slot(id) {
+            let now = table.id(slot);
+            let text = format!("{} {id} was given the id {now}; choose another id", kind.name());
+            return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
         if table.slots_count() >= SLOTS_MAX {
             return Err(Error::new(
@@ -182,6 +209,8 @@ impl Graph {
         self.check_new(TypeKind::Entity, &new.id)?;
         let type_name = self.symbol("type", &new.type_name)?;
         let mut entity = first_version(context, new.id.clone(), type_name, self.properties(&new.properties)?);
+        let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
+        entity.header = self.new_header(TypeKind::Entity, type_name, status, provenance)?;
         let classifications = self.new_classifications(context, &entity, &new.classifications)?;
         entity.set_classifications(classifications);
         self.check_instance(TypeKind::Entity, &entity, None)?;
@@ -201,6 +230,8 @@ impl Graph {
         let properties = self.properties(&new.properties)?;
         let mut relationship = first_version(context, new.id.clone(), type_name, properties);
         relationship.ends = ends;
+        let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
+        relationship.header = self.new_header(TypeKind::Relationship, type_name, status, provenance)?;
         self.check_instance(TypeKind::Relationship, &relationship, None)?;
         let slot = self.relationships.push(&relationship);
         self.link(slot, type_name, ends);
@@ -234,6 +265,13 @@ impl Graph {
     /// Lists a live instance in every index.
     pub(super) fn enter_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
         let types = Arc::clone(&self.types);
+        if instance.header != PLAIN {
+            self.enter_home(kind, slot, instance.header);
+            if self.headers.get(instance.header).is_proxy {
+                self.table_mut(kind).set_proxy(slot, true);
+                return;
+            }
+        }
         let table = self.table_mut(kind);
         table.set_live(instance.type_name, slot, true);
         for (name, value) in instance.properties.iter() {
@@ -249,6 +287,13 @@ impl Graph {
     /// Moves an instance from the indexes of the present to those of the past.
     pub(super) fn leave_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
         let types = Arc::clone(&self.types);
+        if instance.header != PLAIN {
+            self.leave_home(kind, slot, instance.header);
+            if self.headers.get(instance.header).is_proxy {
+                self.table_mut(kind).set_proxy(slot, false);
+                return;
+            }
+        }
         let table = self.table_mut(kind);
         table.set_live(instance.type_name, slot, false);
         for (name, value) in instance.properties.iter() {
@@ -360,7 +405,7 @@ impl Graph {
     }
 }
 
-fn first_version(
+pub(super) fn first_version(
     context: Context,
     id: crate::model::Id,
     type_name: Symbol,
@@ -370,6 +415,7 @@ fn first_version(
         id,
         type_name,
         status: Status::Active,
+        header: PLAIN,
         version: 1,
         versions: 1,
         created: context.stamp,
@@ -422,6 +468,7 @@ impl Instance {
             version: self.versions + 1,
             base: base.version,
             status: base.status,
+            header: base.header,
             place: context.place,
             valid_from: context.valid_from,
         };
@@ -432,6 +479,12 @@ impl Instance {
             ..self.clone()
         })
     }
+}
+
+/// Why an id that was given up for another cannot be used.
+pub(crate) fn reidentified(instance: &InstanceId, now: &Id) -> Error {
+    let text = format!("{instance} was given the id {now}; ask for that, or read as of before");
+    Error::new(ErrorKind::Deleted, text).with("reidentifiedAs", now)
 }
 
 /// Refuses changes of what another transaction wrote after `base`. What is created is not looked at: applying it
@@ -470,8 +523,8 @@ fn find_conflict_of<'c>(
             action => {
                 let Some(instance) = action.instance() else { continue };
                 let table = graph.table(kind_of(&instance));
-                let changed =
-                    table.slot(instance.id()).and_then(|slot| table.row(slot)).map_or(0, Row::changed);
+                let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
+                let changed = slot.and_then(|slot| table.row(slot)).map_or(0, Row::changed);
                 if changed <= base.0 {
                     continue;
                 }

@@ -42,6 +42,9 @@ pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
     {
         report.add(|| "declared types differ".into());
     }
+    if !expected.headers.iter().eq(found.headers.iter()) || expected.collection != found.collection {
+        report.add(|| "headers of instances, or the name of the collection, differ".into());
+    }
     compare_tables(&mut report, "entity", &expected.entities, &found.entities);
     compare_tables(&mut report, "relationship", &expected.relationships, &found.relationships);
     for slot in 0..u32::try_from(expected.out.len().min(found.out.len())).unwrap_or(u32::MAX) {
@@ -74,6 +77,7 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
         report.add(|| format!("{what} slots: expected {}, found {}", counts.0, counts.1));
     }
     for slot in 0..u32::try_from(counts.0.min(counts.1)).unwrap_or(u32::MAX) {
+        let expected_table = expected;
         let (expected, instance) = match (expected.get(slot), found.get(slot)) {
             (Ok(expected), Ok(found)) => (expected, found),
             (Err(error), _) | (_, Err(error)) => {
@@ -96,6 +100,10 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
                 format!("{what} slot {slot}: expected {}, found {}", name(&expected), name(&instance))
             });
         }
+        let is_proxy = |table: &Table| table.proxies.contains(slot);
+        if is_proxy(expected_table) != is_proxy(found) {
+            report.add(|| format!("{what} slot {slot}: it is a proxy in one of them"));
+        }
         if let Some(instance) = instance
             && found.slot(&instance.id) != Some(slot)
         {
@@ -115,6 +123,8 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
         ("past type extents", &expected.past_extents, &found.past_extents),
         ("classification extents", &expected.classified, &found.classified),
         ("past classification extents", &expected.past_classified, &found.past_classified),
+        ("home extents", &expected.homed, &found.homed),
+        ("past home extents", &expected.past_homed, &found.past_homed),
     ] {
         if expected != found {
             report.add(|| {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::apply::Context;
+use super::headers::PLAIN;
 use super::instance::{Classification, Instance};
 use super::patch::{ValueChange, apply_patch, differences};
 use super::symbols::Symbol;
@@ -14,6 +15,7 @@ impl Graph {
     pub(super) fn update(&mut self, context: Context, instance: &InstanceId, patch: &Patch) -> Result<()> {
         let kind = kind_of(instance);
         let (slot, before) = self.live(instance)?;
+        self.check_own(instance, before.header)?;
         check_steps(patch)?;
         if context.valid_from < before.valid_from {
             return self.correct(context, instance, slot, &before, patch);
@@ -99,6 +101,7 @@ impl Graph {
     ) -> Result<()> {
         let kind = kind_of(instance);
         let (slot, before) = self.live(instance)?;
+        self.check_own(instance, before.header)?;
         let properties = self.properties(properties)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(instance, context)?;
@@ -134,7 +137,10 @@ impl Graph {
     ) -> Result<Vec<Classification>> {
         let mut classifications: Vec<Classification> = Vec::with_capacity(contents.len());
         for content in contents {
-            let classification = self.new_classification(context, entity, content)?;
+            let classification = match self.kept_classification(entity, content)? {
+                Some(kept) => kept,
+                None => self.new_classification(context, entity, content)?,
+            };
             if classifications.iter().any(|known| known.name == classification.name) {
                 return Err(Error::new(
                     ErrorKind::AlreadyExists,
@@ -146,7 +152,26 @@ impl Graph {
             }
             classifications.push(classification);
         }
+        let is_kept = |known: &Classification| classifications.iter().any(|kept| kept.name == known.name);
+        for known in entity.classifications().iter().filter(|known| !is_kept(known)) {
+            let name = self.names.name(known.name);
+            self.check_own(format_args!("classification {name} of {}", entity.id), known.header)?;
+        }
         Ok(classifications)
+    }
+
+    /// The classification as it is, if it is another collection's and is to stay what it is.
+    fn kept_classification(
+        &mut self,
+        entity: &Instance,
+        content: &ClassificationContent,
+    ) -> Result<Option<Classification>> {
+        let name = self.symbol("classification", &content.name)?;
+        let Some(known) = entity.classification(name).filter(|known| !self.is_own(known.header)) else {
+            return Ok(None);
+        };
+        let is_same = self.properties(&content.properties)? == known.properties;
+        Ok(is_same.then(|| known.clone()))
     }
 
     /// A classification with this content for `entity`: the next version if it carries the classification already.
@@ -161,7 +186,13 @@ impl Graph {
         let touched = properties.iter().map(|(name, _)| name);
         self.check_properties(TypeKind::Classification, name, &properties, touched)?;
         self.check_applies(name, entity)?;
-        Ok(successor(entity.classification(name), name, context, properties))
+        let provenance = content.provenance.as_ref().map(|given| self.own_provenance(given)).transpose()?;
+        let known = entity.classification(name);
+        if let Some(known) = known {
+            self.check_own(format_args!("classification {} of {}", content.name, entity.id), known.header)?;
+        }
+        let header = self.provenance_header(provenance.flatten());
+        Ok(Classification { header, ..successor(known, name, context, properties) })
     }
 
     pub(super) fn classify(
@@ -172,6 +203,7 @@ impl Graph {
     ) -> Result<()> {
         let instance = InstanceId::Entity(entity.clone());
         let (slot, before) = self.live(&instance)?;
+        self.check_whole(&instance, &before)?;
         let classification = self.new_classification(context, &before, content)?;
         let name = classification.name;
         if context.valid_from < before.valid_from {
@@ -217,6 +249,7 @@ impl Graph {
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        self.check_own(format_args!("classification {name} of {instance}"), known.header)?;
         let mut properties = known.properties.clone();
         let changes = apply_patch(&mut properties, patch, |name| self.symbol("property", name))?;
         let touched = changes.iter().map(ValueChange::name);
@@ -238,7 +271,8 @@ impl Graph {
             self.entities.replace(slot, &after);
             return Ok(());
         }
-        before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        self.check_own(format_args!("classification {name} of {instance}"), known.header)?;
         let mut after = before.next_version(context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
@@ -270,11 +304,12 @@ pub(crate) fn successor(
         version: known.map_or(1, |known| known.version + 1),
         created: known.map_or(context.stamp, |known| known.created),
         updated: context.stamp,
+        header: known.map_or(PLAIN, |known| known.header),
         properties,
     }
 }
 
-fn not_classified(instance: &InstanceId, name: &str) -> Error {
+pub(super) fn not_classified(instance: &InstanceId, name: &str) -> Error {
     Error::new(
         ErrorKind::NotFound,
         format!("{instance} does not carry the classification {name}; classify it first"),

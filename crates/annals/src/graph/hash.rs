@@ -22,3 +22,7 @@ pub(crate) fn hash_id(id: &Id) -> u64 {
         None => hasher().hash_one(id),
     }
 }
+
+pub(crate) fn hash_of(value: &impl std::hash::Hash) -> u64 {
+    hasher().hash_one(value)
+}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::headers::HeaderNumber;
 use super::past::{Past, PastVersion, Place, View};
 use super::properties::Properties;
 use super::symbols::Symbol;
@@ -28,6 +29,7 @@ pub(crate) struct Instance {
     /// Number of the version written last; higher than `version` after a correction of the past.
     pub(crate) versions: u32,
     pub(crate) status: Status,
+    pub(crate) header: HeaderNumber,
     pub(crate) id: Id,
     /// Slots of the entities at both ends of a relationship.
     pub(crate) ends: [u32; 2],
@@ -55,6 +57,8 @@ pub(crate) struct Instance {
 pub(crate) struct Classification {
     pub(crate) name: Symbol,
     pub(crate) version: u32,
+    /// Only the provenance in it counts.
+    pub(crate) header: HeaderNumber,
     pub(crate) created: Stamp,
     pub(crate) updated: Stamp,
     pub(crate) properties: Properties,
@@ -71,6 +75,7 @@ impl Instance {
             version: self.version,
             base: self.base,
             status: self.status,
+            header: self.header,
             place: self.place,
             valid_from: self.valid_from,
         }
@@ -121,8 +126,8 @@ impl Instance {
                 == (other.type_name, other.status, other.version, other.versions, other.base)
             && (self.created, self.updated, self.valid_from, self.live_from)
                 == (other.created, other.updated, other.valid_from, other.live_from)
-            && (self.place, self.since_anchor, self.changed, self.ends)
-                == (other.place, other.since_anchor, other.changed, other.ends)
+            && (self.place, self.since_anchor, self.changed, self.ends, self.header)
+                == (other.place, other.since_anchor, other.changed, other.ends, other.header)
             && self.properties == other.properties
             && self.classifications() == other.classifications()
             && self

@@ -60,11 +60,7 @@ impl Graph {
         touched: impl Iterator<Item = Symbol>,
     ) -> Result<()> {
         let Some(declared) = self.types.get(kind, type_name) else { return Ok(()) };
-        for name in touched {
-            if let Some(value) = properties.get(name) {
-                self.check_property(declared, name, value)?;
-            }
-        }
+        self.check_touched(kind, type_name, properties, touched)?;
         for (name, attribute) in &declared.attributes {
             if attribute.definition.is_required && properties.get(*name).is_none() {
                 return Err(Error::new(
@@ -77,6 +73,21 @@ impl Graph {
             }
         }
         Ok(())
+    }
+
+    /// The same without asking for required ones.
+    pub(super) fn check_touched(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        properties: &Properties,
+        mut touched: impl Iterator<Item = Symbol>,
+    ) -> Result<()> {
+        let Some(declared) = self.types.get(kind, type_name) else { return Ok(()) };
+        touched.try_for_each(|name| match properties.get(name) {
+            Some(value) => self.check_property(declared, name, value),
+            None => Ok(()),
+        })
     }
 
     /// Checks all properties of an instance, and of its classifications, against their types.
@@ -212,6 +223,13 @@ impl Graph {
         Ok(())
     }
 
+    /// Checks types of the ends only.
+    pub(super) fn check_end_types(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
+        let ends = declared.ends.iter().flat_map(|(_, definitions)| definitions.iter().zip(ends));
+        ends.into_iter().try_for_each(|(definition, slot)| self.check_end_type(declared, definition, slot))
+    }
+
     fn check_end_type(&self, declared: &DeclaredType, end: &EndDefinition, slot: u32) -> Result<()> {
         let Some(expected) = &end.type_name else { return Ok(()) };
         let type_name = self.entities.row(slot).expect("the end was found").type_name();
@@ -223,7 +241,7 @@ impl Graph {
             return Ok(());
         }
         Err(Error::new(
-            ErrorKind::TypeViolation,
+            ErrorKind::InvalidEnds,
             format!(
                 "relationship type {}: expected an end of type {expected}, found {} of type {}",
                 declared.definition.name,
@@ -272,7 +290,7 @@ impl Graph {
                 });
             if !fits {
                 return Err(Error::new(
-                    ErrorKind::TypeViolation,
+                    ErrorKind::InvalidClassification,
                     format!(
                         "classification {}: expected an entity of type {}, found {} of type {}",
                         declared.definition.name,

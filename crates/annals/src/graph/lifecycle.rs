@@ -15,6 +15,7 @@ const BOTH: [Direction; 2] = [Direction::Out, Direction::In];
 impl Graph {
     pub(super) fn delete(&mut self, context: Context, instance: &InstanceId) -> Result<()> {
         let (slot, found) = self.live(instance)?;
+        self.check_own(instance, found.header)?;
         check_not_before(context, &found)?;
         if kind_of(instance) == TypeKind::Relationship {
             return self.delete_relationship(context, slot);
@@ -73,6 +74,7 @@ impl Graph {
                 format!("{instance} is not deleted; nothing to restore"),
             ));
         }
+        self.check_own(instance, found.header)?;
         check_not_before(context, &found)?;
         if kind_of(instance) == TypeKind::Relationship {
             return self.restore_relationship(context, slot);
@@ -139,8 +141,13 @@ impl Graph {
     }
 
     pub(super) fn purge(&mut self, instance: &InstanceId) -> Result<()> {
-        let (slot, _) = self.known(instance)?;
-        if kind_of(instance) == TypeKind::Relationship {
+        let (slot, found) = self.known(instance)?;
+        self.check_own(instance, found.header)?;
+        self.purge_at(kind_of(instance), slot)
+    }
+
+    pub(super) fn purge_at(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
+        if kind == TypeKind::Relationship {
             return self.purge_relationship(slot);
         }
         for relationship in self.live_relationships(slot) {
@@ -171,12 +178,13 @@ impl Graph {
         table.forget_extent(instance.type_name, slot);
         table.forget_past_values(slot);
         table.forget_past_classified(slot);
-        table.remove(slot);
+        self.forget_headers(kind, slot, &instance);
+        self.table_mut(kind).remove(slot);
         Ok(())
     }
 }
 
-fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
+pub(super) fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
     let [from, to] = relationship.ends;
     let link = |other| Link { type_name: relationship.type_name, relationship: slot, other };
     [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
@@ -191,7 +199,7 @@ fn restored(instance: &Instance, context: Context) -> Instance {
 }
 
 /// Lifecycle changes follow each other in valid time, so that no relationship ever lacks an end in any view.
-fn check_not_before(context: Context, instance: &Instance) -> Result<()> {
+pub(super) fn check_not_before(context: Context, instance: &Instance) -> Result<()> {
     if context.valid_from >= instance.valid_from {
         return Ok(());
     }

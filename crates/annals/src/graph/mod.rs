@@ -6,11 +6,15 @@ mod apply;
 mod column;
 mod content;
 mod hash;
+pub(crate) mod headers;
 pub(crate) mod id_map;
 pub(crate) mod instance;
 mod integrity;
 pub(crate) mod key_set;
 mod lifecycle;
+mod header_changes;
+mod copies;
+mod ids;
 mod links_page;
 pub(crate) mod compare;
 pub(crate) mod past;
@@ -35,6 +39,7 @@ mod tests;
 use std::sync::Arc;
 
 use adjacency::{Adjacency, Link, Neighbors};
+use headers::Headers;
 use key_set::KeySet;
 use spill::Spill;
 use spill_file::SpillSettings;
@@ -47,7 +52,7 @@ use wide::append_link_key;
 use crate::Position;
 use crate::model::{Direction, InstanceId, Instant, TypeDefinition, TypeKind};
 
-pub(crate) use apply::{check_conflicts, find_conflict};
+pub(crate) use apply::{check_conflicts, find_conflict, reidentified};
 
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
@@ -67,6 +72,10 @@ pub(crate) struct Graph {
     pub(crate) out: Adjacency,
     /// Live relationships by the slot of the entity they end at.
     pub(crate) into: Adjacency,
+    /// What instances have beyond the usual.
+    pub(crate) headers: Headers,
+    /// Name of the collection that this repository is, once it has one.
+    pub(crate) collection: Option<Arc<str>>,
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
 }
@@ -85,6 +94,8 @@ impl Graph {
             relationships: Table::new(Spill::new(settings)),
             out: Adjacency::new(),
             into: Adjacency::new(),
+            headers: Headers::new(),
+            collection: None,
             past_links: KeySet::new(),
         }
     }

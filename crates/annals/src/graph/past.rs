@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::headers::HeaderNumber;
 use crate::model::Status;
 
 /// Where a version was written: the record and which of its changes.
@@ -18,6 +19,8 @@ pub(crate) struct PastVersion {
     /// The version its difference was taken from; 0 for the first.
     pub(crate) base: u32,
     pub(crate) status: Status,
+    // In room that aligning the others leaves: most versions have none.
+    pub(crate) header: HeaderNumber,
     pub(crate) place: Place,
     /// Units: microseconds since 1970.
     pub(crate) valid_from: i64,
@@ -170,6 +173,7 @@ mod tests {
             version: number,
             base: number - 1,
             status: Status::Active,
+            header: HeaderNumber(0),
             place: Place { position, change: 0 },
             valid_from,
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::headers::{HeaderNumber, PLAIN};
 use super::instance::{Classification, Instance, NO_ENDS, Stamp};
 use super::past::{Past, PastVersion, Place};
 use super::properties::Properties;
@@ -25,6 +26,7 @@ pub(super) const IS_LATER: u8 = 4;
 pub(super) const IS_CLASSIFIED: u8 = 8;
 pub(super) const IS_WHOLE: u8 = 16;
 const HAS_SPILLED: u8 = 32;
+const HAS_HEADER: u8 = 64;
 
 // Offsets of what every packed row has. A whole one has only the flags and, at `EXTRA_OF_WHOLE`, where it is.
 pub(super) const PROPERTIES_COUNT: usize = 1;
@@ -36,6 +38,9 @@ const AUTHOR: usize = 18;
 const MICROS: usize = 22;
 const HEAD_BYTES: usize = 30;
 const ENDS_BYTES: usize = 8;
+const HEADER_BYTES: usize = 4;
+/// In the version of a classification: the number of a header follows its head.
+const CLASSIFICATION_HAS_HEADER: u32 = 1 << 31;
 
 // Offsets within what a row has that is not an untouched first version.
 const VERSION: usize = 0;
@@ -104,6 +109,7 @@ fn try_pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Ve
         flag(instance.status == Status::Deleted, DELETED)
             | flag(instance.ends != NO_ENDS, HAS_ENDS)
             | flag(is_later, IS_LATER)
+            | flag(instance.header != PLAIN, HAS_HEADER)
             | flag(instance.classifications.is_some(), IS_CLASSIFIED),
     );
     out.push(count);
@@ -113,6 +119,9 @@ fn try_pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Ve
     append_stamp(instance.updated, out);
     if instance.ends != NO_ENDS {
         instance.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+    }
+    if instance.header != PLAIN {
+        out.extend_from_slice(&instance.header.0.to_le_bytes());
     }
     if is_later {
         for number in [instance.version, instance.versions, instance.base, instance.since_anchor] {
@@ -146,10 +155,14 @@ fn append_classifications(
     classifications.iter().all(|known| {
         let Ok(count) = u8::try_from(known.properties.len()) else { return false };
         out.extend_from_slice(&known.name.0.to_le_bytes());
-        out.extend_from_slice(&known.version.to_le_bytes());
+        let flag = if known.header == PLAIN { 0 } else { CLASSIFICATION_HAS_HEADER };
+        out.extend_from_slice(&(known.version | flag).to_le_bytes());
         append_stamp(known.created, out);
         append_stamp(known.updated, out);
         out.push(count);
+        if known.header != PLAIN {
+            out.extend_from_slice(&known.header.0.to_le_bytes());
+        }
         append_properties(&known.properties, packing, out)
     })
 }
@@ -207,7 +220,26 @@ impl<'g> Packed<'g> {
     /// Where the head of a row that is not an untouched first version goes on.
     #[inline]
     pub(super) fn later(self) -> usize {
+        self.header_at() + if self.has(HAS_HEADER) { HEADER_BYTES } else { 0 }
+    }
+
+    #[inline]
+    fn header_at(self) -> usize {
         HEAD_BYTES + if self.has(HAS_ENDS) { ENDS_BYTES } else { 0 }
+    }
+
+    /// Length of the head of a classification that starts here.
+    pub(super) fn classification_head_bytes(self) -> usize {
+        let has_header = self.u32(4) & CLASSIFICATION_HAS_HEADER != 0;
+        CLASSIFICATION_HEAD_BYTES + if has_header { HEADER_BYTES } else { 0 }
+    }
+
+    /// The header of the classification that starts here.
+    pub(super) fn classification_header(self) -> HeaderNumber {
+        if self.u32(4) & CLASSIFICATION_HAS_HEADER == 0 {
+            return PLAIN;
+        }
+        HeaderNumber(self.u32(CLASSIFICATION_HEAD_BYTES))
     }
 
     #[inline]
@@ -254,7 +286,7 @@ impl<'g> Packed<'g> {
             count = count.checked_sub(1)?;
             let head = Packed(rest);
             let properties =
-                Bytes::new(&rest[CLASSIFICATION_HEAD_BYTES..], rest[CLASSIFICATION_HEAD_BYTES - 1]);
+                Bytes::new(&rest[head.classification_head_bytes()..], rest[CLASSIFICATION_HEAD_BYTES - 1]);
             rest = skip_properties(properties);
             Some((head, properties))
         })
@@ -276,7 +308,8 @@ impl<'g> Packed<'g> {
     fn classification(self, properties: Properties) -> Classification {
         Classification {
             name: Symbol(self.u32(0)),
-            version: self.u32(4),
+            version: self.u32(4) & !CLASSIFICATION_HAS_HEADER,
+            header: self.classification_header(),
             created: self.stamp(8),
             updated: self.stamp(20),
             properties,
@@ -308,6 +341,16 @@ impl<'g> Row<'g> {
     #[inline]
     pub(crate) fn is_live(self) -> bool {
         self.status() != Status::Deleted
+    }
+
+    /// The number of its header.
+    #[inline]
+    pub(crate) fn header(self) -> HeaderNumber {
+        match self {
+            Row::Packed(packed) if packed.has(HAS_HEADER) => HeaderNumber(packed.u32(packed.header_at())),
+            Row::Packed(_) => PLAIN,
+            Row::Whole(instance) => instance.header,
+        }
     }
 
     pub(crate) fn version(self) -> u32 {
@@ -402,6 +445,7 @@ impl<'g> Row<'g> {
             version: self.version(),
             base,
             status: self.status(),
+            header: self.header(),
             place: self.place(),
             valid_from: self.valid_from(),
         }
@@ -500,6 +544,7 @@ impl<'g> Row<'g> {
             version: self.version(),
             versions: self.versions(),
             status: self.status(),
+            header: self.header(),
             id: id.clone(),
             ends: self.ends(),
             valid_from: self.valid_from(),

@@ -1,6 +1,8 @@
 //! Checks rows that somebody else wrote, so that reading them cannot fail.
 
+use super::headers::HeaderNumber;
 use super::instance::{Instance, NO_ENDS, Stamp};
+use super::past::Past;
 use super::properties::Properties;
 use super::row::{
     CLASSIFICATION_HEAD_BYTES, EXTRA_OF_WHOLE, IS_CLASSIFIED, IS_LATER, IS_WHOLE, LATER_BYTES,
@@ -13,6 +15,7 @@ use super::rows::Rows;
 pub(crate) struct Limits {
     pub(crate) names: usize,
     pub(crate) authors: usize,
+    pub(crate) headers: usize,
     pub(crate) ends: Ends,
 }
 
@@ -28,7 +31,8 @@ pub(crate) enum Ends {
 
 /// True if the bytes of a row fit together, whatever it may refer to.
 pub(crate) fn is_sound(row: &[u8]) -> bool {
-    let limits = Limits { names: usize::MAX, authors: usize::MAX, ends: Ends::Unchecked };
+    let (names, authors, headers) = (usize::MAX, usize::MAX, usize::MAX);
+    let limits = Limits { names, authors, headers, ends: Ends::Unchecked };
     limits.admit_row(row, |_| Some(Packed(row).is_whole()))
 }
 
@@ -55,6 +59,7 @@ impl Limits {
             && self.is_author(whole.updated())
             && self.is_author(whole.created())
             && self.are_ends(whole.ends())
+            && self.is_header(whole.header())
             && packed.extra().is_none_or(|extra| is_whole(extra) == Some(false));
         let mut is_spilled = false;
         let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names, &mut is_spilled)?;
@@ -67,7 +72,10 @@ impl Limits {
                     && self.is_author(head.stamp(8))
                     && self.is_author(head.stamp(20));
                 let count = is_sound.then(|| rest[CLASSIFICATION_HEAD_BYTES - 1])?;
-                rest = checked(&rest[CLASSIFICATION_HEAD_BYTES..], count, self.names, &mut is_spilled)?;
+                let following = rest.get(head.classification_head_bytes()..)?;
+                let header = Packed(rest).classification_header();
+                rest = checked(following, count, self.names, &mut is_spilled)?;
+                self.is_header(header).then_some(())?;
             }
         }
         (is_head_sound && rest.is_empty() && is_spilled == packed.has_spilled()).then_some(())
@@ -81,13 +89,24 @@ impl Limits {
             && self.is_author(instance.created)
             && self.is_author(instance.updated)
             && self.are_ends(instance.ends)
+            && self.is_header(instance.header)
             && are_names(&instance.properties)
             && instance.classifications().iter().all(|known| {
                 known.name.index() < self.names
                     && self.is_author(known.created)
                     && self.is_author(known.updated)
+                    && self.is_header(known.header)
                     && are_names(&known.properties)
             })
+    }
+
+    /// The same of versions that are not in force.
+    pub(crate) fn admit_past(&self, past: &Past) -> bool {
+        past.iter().all(|version| self.is_header(version.header))
+    }
+
+    fn is_header(&self, header: HeaderNumber) -> bool {
+        (header.0 as usize) < self.headers
     }
 
     fn is_author(&self, stamp: Stamp) -> bool {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::column::Column;
 use super::hash::hash_id;
+use super::headers::{Header, Headers};
 use super::id_map::IdMap;
+use super::ids::FormerIds;
 use super::instance::Instance;
 use super::key_set::{KEY_BYTES_MAX, KeySet};
 use super::past::{Past, PastVersion, View};
@@ -13,7 +15,7 @@ use super::rows::Rows;
 use super::slot_set::{Extents, SlotSet};
 use super::spill::Spill;
 use super::spill_file::SpillPlace;
-use super::symbols::Symbol;
+use super::symbols::{Symbol, Symbols};
 use super::vector::Vector;
 use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
@@ -36,6 +38,14 @@ pub(crate) struct Table {
     /// Ids by slot; a nil UUID where an instance was purged.
     pub(crate) ids: Vector<Id>,
     slots: IdMap,
+    /// Ids that instances had before they got others.
+    pub(crate) former_ids: FormerIds,
+    /// Entities of which only what relationships tell is known: live for relationships, and in no other index.
+    pub(crate) proxies: SlotSet,
+    /// Live instances of other collections, by the symbol of the collection's name.
+    pub(crate) homed: Extents,
+    /// Instances that were of another collection in a version that is not in force, or are and are deleted.
+    pub(crate) past_homed: Extents,
     /// Short values held now, by property and slot.
     columns: Vector<Column>,
     /// Live instances.
@@ -110,6 +120,10 @@ impl Table {
             spill,
             ids: Vector::new(),
             slots: IdMap::new(),
+            former_ids: FormerIds::new(),
+            proxies: SlotSet::new(),
+            homed: Extents::new(),
+            past_homed: Extents::new(),
             columns: Vector::new(),
             live: SlotSet::new(),
             dead: SlotSet::new(),
@@ -237,7 +251,7 @@ impl Table {
     pub(crate) fn is_live(&self, slot: u32) -> bool {
         // Many repositories have no deleted instance.
         let is_all = self.live.len() == self.rows.len() && (slot as usize) < self.rows.len();
-        is_all || self.live.contains(slot)
+        is_all || self.live.contains(slot) || self.proxies.contains(slot)
     }
 
     /// All live instances.
@@ -260,6 +274,15 @@ impl Table {
     #[inline]
     pub(crate) fn look_ahead(&self, id: &Id) {
         self.slots.look_ahead(hash_id(id));
+    }
+
+    /// Gives the instance at `slot` another id, and remembers the one it had.
+    pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
+        let before = self.id(slot).clone();
+        self.slots.remove(hash_id(&before), slot);
+        self.slots.insert(hash_id(id), slot);
+        self.ids.set(slot as usize, id.clone());
+        self.former_ids.insert(&before, slot, id);
     }
 
     /// The instance with this id, taken apart, and its slot. Errors: as [`Table::get`].
@@ -321,25 +344,38 @@ impl Table {
     }
 
     /// A table of parts that somebody else wrote, whose other indexes are still empty.
-    pub(crate) fn from_rows(rows: Rows, extras: Vector<Extra>, ids: Vec<Id>, spill: Spill) -> Table {
+    pub(crate) fn from_rows(
+        rows: Rows,
+        extras: Vector<Extra>,
+        ids: Vec<Id>,
+        spill: Spill,
+        headers: &Headers,
+        names: &Symbols,
+    ) -> Table {
         let hashed = (0u32..)
             .zip(&ids)
             .filter(|(slot, _)| rows.get(*slot as usize).is_some_and(|row| !row.is_empty()))
             .map(|(slot, id)| (hash_id(id), slot));
         let slots = IdMap::from_hashed(hashed);
         let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new(spill) };
-        table.derive();
+        table.derive(headers, names);
         table
     }
 
     // Fills the indexes that follow from the rows.
-    fn derive(&mut self) {
+    fn derive(&mut self, headers: &Headers, names: &Symbols) {
         let rows = self.rows.clone();
         let whole = self.clone();
         for slot in 0..u32::try_from(rows.len()).unwrap_or(u32::MAX) {
             let Some(row) = whole.row(slot) else { continue };
             for (name, value) in row.short_properties() {
                 self.put_in_column(name, slot, Some(&value));
+            }
+            if headers.len() > 1 {
+                self.derive_from_headers(slot, &whole, headers, names);
+            }
+            if self.proxies.contains(slot) {
+                continue;
             }
             if row.is_live() {
                 self.live.insert(slot);
@@ -351,6 +387,34 @@ impl Table {
                 self.dead.insert(slot);
                 self.past_extents.insert(row.type_name(), slot);
             }
+        }
+    }
+
+    // Former ids, types and homes, and which entities are proxies.
+    fn derive_from_headers(&mut self, slot: u32, whole: &Table, headers: &Headers, names: &Symbols) {
+        let Some(row) = whole.row(slot) else { return };
+        let header = headers.get(row.header());
+        if header.is_proxy && row.is_live() {
+            self.proxies.insert(slot);
+        }
+        let home = |header: &Header| header.home().and_then(|home| names.find(home));
+        let present = home(header);
+        for version in whole.past(slot).into_iter().flat_map(|past| past.iter()) {
+            let before = headers.get(version.header);
+            if let Some(identity) = &header.identity {
+                let shape = before.identity.as_ref().map_or(&identity.original, |identity| &identity.own);
+                if shape.type_name != row.type_name() && !before.is_proxy {
+                    self.past_extents.insert(shape.type_name, slot);
+                }
+                self.former_ids.insert(&shape.id, slot, whole.id(slot));
+            }
+            if let Some(home) = home(before).filter(|home| Some(*home) != present) {
+                self.past_homed.insert(home, slot);
+            }
+        }
+        if let Some(home) = present {
+            let list = if row.is_live() { &mut self.homed } else { &mut self.past_homed };
+            list.insert(home, slot);
         }
     }
 
@@ -376,6 +440,7 @@ impl Table {
         places.into_iter().for_each(|place| self.spill.release(place));
         let hash = hash_id(self.id(slot));
         self.slots.remove(hash, slot);
+        self.proxies.remove(slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);
     }
@@ -392,6 +457,15 @@ impl Table {
             self.dead.insert(slot);
             self.extents.remove(type_name, slot);
             self.past_extents.insert(type_name, slot);
+        }
+    }
+
+    /// Lists an entity among the proxies, which are in no other index, or takes it off.
+    pub(crate) fn set_proxy(&mut self, slot: u32, is_proxy: bool) {
+        if is_proxy {
+            self.proxies.insert(slot);
+        } else {
+            self.proxies.remove(slot);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::header_changes::ACTIVE;
 use super::symbols::{Symbol, Symbols};
 use crate::model::{
     AttributeDefinition, EndDefinition, EnumElement, TypeDefinition, TypeKind, Value, ValueType, check_name,
@@ -40,6 +41,10 @@ pub(crate) struct DeclaredType {
     pub(crate) is_closed: bool,
     /// Declared ends of it and its supertypes, each with the type that declares them.
     pub(crate) ends: Vec<(Symbol, [EndDefinition; 2])>,
+    /// What its instances may have as status, by itself or the nearest supertype that says so; empty for any.
+    pub(crate) statuses: Vec<Arc<str>>,
+    /// The status of a new instance that gives none; active if `None`.
+    pub(crate) initial_status: Option<Arc<str>>,
 }
 
 /// An attribute as a type has it: its nearest declaration, as strict as all it inherits together.
@@ -80,6 +85,12 @@ impl Types {
                 .get(kind, type_name)
                 .and_then(|declared| declared.attributes.get(&property))
                 .is_none_or(|attribute| attribute.definition.is_indexed)
+    }
+
+    /// All declared types of one kind.
+    pub(crate) fn of_kind(&self, kind: TypeKind) -> impl Iterator<Item = (Symbol, &Arc<DeclaredType>)> {
+        let range = self.by_name.range((kind, Symbol(0))..=(kind, Symbol(u32::MAX)));
+        range.map(|((_, name), declared)| (*name, declared))
     }
 
     /// The types after a series of definitions that were accepted before.
@@ -300,7 +311,17 @@ fn declare<'d>(
             ends.push((ancestor, declared));
         }
     }
+    let nearest = |is_told: fn(&TypeDefinition) -> bool| {
+        chain.iter().map(|&ancestor| inherited_from(ancestor)).find(|known| is_told(known))
+    };
+    let statuses = nearest(|known| !known.statuses.is_empty()).map_or(&[][..], |known| &known.statuses);
+    let initial_status = nearest(|known| known.initial_status.is_some())
+        .and_then(|known| known.initial_status.as_ref())
+        .filter(|initial| statuses.is_empty() || statuses.contains(initial))
+        .or_else(|| statuses.first().filter(|_| !statuses.iter().any(|known| **known == *ACTIVE)));
     Ok(DeclaredType {
+        statuses: statuses.to_vec(),
+        initial_status: initial_status.cloned(),
         definition: definition.clone(),
         changed,
         ancestors: chain.to_vec(),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, TypeDefinition, Value,
+    ClassificationContent, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Instant, NewEntity,
+    NewRelationship, Provenance, RelationshipCopy, TypeDefinition, Value,
 };
 
 /// One committed transaction.
@@ -88,6 +89,32 @@ pub enum Action {
     Reclassify(Id, Arc<str>, Patch),
     /// Takes a classification off an entity.
     Declassify(Id, Arc<str>),
+    /// Gives an instance another status.
+    SetStatus(InstanceId, Arc<str>),
+    /// Says anew where an instance comes from, all but its home.
+    SetProvenance(InstanceId, Box<Provenance>),
+    /// Makes an instance of the named home one of this repository.
+    Rehome(InstanceId, Arc<str>),
+    /// Gives an instance another id; its history goes on under it.
+    Reidentify(InstanceId, Id),
+    /// Makes an instance one of another type.
+    Retype(InstanceId, Arc<str>),
+    /// Moves the start, the end, or both, of a relationship to other entities.
+    Relink(Id, Option<Id>, Option<Id>),
+    /// Keeps an entity of another collection as it is there, in the place of an older copy or a proxy.
+    SaveEntity(Box<EntityCopy>),
+    /// Keeps what is known of an entity of another collection, so that relationships can lead to it.
+    SaveProxy(Box<EntityProxy>),
+    /// Keeps a relationship of another collection as it is there.
+    SaveRelationship(Box<RelationshipCopy>),
+    /// Keeps a classification of another collection on an entity.
+    SaveClassification(Id, Box<ClassificationCopy>),
+    /// Removes what is kept of an instance of the named home, with its history.
+    PurgeCopy(InstanceId, Arc<str>),
+    /// Takes a classification of the named home off an entity.
+    PurgeClassificationCopy(Id, Arc<str>, Arc<str>),
+    /// Names the collection that this repository is; once.
+    NameCollection(Arc<str>),
     /// Declares a type, or extends one.
     DefineType(Box<TypeDefinition>),
     /// Nothing: stands where a purged change stood before the log was compacted.
@@ -182,17 +209,34 @@ impl Action {
             | Action::Replace(instance, _, _)
             | Action::Delete(instance)
             | Action::Restore(instance, _)
-            | Action::Purge(instance) => Some(instance.clone()),
-            Action::Classify(id, _) | Action::Reclassify(id, _, _) | Action::Declassify(id, _) => {
-                Some(InstanceId::Entity(id.clone()))
-            }
-            Action::DefineType(_) | Action::Void => None,
+            | Action::Purge(instance)
+            | Action::SetStatus(instance, _)
+            | Action::SetProvenance(instance, _)
+            | Action::Rehome(instance, _)
+            | Action::Reidentify(instance, _)
+            | Action::Retype(instance, _)
+            | Action::PurgeCopy(instance, _) => Some(instance.clone()),
+            Action::Classify(id, _)
+            | Action::Reclassify(id, _, _)
+            | Action::Declassify(id, _)
+            | Action::SaveClassification(id, _)
+            | Action::PurgeClassificationCopy(id, _, _) => Some(InstanceId::Entity(id.clone())),
+            Action::Relink(id, _, _) => Some(InstanceId::Relationship(id.clone())),
+            Action::SaveEntity(copy) => Some(InstanceId::Entity(copy.id.clone())),
+            Action::SaveProxy(proxy) => Some(InstanceId::Entity(proxy.id.clone())),
+            Action::SaveRelationship(copy) => Some(InstanceId::Relationship(copy.id.clone())),
+            Action::DefineType(_) | Action::NameCollection(_) | Action::Void => None,
         }
+    }
+
+    /// True if it changes what copies of entities have to know of: creations, classifications, copies.
+    pub(crate) fn is_copy(&self) -> bool {
+        !matches!(self, Action::CreateRelationship(_) | Action::Update(..) | Action::SetStatus(..))
     }
 
     /// True if it makes a new instance.
     pub(crate) fn is_create(&self) -> bool {
-        matches!(self, Action::CreateEntity(_) | Action::CreateRelationship(_))
+        matches!(self, Action::CreateEntity(_) | Action::CreateRelationship(_) | Action::SaveProxy(_))
     }
 
     /// The verb used by every door, e.g. `"create"`.
@@ -207,6 +251,18 @@ impl Action {
             Action::Classify(..) => "classify",
             Action::Reclassify(..) => "reclassify",
             Action::Declassify(..) => "declassify",
+            Action::SetStatus(..) => "set-status",
+            Action::SetProvenance(..) => "set-provenance",
+            Action::Rehome(..) => "rehome",
+            Action::Reidentify(..) => "reidentify",
+            Action::Retype(..) => "retype",
+            Action::Relink(..) => "relink",
+            Action::SaveEntity(_) | Action::SaveRelationship(_) => "save-copy",
+            Action::SaveProxy(_) => "save-proxy",
+            Action::SaveClassification(..) => "save-classification-copy",
+            Action::PurgeCopy(..) => "purge-copy",
+            Action::PurgeClassificationCopy(..) => "purge-classification-copy",
+            Action::NameCollection(_) => "name-collection",
             Action::DefineType(_) => "define-type",
             Action::Void => "void",
         }

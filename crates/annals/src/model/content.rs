@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Id, Value};
+use super::{Id, Provenance, Value};
 use crate::Result;
 
 /// Whether an instance is live.
@@ -84,6 +84,10 @@ pub struct NewEntity {
     pub properties: Vec<(Arc<str>, Value)>,
     /// The classifications it starts with.
     pub classifications: Vec<ClassificationContent>,
+    /// Its status; the initial one of its type if `None`.
+    pub status: Option<Arc<str>>,
+    /// Where it comes from; nothing is said if `None`.
+    pub provenance: Option<Arc<Provenance>>,
 }
 
 /// A relationship to be created.
@@ -99,6 +103,10 @@ pub struct NewRelationship {
     pub to: Id,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
+    /// Its status; the initial one of its type if `None`.
+    pub status: Option<Arc<str>>,
+    /// Where it comes from; nothing is said if `None`.
+    pub provenance: Option<Arc<Provenance>>,
 }
 
 /// A classification with its properties.
@@ -108,6 +116,8 @@ pub struct ClassificationContent {
     pub name: Arc<str>,
     /// Its properties by name.
     pub properties: Vec<(Arc<str>, Value)>,
+    /// Where it comes from; nothing is said if `None`.
+    pub provenance: Option<Arc<Provenance>>,
 }
 
 impl NewEntity {
@@ -118,7 +128,23 @@ impl NewEntity {
             type_name: type_name.into(),
             properties: Vec::new(),
             classifications: Vec::new(),
+            status: None,
+            provenance: None,
         }
+    }
+
+    /// The same with this status.
+    #[must_use]
+    pub fn status(mut self, status: &str) -> NewEntity {
+        self.status = Some(status.into());
+        self
+    }
+
+    /// The same, coming from there.
+    #[must_use]
+    pub fn from_provenance(mut self, provenance: Provenance) -> NewEntity {
+        self.provenance = Some(Arc::new(provenance));
+        self
     }
 
     /// The same with this id. Errors: as [`Id::new`].
@@ -145,7 +171,29 @@ impl NewEntity {
 impl NewRelationship {
     /// A relationship of this type between two entities, with a fresh id.
     pub fn new(type_name: &str, from: Id, to: Id) -> NewRelationship {
-        NewRelationship { id: Id::random(), type_name: type_name.into(), from, to, properties: Vec::new() }
+        NewRelationship {
+            id: Id::random(),
+            type_name: type_name.into(),
+            from,
+            to,
+            properties: Vec::new(),
+            status: None,
+            provenance: None,
+        }
+    }
+
+    /// The same with this status.
+    #[must_use]
+    pub fn status(mut self, status: &str) -> NewRelationship {
+        self.status = Some(status.into());
+        self
+    }
+
+    /// The same, coming from there.
+    #[must_use]
+    pub fn from_provenance(mut self, provenance: Provenance) -> NewRelationship {
+        self.provenance = Some(Arc::new(provenance));
+        self
     }
 
     /// The same with this id. Errors: as [`Id::new`].
@@ -165,7 +213,7 @@ impl NewRelationship {
 impl ClassificationContent {
     /// A classification without properties.
     pub fn new(name: &str) -> ClassificationContent {
-        ClassificationContent { name: name.into(), properties: Vec::new() }
+        ClassificationContent { name: name.into(), properties: Vec::new(), provenance: None }
     }
 
     /// The same with one property more.

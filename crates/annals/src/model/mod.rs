@@ -3,6 +3,7 @@
 mod change;
 mod content;
 mod id;
+mod provenance;
 mod time;
 mod type_definition;
 mod type_patch;
@@ -14,6 +15,10 @@ mod value_type;
 pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record, Stamp};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
+pub use provenance::{
+    ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, PROVENANCE_ITEMS_MAX, PROVENANCE_TEXT_BYTES_MAX,
+    Provenance, ProvenanceKind, RelationshipCopy,
+};
 pub use time::{Date, Duration, Instant};
 pub use type_definition::{
     AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,

@@ -248,6 +248,7 @@ impl Snapshot {
         ClassificationContent {
             name: Arc::clone(self.graph().names.name(known.name)),
             properties: self.named_properties(&known.properties),
+            provenance: self.graph().headers.get(known.header).provenance.clone(),
         }
     }
 }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
+use crate::graph::headers::Header;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::properties::Properties;
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{Id, InstanceId, Instant, Stamp, Status, TypeKind, Value};
+use crate::model::{ClassificationCopy, Id, InstanceId, Instant, Provenance, Stamp, Status, TypeKind, Value};
 use crate::{Position, Result};
 
 /// Which version of an instance a handle holds.
@@ -43,7 +44,55 @@ macro_rules! instance_methods {
         impl<'s> $name<'s> {
             /// Its id.
             pub fn id(&self) -> &'s Id {
-                self.snapshot.graph().table(TypeKind::$variant).id(self.slot)
+                let graph = self.snapshot.graph();
+                match &self.held {
+                    Held::InForce => graph.table(TypeKind::$variant).id(self.slot),
+                    // It may have had another one then.
+                    Held::Read(instance) => graph.id_in(TypeKind::$variant, self.slot, instance.header),
+                }
+            }
+
+            fn header(&self) -> &'s Header {
+                self.snapshot.graph().headers.get(self.row().header())
+            }
+
+            /// Name of its status: `deleted`, or one of those that its type allows, `active` unless told otherwise.
+            pub fn status_name(&self) -> &'s str {
+                if self.status() == Status::Deleted {
+                    Status::Deleted.name()
+                } else {
+                    self.status_beside_deletion()
+                }
+            }
+
+            /// The status it had when it was deleted; `None` if it is not.
+            pub fn status_on_delete(&self) -> Option<&'s str> {
+                (self.status() == Status::Deleted).then(|| self.status_beside_deletion())
+            }
+
+            fn status_beside_deletion(&self) -> &'s str {
+                self.header().status.as_deref().unwrap_or(Status::Active.name())
+            }
+
+            /// Where it comes from; `None` if nobody said, and it is this repository's own.
+            pub fn provenance(&self) -> Option<&'s Provenance> {
+                self.header().provenance.as_deref()
+            }
+
+            /// Name of the collection that it belongs to; `None` for this repository's own.
+            pub fn home(&self) -> Option<&'s str> {
+                self.header().home().map(|home| &**home)
+            }
+
+            /// The number that its home counts: other than [`version`](Self::version) for what was copied from elsewhere.
+            pub fn home_version(&self) -> u64 {
+                let version = i64::from(self.version()) + self.header().version_offset;
+                u64::try_from(version).unwrap_or_default()
+            }
+
+            /// The id it had before; `None` if it always had this one.
+            pub fn reidentified_from(&self) -> Option<&'s Id> {
+                self.header().reidentified_from.as_ref()
             }
 
             #[inline]
@@ -143,6 +192,11 @@ instance_methods!(Entity, Entity);
 instance_methods!(Relationship, Relationship);
 
 impl<'s> Entity<'s> {
+    /// True if only what relationships tell of it is here: id, type and unique properties.
+    pub fn is_proxy(&self) -> bool {
+        self.header().is_proxy
+    }
+
     /// The classifications it carries.
     pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'s>> + use<'s> {
         let snapshot = self.snapshot;
@@ -178,7 +232,7 @@ impl<'s> Relationship<'s> {
     }
 
     fn end(&self, side: usize) -> &'s Id {
-        self.snapshot.graph().entities.id(self.row().ends()[side])
+        self.snapshot.id_seen(self.row().ends()[side])
     }
 }
 
@@ -208,6 +262,22 @@ impl<'s> ClassificationRef<'s> {
     /// When and by whom it was changed last.
     pub fn updated(&self) -> Stamp {
         self.snapshot.stamp(self.classification.updated)
+    }
+
+    pub(crate) fn to_copy(&self) -> ClassificationCopy {
+        ClassificationCopy {
+            name: self.name().into(),
+            properties: self.properties().map(|(name, value)| (name.into(), value)).collect(),
+            provenance: self.provenance().cloned().unwrap_or_default(),
+            version: self.version(),
+            created: self.created(),
+            updated: self.updated(),
+        }
+    }
+
+    /// Where it comes from; `None` if nobody said, and it is this repository's own.
+    pub fn provenance(&self) -> Option<&'s Provenance> {
+        self.snapshot.graph().headers.get(self.classification.header).provenance.as_deref()
     }
 
     /// The value of a property.

@@ -144,17 +144,18 @@ impl Snapshot {
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
         let (own, other) = if direction == Direction::Out { (0, 1) } else { (1, 0) };
         let relationships = &self.graph().relationships;
-        let found = relationships.slot(relationship);
+        let found = self.slot_of(TypeKind::Relationship, relationship);
         match found.and_then(|found| Some((found, relationships.row(found)?))) {
-            Some((found, row)) if row.ends()[own] == slot => {
-                Ok(Link { type_name: row.type_name(), relationship: found, other: row.ends()[other] })
+            Some((found, row)) => {
+                let shape = self.shape_seen(TypeKind::Relationship, found);
+                let (ends, type_name) =
+                    shape.map_or((row.ends(), row.type_name()), |shape| (shape.ends, shape.type_name));
+                if ends[own] != slot {
+                    return Err(not_its(relationship));
+                }
+                Ok(Link { type_name, relationship: found, other: ends[other] })
             }
-            _ => Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!(
-                    "after {relationship}: expected a relationship of the entity; start from the first page"
-                ),
-            )),
+            None => Err(not_its(relationship)),
         }
     }
 }
@@ -236,7 +237,9 @@ impl<'s> Neighbors<'s> {
                 let is_seen = match &self.links {
                     LinksSeen::Current(_) => true,
                     LinksSeen::Merged(_) => {
-                        self.snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses)
+                        let (kind, slot) = (TypeKind::Relationship, link.relationship);
+                        self.snapshot.sees_status(kind, slot, &self.statuses)
+                            && self.snapshot.has_link(self.slot, self.direction, link)
                     }
                 };
                 if is_seen {
@@ -304,4 +307,10 @@ fn dangling(link: Link) -> Error {
         ErrorKind::Corrupted,
         format!("link {link:?}: expected a live relationship and end; run `annals check`"),
     )
+}
+
+fn not_its(relationship: &Id) -> Error {
+    let text =
+        format!("after {relationship}: expected a relationship of the entity; start from the first page");
+    Error::new(ErrorKind::InvalidArgument, text)
 }

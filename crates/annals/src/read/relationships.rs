@@ -188,8 +188,8 @@ impl Snapshot {
     }
 
     fn resolve(&self, id: &Id, of: &RelationshipsOf) -> Result<(u32, LinkTypes, Statuses)> {
-        let statuses = Statuses::new(&of.statuses)?;
-        let slot = self.graph().entities.slot(id);
+        let statuses = Statuses::new(self, &of.statuses)?;
+        let slot = self.slot_of(TypeKind::Entity, id);
         let slot = match slot.filter(|slot| self.sees_status(TypeKind::Entity, *slot, &statuses)) {
             Some(slot) => slot,
             None => self.live_slot(id)?,

@@ -8,6 +8,8 @@ use super::instance::{Entity, Held, Relationship};
 use super::neighbors::LinkTypes;
 use super::source::{Pending, Source};
 use crate::graph::Graph;
+use crate::graph::adjacency::Link;
+use crate::graph::headers::Shape;
 use crate::graph::instance::Instance;
 use crate::graph::past::{PastVersion, View};
 use crate::graph::row::Row;
@@ -150,14 +152,55 @@ impl Snapshot {
     }
 
     /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
+    ///
+    /// Errors: `ProxyOnly` if only a proxy of it is here: [`Snapshot::entity_summary`] has that.
     #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
-        self.graph.entities.slot(id).map_or(Ok(None), |slot| self.entity_at(slot))
+        let found = self.entity_summary(id)?;
+        if self.graph.entities.proxies.len() + self.graph.headers.len() > 1
+            && found.as_ref().is_some_and(Entity::is_proxy)
+        {
+            let text = format!("entity {id}: only a proxy of it is here; read its summary");
+            return Err(Error::new(ErrorKind::ProxyOnly, text));
+        }
+        Ok(found)
+    }
+
+    /// The same, also if only a proxy of it is here: then it has its id, type, unique properties and classifications.
+    #[inline]
+    pub fn entity_summary(&self, id: &Id) -> Result<Option<Entity<'_>>> {
+        match self.slot_of(TypeKind::Entity, id) {
+            Some(slot) => self.entity_at(slot),
+            None => Ok(None),
+        }
     }
 
     /// The relationship with this id; `None` if there is none, or it is deleted, in this snapshot.
     pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
-        self.graph.relationships.slot(id).map_or(Ok(None), |slot| self.relationship_at(slot))
+        self.slot_of(TypeKind::Relationship, id).map_or(Ok(None), |slot| self.relationship_at(slot))
+    }
+
+    /// The slot of the instance that has this id in this snapshot.
+    #[inline]
+    pub(crate) fn slot_of(&self, kind: TypeKind, id: &Id) -> Option<u32> {
+        let table = self.graph.table(kind);
+        match (table.slot(id), self.view) {
+            (found, None) => found,
+            // With one header there is only the plain one.
+            (found, Some(_)) if self.graph.headers.len() == 1 => found,
+            (found, Some(view)) => {
+                let slot = found.or_else(|| table.former_ids.slot(id))?;
+                let version = table.version_in(slot, view)?;
+                (self.graph.id_in(kind, slot, version.header) == id).then_some(slot)
+            }
+        }
+    }
+
+    /// The id that the entity at `slot` has in this snapshot.
+    pub(crate) fn id_seen(&self, slot: u32) -> &Id {
+        let table = &self.graph.entities;
+        let version = self.view.and_then(|view| table.version_in(slot, view));
+        version.map_or_else(|| table.id(slot), |seen| self.graph.id_in(TypeKind::Entity, slot, seen.header))
     }
 
     #[inline]
@@ -288,7 +331,52 @@ impl Snapshot {
 
     fn seen_slots(&self, kind: TypeKind) -> impl Iterator<Item = u32> + '_ {
         let slots = 0..u32::try_from(self.graph.table(kind).slots_count()).unwrap_or(u32::MAX);
-        slots.filter(move |slot| self.sees(kind, *slot))
+        slots.filter(move |slot| self.sees(kind, *slot) && !self.is_proxy(kind, *slot))
+    }
+
+    /// True if the instance at `slot` is a proxy in this snapshot.
+    #[inline]
+    pub(crate) fn is_proxy(&self, kind: TypeKind, slot: u32) -> bool {
+        // With one header there is only the plain one.
+        if self.graph.headers.len() == 1 || kind == TypeKind::Relationship {
+            return false;
+        }
+        let table = self.graph.table(kind);
+        let Some(view) = self.view else { return table.proxies.contains(slot) };
+        table.version_in(slot, view).is_some_and(|seen| self.graph.headers.get(seen.header).is_proxy)
+    }
+
+    /// The type that the instance at `slot`, which this snapshot sees, has in it.
+    pub(crate) fn type_seen(&self, kind: TypeKind, slot: u32) -> Symbol {
+        let row = self.graph.table(kind).row(slot).expect("the snapshot sees it");
+        self.shape_seen(kind, slot).map_or_else(|| row.type_name(), |shape| shape.type_name)
+    }
+
+    /// What the instance at `slot` is in this snapshot; `None` if that is what its row says.
+    #[inline]
+    pub(crate) fn shape_seen(&self, kind: TypeKind, slot: u32) -> Option<&Shape> {
+        // With one header there is only the plain one.
+        if self.graph.headers.len() == 1 {
+            return None;
+        }
+        let version = self.graph.table(kind).version_in(slot, self.view?)?;
+        self.graph.shape(kind, slot, version.header)
+    }
+
+    /// True if the relationship of this link has it in this snapshot, which sees the relationship: it may have led to
+    /// other entities then, or been of another type.
+    #[inline]
+    pub(crate) fn has_link(&self, own: u32, direction: Direction, link: Link) -> bool {
+        if self.graph.headers.len() == 1 {
+            return true;
+        }
+        let (kind, slot) = (TypeKind::Relationship, link.relationship);
+        let Some(row) = self.graph.relationships.row(slot) else { return false };
+        let shape = self.shape_seen(kind, slot);
+        let (found, type_name) =
+            shape.map_or((row.ends(), row.type_name()), |shape| (shape.ends, shape.type_name));
+        let ends = if direction == Direction::Out { [own, link.other] } else { [link.other, own] };
+        found == ends && type_name == link.type_name
     }
 
     /// Number of live instances by type, without subtypes, most frequent first. Cost: as [`Snapshot::entities_count`].
@@ -303,8 +391,8 @@ impl Snapshot {
         } else if self.view.is_none() {
             table.extents.iter().for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
         } else {
-            for row in self.seen_slots(kind).filter_map(|slot| table.row(slot)) {
-                counts[row.type_name().index()] += 1;
+            for slot in self.seen_slots(kind) {
+                counts[self.type_seen(kind, slot).index()] += 1;
             }
         }
         let mut named: Vec<(Arc<str>, u64)> = self
@@ -357,7 +445,7 @@ impl Snapshot {
     }
 
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
-        match self.graph.entities.slot(id) {
+        match self.slot_of(TypeKind::Entity, id) {
             Some(slot) if self.sees(TypeKind::Entity, slot) => Ok(slot),
             _ => Err(Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))),
         }

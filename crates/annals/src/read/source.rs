@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::walk::KeptWalks;
 use crate::graph::Graph;
+use crate::graph::headers::{Header, HeaderNumber, PLAIN};
 use crate::graph::instance::{Classification, Instance, Stamp};
 use crate::graph::past::{PastVersion, Place};
 use crate::graph::patch::apply_patch;
@@ -12,7 +13,9 @@ use crate::graph::properties::Properties;
 use crate::graph::symbols::Symbol;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
-use crate::model::{Action, Anchor, Change, ClassificationContent, InstanceId, Record, Value};
+use crate::model::{
+    Action, Anchor, Change, ClassificationContent, ClassificationCopy, InstanceId, Provenance, Record, Value,
+};
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -119,6 +122,7 @@ impl Source {
                 let Instance { properties, classifications, .. } = current.clone();
                 break Content { properties, classifications: classifications.unwrap_or_default().to_vec() };
             }
+            let id = &named(graph, id, current, at);
             let (record, change) = self.change(at.place, pending)?;
             if change.action == Action::Void {
                 return Err(Error::new(
@@ -133,7 +137,7 @@ impl Source {
             if let Some(content) = whole_content(graph, id, &change, stamp)? {
                 break content;
             }
-            steps.push((change, stamp));
+            steps.push((id.clone(), change, stamp));
             at = current.version_numbered(at.base).ok_or_else(|| {
                 damaged(
                     at.place,
@@ -141,17 +145,29 @@ impl Source {
                 )
             })?;
         };
-        for (change, stamp) in steps.iter().rev() {
+        for (id, change, stamp) in steps.iter().rev() {
             content.apply(graph, id, change, *stamp)?;
         }
-        let (record, _) = self.change(wanted.place, pending)?;
+        let (record, change) = self.change(wanted.place, pending)?;
+        let shape = graph.shape_of(current, wanted.header);
+        let header = graph.headers.get(wanted.header);
+        let created = header.created.map_or(current.created, |(micros, author)| Stamp { micros, author });
+        let updated = match copied_stamp(&change.action, &named(graph, id, current, wanted)) {
+            Some(stamp) => stamp_known(graph, stamp)?,
+            None => stamp_of(graph, &record)?,
+        };
         let mut instance = Instance {
+            id: shape.id,
+            type_name: shape.type_name,
+            ends: shape.ends,
+            header: wanted.header,
+            created,
             version: wanted.version,
             base: wanted.base,
             status: wanted.status,
             place: wanted.place,
             valid_from: wanted.valid_from,
-            updated: stamp_of(graph, &record)?,
+            updated,
             properties: content.properties,
             classifications: None,
             past: None,
@@ -196,27 +212,93 @@ fn whole_content(graph: &Graph, id: &InstanceId, change: &Change, stamp: Stamp) 
         Action::CreateRelationship(new) => {
             Content { properties: properties(graph, &new.properties)?, classifications: Vec::new() }
         }
+        Action::SaveEntity(copy) => Content {
+            properties: properties(graph, &copy.properties)?,
+            classifications: copy
+                .classifications
+                .iter()
+                .map(|known| copied(graph, known))
+                .collect::<Result<_>>()?,
+        },
+        Action::SaveProxy(proxy) => {
+            Content { properties: properties(graph, &proxy.properties)?, classifications: Vec::new() }
+        }
+        Action::SaveRelationship(copy) => {
+            Content { properties: properties(graph, &copy.properties)?, classifications: Vec::new() }
+        }
         _ => return Ok(None),
     };
     Ok(Some(content))
 }
 
+/// What a version of `current` was called.
+fn named(graph: &Graph, id: &InstanceId, current: &Instance, version: PastVersion) -> InstanceId {
+    if current.header == PLAIN {
+        return id.clone();
+    }
+    let name = graph.shape_of(current, version.header).id;
+    match id {
+        InstanceId::Entity(_) => InstanceId::Entity(name),
+        InstanceId::Relationship(_) => InstanceId::Relationship(name),
+    }
+}
+
+/// When a copy that `action` saves of `id` was changed last, as its home says.
+fn copied_stamp<'a>(action: &'a Action, id: &InstanceId) -> Option<&'a crate::model::Stamp> {
+    match (action, id) {
+        (Action::SaveEntity(copy), InstanceId::Entity(id)) if copy.id == *id => Some(&copy.header.updated),
+        (Action::SaveRelationship(copy), InstanceId::Relationship(id)) if copy.id == *id => {
+            Some(&copy.header.updated)
+        }
+        _ => None,
+    }
+}
+
+fn stamp_known(graph: &Graph, stamp: &crate::model::Stamp) -> Result<Stamp> {
+    let author = graph.authors.find(&stamp.author).ok_or_else(|| unknown_name(&stamp.author))?;
+    Ok(Stamp { micros: stamp.instant.micros(), author })
+}
+
+fn copied(graph: &Graph, copy: &ClassificationCopy) -> Result<Classification> {
+    let mut provenance = copy.provenance.clone();
+    if provenance.home == graph.collection {
+        provenance.home = None;
+    }
+    let provenance = (provenance != Provenance::default()).then(|| Arc::new(provenance));
+    Ok(Classification {
+        name: symbol(graph, &copy.name)?,
+        version: copy.version,
+        header: header_of(graph, provenance)?,
+        created: stamp_known(graph, &copy.created)?,
+        updated: stamp_known(graph, &copy.updated)?,
+        properties: properties(graph, &copy.properties)?,
+    })
+}
+
+/// The header of a classification of this provenance.
+fn header_of(graph: &Graph, provenance: Option<Arc<Provenance>>) -> Result<HeaderNumber> {
+    let header = Header { provenance, ..Header::default() };
+    graph.headers.find(&header).ok_or_else(|| unknown_name("of a classification's provenance"))
+}
+
+/// The header that a classification which was given here got.
+fn own_header(graph: &Graph, content: &ClassificationContent) -> Result<HeaderNumber> {
+    match &content.provenance {
+        None => Ok(PLAIN),
+        Some(given) => header_of(graph, graph.own_provenance(given)?),
+    }
+}
+
 fn anchored(graph: &Graph, anchor: &Anchor) -> Result<Content> {
-    let stamp = |stamp: &crate::model::Stamp| {
-        let author = graph.authors.find(&stamp.author).ok_or_else(|| unknown_name(&stamp.author))?;
-        Ok::<_, Error>(Stamp { micros: stamp.instant.micros(), author })
-    };
+    let stamp = |stamp: &crate::model::Stamp| stamp_known(graph, stamp);
     let classifications = anchor
         .classifications
         .iter()
         .map(|known| {
-            classification(
-                graph,
-                &known.content,
-                known.version,
-                stamp(&known.created)?,
-                stamp(&known.updated)?,
-            )
+            let header = header_of(graph, known.content.provenance.clone())?;
+            let (created, updated) = (stamp(&known.created)?, stamp(&known.updated)?);
+            let known = classification_with(graph, &known.content, header, known.version)?;
+            Ok(Classification { created, updated, ..known })
         })
         .collect::<Result<_>>()?;
     Ok(Content { properties: properties(graph, &anchor.properties)?, classifications })
@@ -258,6 +340,11 @@ impl Content {
                     for content in contents {
                         let name = symbol(graph, &content.name)?;
                         let known = before.iter().find(|known| known.name == name);
+                        // What another collection attached, a replacement leaves alone.
+                        if let Some(known) = known.filter(|known| !graph.is_own(known.header)) {
+                            self.classifications.push(known.clone());
+                            continue;
+                        }
                         self.classifications.push(succeed(graph, known, content, stamp)?);
                     }
                 }
@@ -276,7 +363,14 @@ impl Content {
                 self.classifications.push(known);
                 Ok(())
             }
-            Action::Declassify(_, name) => self.take_classification(graph, name).map(drop),
+            Action::Declassify(_, name) | Action::PurgeClassificationCopy(_, name, _) => {
+                self.take_classification(graph, name).map(drop)
+            }
+            Action::SaveClassification(_, copy) => {
+                self.take_classification(graph, &copy.name)?;
+                self.classifications.push(copied(graph, copy)?);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -305,11 +399,24 @@ fn classification(
     created: Stamp,
     updated: Stamp,
 ) -> Result<Classification> {
+    let known = classification_with(graph, content, own_header(graph, content)?, version)?;
+    Ok(Classification { created, updated, ..known })
+}
+
+/// A classification whose stamps are still to be told.
+fn classification_with(
+    graph: &Graph,
+    content: &ClassificationContent,
+    header: HeaderNumber,
+    version: u32,
+) -> Result<Classification> {
+    let untold = Stamp { micros: 0, author: Symbol(0) };
     Ok(Classification {
         name: symbol(graph, &content.name)?,
+        header,
         version,
-        created,
-        updated,
+        created: untold,
+        updated: untold,
         properties: properties(graph, &content.properties)?,
     })
 }

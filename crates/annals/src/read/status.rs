@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
+use crate::graph::headers::HeaderNumber;
 use crate::model::{Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
@@ -23,7 +24,7 @@ impl Statuses {
     /// The statuses with these names; all but deleted if there are none.
     ///
     /// Errors: `InvalidArgument` for more than 64, or one that is no status.
-    pub(crate) fn new(names: &[String]) -> Result<Statuses> {
+    pub(crate) fn new(snapshot: &Snapshot, names: &[String]) -> Result<Statuses> {
         if names.is_empty() {
             return Ok(Statuses::Live);
         }
@@ -31,9 +32,9 @@ impl Statuses {
             let text = format!("statuses: expected at most {STATUSES_MAX}, found {}", names.len());
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
-        let known = [Status::Active.name(), Status::Deleted.name()];
-        if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-            let text = format!("status {name:?}: expected {}", known.join(" or "));
+        if let Some(name) = names.iter().find(|name| !snapshot.knows_status(name)) {
+            let text =
+                format!("status {name:?}: expected active, deleted, or one that a type or an instance has");
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
         Ok(Statuses::Named(names.into()))
@@ -58,12 +59,37 @@ impl Snapshot {
         }
     }
 
+    /// True if an instance can have this status, or has had it.
+    fn knows_status(&self, name: &str) -> bool {
+        let graph = self.graph();
+        let kinds = [TypeKind::Entity, TypeKind::Relationship];
+        [Status::Active.name(), Status::Deleted.name()].contains(&name)
+            || kinds.iter().any(|kind| {
+                graph
+                    .types
+                    .of_kind(*kind)
+                    .any(|(_, known)| known.statuses.iter().any(|status| **status == *name))
+            })
+            || graph.headers.iter().any(|header| header.status.as_deref() == Some(name))
+    }
+
     /// Name of the status that the instance at `slot` has in this snapshot; `None` if it is not there.
     pub(crate) fn status_of(&self, kind: TypeKind, slot: u32) -> Option<&str> {
         let table = self.graph().table(kind);
         match self.view() {
-            None => Some(table.row(slot)?.status().name()),
-            Some(view) => Some(table.version_in(slot, view)?.status.name()),
+            None => {
+                let row = table.row(slot)?;
+                Some(self.name_of_status(row.status(), row.header()))
+            }
+            Some(view) => {
+                let version = table.version_in(slot, view)?;
+                Some(self.name_of_status(version.status, version.header))
+            }
         }
+    }
+
+    pub(crate) fn name_of_status(&self, status: Status, header: HeaderNumber) -> &str {
+        let own = || self.graph().headers.get(header).status.as_deref();
+        if status == Status::Active { own().unwrap_or(status.name()) } else { status.name() }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::instance::Instance;
-use crate::graph::kind_of;
 use crate::graph::past::PastVersion;
+use crate::graph::{kind_of, reidentified};
 use crate::model::{Id, InstanceId, Instant, Status};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -29,6 +29,8 @@ pub struct VersionInfo {
     pub valid_from: Instant,
     /// Whether the instance is live in it.
     pub status: Status,
+    /// Name of its status: `deleted`, `active`, or another that its type allows.
+    pub status_name: Arc<str>,
     /// What was done: create, update, delete, …
     pub verb: &'static str,
     /// True if it is the version that this snapshot sees.
@@ -40,7 +42,7 @@ impl Snapshot {
     ///
     /// Errors: `NotFound` if there is no such instance.
     pub fn versions(&self, id: &InstanceId, offset: usize, limit: usize) -> Result<Vec<VersionInfo>> {
-        let (_, instance) = self.known(id)?;
+        let (_, instance) = self.known_ever(id)?;
         let in_force = self.version_seen(&instance);
         self.known_versions(&instance)
             .into_iter()
@@ -58,6 +60,7 @@ impl Snapshot {
                     message: record.message,
                     valid_from: Instant::from_checked_micros(version.valid_from),
                     status: version.status,
+                    status_name: self.status_name(version),
                     verb: change.action.verb(),
                     is_in_force: in_force.is_some_and(|seen| seen.version == version.version),
                 })
@@ -84,7 +87,7 @@ impl Snapshot {
     }
 
     pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held)>> {
-        let (slot, instance) = self.known(id)?;
+        let (slot, instance) = self.known_ever(id)?;
         let found =
             instance.version_numbered(version).filter(|version| version.place.position <= self.position().0);
         found.map(|found| Ok((slot, self.content(kind_of(id), slot, found)?))).transpose()
@@ -105,9 +108,29 @@ impl Snapshot {
         versions
     }
 
+    fn status_name(&self, version: PastVersion) -> Arc<str> {
+        let own = self.graph().headers.get(version.header).status.as_ref();
+        match (version.status, own) {
+            (Status::Active, Some(status)) => Arc::clone(status),
+            (status, _) => status.name().into(),
+        }
+    }
+
+    /// The same as [`Snapshot::known`], by any id it ever had.
+    fn known_ever(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let table = self.graph().table(kind_of(id));
+        let former = table.former_ids.slot(id.id()).filter(|_| table.slot(id.id()).is_none());
+        let Some(slot) = former else { return self.known(id) };
+        let found = table.get(slot)?.expect("former ids lead to instances");
+        Ok((slot, found))
+    }
+
     /// The slot and the instance, live or not.
     pub(crate) fn known(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let found = self.graph().table(kind_of(id)).find(id.id())?;
-        found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{id} does not exist")))
+        found.ok_or_else(|| match self.graph().table(kind_of(id)).former_ids.slot(id.id()) {
+            Some(slot) => reidentified(id, self.graph().table(kind_of(id)).id(slot)),
+            None => Error::new(ErrorKind::NotFound, format!("{id} does not exist")),
+        })
     }
 }

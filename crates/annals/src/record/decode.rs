@@ -5,12 +5,14 @@ use std::sync::Arc;
 use minicbor::Decoder;
 use minicbor::data::Type;
 
+use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
 use super::value::{Read, array, decode_value, malformed, map};
 use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, Id, InstanceId, Instant,
-    NewEntity, NewRelationship, Patch, PatchStep, Record, Stamp, TypeDefinition, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, CopyHeader,
+    EntityCopy, EntityProxy, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch, PatchStep,
+    Provenance, Record, RelationshipCopy, Stamp, TypeDefinition, Value,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -143,8 +145,8 @@ fn read_frame(
     Ok((record, names))
 }
 
-fn instant(input: &mut Decoder) -> Read<Instant> {
-    Instant::from_micros(input.i64()?).map_err(|_| malformed("an instant is out of range"))
+pub(super) fn texts(input: &mut Decoder) -> Read<Vec<Arc<str>>> {
+    (0..array(input)?).map(|_| input.str().map(Into::into)).collect()
 }
 
 fn id(input: &mut Decoder) -> Read<Id> {
@@ -178,6 +180,12 @@ struct Entries {
     classifications: Option<Vec<ClassificationContent>>,
     with_relationships: bool,
     definition: Option<TypeDefinition>,
+    status: Option<Arc<str>>,
+    provenance: Option<Provenance>,
+    new_id: Option<Id>,
+    text: Option<Arc<str>>,
+    origin: Option<(u32, Stamp, Stamp)>,
+    copied: Option<Vec<ClassificationCopy>>,
 }
 
 impl Reader<'_, '_> {
@@ -197,6 +205,12 @@ impl Reader<'_, '_> {
                 change_key::CLASSIFICATIONS => entries.classifications = Some(self.classifications()?),
                 change_key::WITH_RELATIONSHIPS => entries.with_relationships = self.input.bool()?,
                 change_key::TYPE => entries.definition = Some(decode_type(self.input)?),
+                change_key::STATUS => entries.status = Some(self.input.str()?.into()),
+                change_key::PROVENANCE => entries.provenance = Some(decode_provenance(self.input)?),
+                change_key::NEW_ID => entries.new_id = Some(id(self.input)?),
+                change_key::TEXT => entries.text = Some(self.input.str()?.into()),
+                change_key::ORIGIN => entries.origin = Some(decode_origin(self.input)?),
+                change_key::COPIED => entries.copied = Some(self.copied()?),
                 _ => self.input.skip()?,
             }
         }
@@ -221,10 +235,28 @@ impl Reader<'_, '_> {
     fn classifications(&mut self) -> Read<Vec<ClassificationContent>> {
         (0..array(self.input)?)
             .map(|_| {
-                if array(self.input)? != 2 {
-                    return Err(malformed("a classification is not [name, properties]"));
+                let length = array(self.input)?;
+                if length != 2 && length != 3 {
+                    return Err(malformed("a classification is not [name, properties, provenance]"));
                 }
-                Ok(ClassificationContent { name: self.name()?, properties: self.properties()? })
+                let (name, properties) = (self.name()?, self.properties()?);
+                let provenance =
+                    if length == 3 { Some(Arc::new(decode_provenance(self.input)?)) } else { None };
+                Ok(ClassificationContent { name, properties, provenance })
+            })
+            .collect()
+    }
+
+    fn copied(&mut self) -> Read<Vec<ClassificationCopy>> {
+        (0..array(self.input)?)
+            .map(|_| {
+                if array(self.input)? != 4 {
+                    return Err(malformed("a copied classification does not have four parts"));
+                }
+                let (name, properties) = (self.name()?, self.properties()?);
+                let provenance = decode_provenance(self.input)?;
+                let (version, created, updated) = decode_origin(self.input)?;
+                Ok(ClassificationCopy { name, properties, provenance, version, created, updated })
             })
             .collect()
     }
@@ -236,12 +268,16 @@ impl Reader<'_, '_> {
         let properties = self.properties()?;
         let classifications = (0..array(self.input)?)
             .map(|_| {
-                if array(self.input)? != 7 {
-                    return Err(malformed("an anchor's classification does not have seven parts"));
+                let length = array(self.input)?;
+                if length != 7 && length != 8 {
+                    return Err(malformed("an anchor's classification does not have seven or eight parts"));
                 }
                 let (name, version) = (self.name()?, self.input.u32()?);
                 let (created, updated) = (self.stamp()?, self.stamp()?);
-                let content = ClassificationContent { name, properties: self.properties()? };
+                let properties = self.properties()?;
+                let provenance =
+                    if length == 8 { Some(Arc::new(decode_provenance(self.input)?)) } else { None };
+                let content = ClassificationContent { name, properties, provenance };
                 Ok(AnchoredClassification { content, version, created, updated })
             })
             .collect::<Read<_>>()?;
@@ -288,6 +324,8 @@ fn action(entries: Entries) -> std::result::Result<Action, Failure> {
             type_name: name()?,
             properties: entries.properties.unwrap_or_default(),
             classifications: entries.classifications.unwrap_or_default(),
+            status: entries.status,
+            provenance: entries.provenance.map(Arc::new),
         }),
         CREATE_RELATIONSHIP => Action::CreateRelationship(NewRelationship {
             id: id()?,
@@ -295,6 +333,8 @@ fn action(entries: Entries) -> std::result::Result<Action, Failure> {
             from: entries.from.ok_or_else(missing)?,
             to: entries.to.ok_or_else(missing)?,
             properties: entries.properties.unwrap_or_default(),
+            status: entries.status,
+            provenance: entries.provenance.map(Arc::new),
         }),
         UPDATE_ENTITY | UPDATE_RELATIONSHIP => {
             Action::Update(instance(UPDATE_ENTITY)?, entries.patch.ok_or_else(missing)?)
@@ -311,11 +351,72 @@ fn action(entries: Entries) -> std::result::Result<Action, Failure> {
         PURGE_ENTITY | PURGE_RELATIONSHIP => Action::Purge(instance(PURGE_ENTITY)?),
         CLASSIFY => Action::Classify(
             id()?,
-            ClassificationContent { name: name()?, properties: entries.properties.unwrap_or_default() },
+            ClassificationContent {
+                name: name()?,
+                properties: entries.properties.unwrap_or_default(),
+                provenance: entries.provenance.map(Arc::new),
+            },
         ),
         RECLASSIFY => Action::Reclassify(id()?, name()?, entries.patch.ok_or_else(missing)?),
         DECLASSIFY => Action::Declassify(id()?, name()?),
         DEFINE_TYPE => Action::DefineType(Box::new(entries.definition.ok_or_else(missing)?)),
+        SET_ENTITY_STATUS | SET_RELATIONSHIP_STATUS => {
+            Action::SetStatus(instance(SET_ENTITY_STATUS)?, entries.status.ok_or_else(missing)?)
+        }
+        SET_ENTITY_PROVENANCE | SET_RELATIONSHIP_PROVENANCE => Action::SetProvenance(
+            instance(SET_ENTITY_PROVENANCE)?,
+            Box::new(entries.provenance.ok_or_else(missing)?),
+        ),
+        REHOME_ENTITY | REHOME_RELATIONSHIP => {
+            Action::Rehome(instance(REHOME_ENTITY)?, entries.text.ok_or_else(missing)?)
+        }
+        REIDENTIFY_ENTITY | REIDENTIFY_RELATIONSHIP => {
+            Action::Reidentify(instance(REIDENTIFY_ENTITY)?, entries.new_id.ok_or_else(missing)?)
+        }
+        RETYPE_ENTITY | RETYPE_RELATIONSHIP => Action::Retype(instance(RETYPE_ENTITY)?, name()?),
+        RELINK => Action::Relink(id()?, entries.from, entries.to),
+        SAVE_ENTITY => Action::SaveEntity(Box::new(EntityCopy {
+            id: id()?,
+            type_name: name()?,
+            header: copy_header(entries.status, entries.provenance, entries.origin)?,
+            properties: entries.properties.unwrap_or_default(),
+            classifications: entries.copied.unwrap_or_default(),
+        })),
+        SAVE_RELATIONSHIP => Action::SaveRelationship(Box::new(RelationshipCopy {
+            id: id()?,
+            type_name: name()?,
+            header: copy_header(entries.status, entries.provenance, entries.origin)?,
+            from: entries.from.ok_or_else(missing)?,
+            to: entries.to.ok_or_else(missing)?,
+            properties: entries.properties.unwrap_or_default(),
+        })),
+        SAVE_PROXY => Action::SaveProxy(Box::new(EntityProxy {
+            id: id()?,
+            type_name: name()?,
+            properties: entries.properties.unwrap_or_default(),
+            home: entries.text.ok_or_else(missing)?,
+        })),
+        SAVE_CLASSIFICATION => {
+            let copy = entries.copied.and_then(|mut copied| copied.pop()).ok_or_else(missing)?;
+            Action::SaveClassification(entries.id.ok_or_else(missing)?, Box::new(copy))
+        }
+        PURGE_ENTITY_COPY | PURGE_RELATIONSHIP_COPY => {
+            Action::PurgeCopy(instance(PURGE_ENTITY_COPY)?, entries.text.ok_or_else(missing)?)
+        }
+        PURGE_CLASSIFICATION_COPY => {
+            Action::PurgeClassificationCopy(id()?, name()?, entries.text.ok_or_else(missing)?)
+        }
+        NAME_COLLECTION => Action::NameCollection(entries.text.ok_or_else(missing)?),
         unknown => return Err(Failure::Newer(format!("action {unknown}"))),
     })
+}
+
+fn copy_header(
+    status: Option<Arc<str>>,
+    provenance: Option<Provenance>,
+    origin: Option<(u32, Stamp, Stamp)>,
+) -> Read<CopyHeader> {
+    let missing = || malformed("a copy misses where it comes from");
+    let (version, created, updated) = origin.ok_or_else(missing)?;
+    Ok(CopyHeader { provenance: provenance.ok_or_else(missing)?, version, status, created, updated })
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 use minicbor::Encoder;
 
+use super::provenance::{encode_origin, encode_provenance};
 use super::type_definition::encode_type;
 use super::value::{INFALLIBLE, Sink, encode_value};
 use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
-    Action, Anchor, Change, ClassificationContent, Id, InstanceId, Instant, Patch, PatchStep, Record, Value,
+    Action, Anchor, Change, ClassificationContent, ClassificationCopy, CopyHeader, Id, InstanceId, Instant,
+    Patch, PatchStep, Provenance, Record, Value,
 };
 
 /// Everything of a record but its instant.
@@ -145,17 +147,20 @@ fn encode_change<'a>(out: &mut Sink, names: &mut Names<'a>, change: &'a Change) 
 fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, extra: u64) {
     match action {
         Action::CreateEntity(entity) => {
-            let optional =
-                u64::from(!entity.properties.is_empty()) + u64::from(!entity.classifications.is_empty());
+            let optional = u64::from(!entity.properties.is_empty())
+                + u64::from(!entity.classifications.is_empty())
+                + header_entries(&entity.status, &entity.provenance);
             head(out, 3 + optional + extra, action_code::CREATE_ENTITY, Some(&entity.id));
             encode_name(out, names, &entity.type_name);
             encode_optional_properties(out, names, &entity.properties);
             if !entity.classifications.is_empty() {
                 encode_classifications(out, names, &entity.classifications);
             }
+            encode_header(out, &entity.status, &entity.provenance);
         }
         Action::CreateRelationship(new) => {
-            let optional = u64::from(!new.properties.is_empty());
+            let optional =
+                u64::from(!new.properties.is_empty()) + header_entries(&new.status, &new.provenance);
             head(out, 5 + optional + extra, action_code::CREATE_RELATIONSHIP, Some(&new.id));
             encode_name(out, names, &new.type_name);
             out.u32(change_key::FROM).expect(INFALLIBLE);
@@ -163,6 +168,7 @@ fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, 
             out.u32(change_key::TO).expect(INFALLIBLE);
             encode_id(out, &new.to);
             encode_optional_properties(out, names, &new.properties);
+            encode_header(out, &new.status, &new.provenance);
         }
         Action::Update(instance, patch) => {
             let code = kind_code(instance, action_code::UPDATE_ENTITY, action_code::UPDATE_RELATIONSHIP);
@@ -195,10 +201,12 @@ fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, 
             head(out, 2 + extra, code, Some(instance.id()));
         }
         Action::Classify(entity, classification) => {
-            let optional = u64::from(!classification.properties.is_empty());
+            let optional = u64::from(!classification.properties.is_empty())
+                + header_entries(&None, &classification.provenance);
             head(out, 3 + optional + extra, action_code::CLASSIFY, Some(entity));
             encode_name(out, names, &classification.name);
             encode_optional_properties(out, names, &classification.properties);
+            encode_header(out, &None, &classification.provenance);
         }
         Action::Reclassify(entity, name, patch) => {
             head(out, 4 + extra, action_code::RECLASSIFY, Some(entity));
@@ -214,8 +222,133 @@ fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, 
             out.u32(change_key::TYPE).expect(INFALLIBLE);
             encode_type(out, definition);
         }
+        Action::SetStatus(instance, status) => {
+            let codes = (action_code::SET_ENTITY_STATUS, action_code::SET_RELATIONSHIP_STATUS);
+            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
+            encode_text(out, change_key::STATUS, status);
+        }
+        Action::SetProvenance(instance, provenance) => {
+            let codes = (action_code::SET_ENTITY_PROVENANCE, action_code::SET_RELATIONSHIP_PROVENANCE);
+            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
+            out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
+            encode_provenance(out, provenance);
+        }
+        Action::Rehome(instance, home) => {
+            let codes = (action_code::REHOME_ENTITY, action_code::REHOME_RELATIONSHIP);
+            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
+            encode_text(out, change_key::TEXT, home);
+        }
+        Action::Reidentify(instance, id) => {
+            let codes = (action_code::REIDENTIFY_ENTITY, action_code::REIDENTIFY_RELATIONSHIP);
+            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
+            out.u32(change_key::NEW_ID).expect(INFALLIBLE);
+            encode_id(out, id);
+        }
+        Action::Retype(instance, type_name) => {
+            let codes = (action_code::RETYPE_ENTITY, action_code::RETYPE_RELATIONSHIP);
+            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
+            encode_name(out, names, type_name);
+        }
+        Action::Relink(id, from, to) => {
+            let optional = u64::from(from.is_some()) + u64::from(to.is_some());
+            head(out, 2 + optional + extra, action_code::RELINK, Some(id));
+            for (key, end) in [(change_key::FROM, from), (change_key::TO, to)] {
+                if let Some(end) = end {
+                    out.u32(key).expect(INFALLIBLE);
+                    encode_id(out, end);
+                }
+            }
+        }
+        Action::SaveEntity(copy) => {
+            let optional = 3 + u64::from(copy.header.status.is_some());
+            head(out, 4 + optional + extra, action_code::SAVE_ENTITY, Some(&copy.id));
+            encode_name(out, names, &copy.type_name);
+            out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
+            encode_properties(out, names, &copy.properties);
+            encode_copy_header(out, &copy.header);
+            out.u32(change_key::COPIED)
+                .and_then(|out| out.array(copy.classifications.len() as u64))
+                .expect(INFALLIBLE);
+            for known in &copy.classifications {
+                encode_copied(out, names, known);
+            }
+        }
+        Action::SaveRelationship(copy) => {
+            let optional = 2 + u64::from(copy.header.status.is_some());
+            head(out, 6 + optional + extra, action_code::SAVE_RELATIONSHIP, Some(&copy.id));
+            encode_name(out, names, &copy.type_name);
+            out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
+            encode_properties(out, names, &copy.properties);
+            encode_copy_header(out, &copy.header);
+            for (key, end) in [(change_key::FROM, &copy.from), (change_key::TO, &copy.to)] {
+                out.u32(key).expect(INFALLIBLE);
+                encode_id(out, end);
+            }
+        }
+        Action::SaveProxy(proxy) => {
+            let optional = u64::from(!proxy.properties.is_empty());
+            head(out, 4 + optional + extra, action_code::SAVE_PROXY, Some(&proxy.id));
+            encode_name(out, names, &proxy.type_name);
+            encode_optional_properties(out, names, &proxy.properties);
+            encode_text(out, change_key::TEXT, &proxy.home);
+        }
+        Action::SaveClassification(entity, copy) => {
+            head(out, 3 + extra, action_code::SAVE_CLASSIFICATION, Some(entity));
+            out.u32(change_key::COPIED).and_then(|out| out.array(1)).expect(INFALLIBLE);
+            encode_copied(out, names, copy);
+        }
+        Action::PurgeCopy(instance, home) => {
+            let codes = (action_code::PURGE_ENTITY_COPY, action_code::PURGE_RELATIONSHIP_COPY);
+            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
+            encode_text(out, change_key::TEXT, home);
+        }
+        Action::PurgeClassificationCopy(entity, name, home) => {
+            head(out, 4 + extra, action_code::PURGE_CLASSIFICATION_COPY, Some(entity));
+            encode_name(out, names, name);
+            encode_text(out, change_key::TEXT, home);
+        }
+        Action::NameCollection(name) => {
+            head(out, 2 + extra, action_code::NAME_COLLECTION, None);
+            encode_text(out, change_key::TEXT, name);
+        }
         Action::Void => head(out, 1 + extra, action_code::VOID, None),
     }
+}
+
+fn encode_text(out: &mut Sink, key: u32, text: &str) {
+    out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+}
+
+fn header_entries(status: &Option<Arc<str>>, provenance: &Option<Arc<Provenance>>) -> u64 {
+    u64::from(status.is_some()) + u64::from(provenance.is_some())
+}
+
+fn encode_header(out: &mut Sink, status: &Option<Arc<str>>, provenance: &Option<Arc<Provenance>>) {
+    if let Some(status) = status {
+        encode_text(out, change_key::STATUS, status);
+    }
+    if let Some(provenance) = provenance {
+        out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
+        encode_provenance(out, provenance);
+    }
+}
+
+fn encode_copy_header(out: &mut Sink, header: &CopyHeader) {
+    if let Some(status) = &header.status {
+        encode_text(out, change_key::STATUS, status);
+    }
+    out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
+    encode_provenance(out, &header.provenance);
+    out.u32(change_key::ORIGIN).expect(INFALLIBLE);
+    encode_origin(out, header.version, &header.created, &header.updated);
+}
+
+// Shape: name, properties, provenance, origin.
+fn encode_copied<'a>(out: &mut Sink, names: &mut Names<'a>, copy: &'a ClassificationCopy) {
+    out.array(4).and_then(|out| out.u32(names.number(&copy.name))).expect(INFALLIBLE);
+    encode_properties(out, names, &copy.properties);
+    encode_provenance(out, &copy.provenance);
+    encode_origin(out, copy.version, &copy.created, &copy.updated);
 }
 
 fn kind_code(instance: &InstanceId, entity: u32, relationship: u32) -> u32 {
@@ -272,8 +405,12 @@ fn encode_classifications<'a>(
         .and_then(|out| out.array(classifications.len() as u64))
         .expect(INFALLIBLE);
     for classification in classifications {
-        out.array(2).and_then(|out| out.u32(names.number(&classification.name))).expect(INFALLIBLE);
+        let length = 2 + u64::from(classification.provenance.is_some());
+        out.array(length).and_then(|out| out.u32(names.number(&classification.name))).expect(INFALLIBLE);
         encode_properties(out, names, &classification.properties);
+        if let Some(provenance) = &classification.provenance {
+            encode_provenance(out, provenance);
+        }
     }
 }
 
@@ -282,7 +419,8 @@ fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) 
     encode_properties(out, names, &anchor.properties);
     out.array(anchor.classifications.len() as u64).expect(INFALLIBLE);
     for anchored in &anchor.classifications {
-        out.array(7)
+        let provenance = anchored.content.provenance.as_ref();
+        out.array(7 + u64::from(provenance.is_some()))
             .and_then(|out| out.u32(names.number(&anchored.content.name))?.u32(anchored.version))
             .expect(INFALLIBLE);
         for stamp in [&anchored.created, &anchored.updated] {
@@ -291,6 +429,9 @@ fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) 
                 .expect(INFALLIBLE);
         }
         encode_properties(out, names, &anchored.content.properties);
+        if let Some(provenance) = provenance {
+            encode_provenance(out, provenance);
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 mod decode;
 mod encode;
+mod provenance;
 mod type_definition;
 mod value;
 
 pub(crate) use decode::{IndexedRecord, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
+pub(crate) use provenance::{decode_provenance_from, encode_provenance_into};
 pub(crate) use value::{decode_value_from, encode_value_into};
 
 /// Largest record. Units: bytes of its CBOR form.
@@ -38,6 +40,12 @@ mod change_key {
     pub const CLASSIFICATIONS: u32 = 9;
     pub const WITH_RELATIONSHIPS: u32 = 10;
     pub const TYPE: u32 = 11;
+    pub const STATUS: u32 = 12;
+    pub const PROVENANCE: u32 = 13;
+    pub const NEW_ID: u32 = 14;
+    pub const TEXT: u32 = 15;
+    pub const ORIGIN: u32 = 16;
+    pub const COPIED: u32 = 17;
 }
 
 /// Codes of actions.
@@ -59,6 +67,25 @@ mod action_code {
     pub const RECLASSIFY: u32 = 14;
     pub const DECLASSIFY: u32 = 15;
     pub const DEFINE_TYPE: u32 = 16;
+    pub const SET_ENTITY_STATUS: u32 = 17;
+    pub const SET_RELATIONSHIP_STATUS: u32 = 18;
+    pub const SET_ENTITY_PROVENANCE: u32 = 19;
+    pub const SET_RELATIONSHIP_PROVENANCE: u32 = 20;
+    pub const REHOME_ENTITY: u32 = 21;
+    pub const REHOME_RELATIONSHIP: u32 = 22;
+    pub const REIDENTIFY_ENTITY: u32 = 23;
+    pub const REIDENTIFY_RELATIONSHIP: u32 = 24;
+    pub const RETYPE_ENTITY: u32 = 25;
+    pub const RETYPE_RELATIONSHIP: u32 = 26;
+    pub const RELINK: u32 = 27;
+    pub const SAVE_ENTITY: u32 = 28;
+    pub const SAVE_RELATIONSHIP: u32 = 29;
+    pub const SAVE_CLASSIFICATION: u32 = 30;
+    pub const PURGE_ENTITY_COPY: u32 = 31;
+    pub const PURGE_RELATIONSHIP_COPY: u32 = 32;
+    pub const PURGE_CLASSIFICATION_COPY: u32 = 33;
+    pub const NAME_COLLECTION: u32 = 34;
+    pub const SAVE_PROXY: u32 = 35;
 }
 
 /// Codes of patch steps.
@@ -68,6 +95,18 @@ mod step_code {
     pub const ADD: u32 = 2;
     pub const REMOVE: u32 = 3;
     pub const CLEAR: u32 = 4;
+}
+
+/// Keys of a provenance map.
+mod provenance_key {
+    pub const HOME: u32 = 0;
+    pub const KIND: u32 = 1;
+    pub const REPLICATED_BY: u32 = 2;
+    pub const LICENSE: u32 = 3;
+    pub const MAINTAINED_BY: u32 = 4;
+    pub const MAPPINGS: u32 = 5;
+    pub const EFFECTIVE_FROM: u32 = 6;
+    pub const EFFECTIVE_TO: u32 = 7;
 }
 
 /// Keys of a type map.

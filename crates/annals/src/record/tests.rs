@@ -56,8 +56,10 @@ fn instance() -> impl Strategy<Value = InstanceId> {
 }
 
 fn content() -> impl Strategy<Value = ClassificationContent> {
-    ("[a-z]{1,4}", properties())
-        .prop_map(|(name, properties)| ClassificationContent { name: name.as_str().into(), properties })
+    ("[a-z]{1,4}", properties()).prop_map(|(name, properties)| ClassificationContent {
+        properties,
+        ..ClassificationContent::new(&name)
+    })
 }
 
 fn patch() -> impl Strategy<Value = Patch> {
@@ -101,6 +103,78 @@ fn definition() -> impl Strategy<Value = TypeDefinition> {
     })
 }
 
+fn provenance() -> impl Strategy<Value = Provenance> {
+    (proptest::option::of("[a-z]{1,4}"), 0usize..7, any::<[bool; 5]>()).prop_map(|(home, kind, flags)| {
+        let text = |is_there: bool| is_there.then(|| std::sync::Arc::<str>::from("x"));
+        Provenance {
+            home: home.map(Into::into),
+            kind: ProvenanceKind::ALL[kind],
+            replicated_by: text(flags[0]),
+            license: text(flags[1]),
+            maintained_by: text(flags[2]).into_iter().collect(),
+            mappings: text(flags[3]).into_iter().map(|key| (key.clone(), key)).collect(),
+            effective_from: flags[4].then(Instant::now),
+            effective_to: None,
+        }
+    })
+}
+
+/// Every action on headers and copies.
+fn header_action() -> impl Strategy<Value = Action> {
+    let stamp = || Stamp { instant: Instant::from_micros(1).unwrap(), author: "a".into() };
+    let header = move |provenance: Provenance| CopyHeader {
+        provenance,
+        version: 7,
+        status: Some("draft".into()),
+        created: stamp(),
+        updated: stamp(),
+    };
+    let copied = move |(name, properties, provenance): (String, _, Provenance)| ClassificationCopy {
+        name: name.as_str().into(),
+        properties,
+        provenance,
+        version: 3,
+        created: stamp(),
+        updated: stamp(),
+    };
+    let classification = move || ("[a-z]{1,4}", properties(), provenance()).prop_map(copied);
+    prop_oneof![
+        instance().prop_map(|instance| Action::SetStatus(instance, "draft".into())),
+        (instance(), provenance())
+            .prop_map(|(instance, given)| Action::SetProvenance(instance, Box::new(given))),
+        instance().prop_map(|instance| Action::Rehome(instance, "h".into())),
+        (instance(), id()).prop_map(|(instance, id)| Action::Reidentify(instance, id)),
+        instance().prop_map(|instance| Action::Retype(instance, "u".into())),
+        (id(), proptest::option::of(id()), proptest::option::of(id()))
+            .prop_map(|(id, from, to)| Action::Relink(id, from, to)),
+        (id(), properties(), provenance(), proptest::collection::vec(classification(), 0..3)).prop_map(
+            move |(id, properties, given, classifications)| {
+                let (type_name, header) = ("t".into(), header(given));
+                Action::SaveEntity(Box::new(EntityCopy {
+                    id,
+                    type_name,
+                    properties,
+                    classifications,
+                    header,
+                }))
+            }
+        ),
+        (id(), id(), properties(), provenance()).prop_map(move |(id, from, properties, given)| {
+            let (to, type_name, header) = (id.clone(), "t".into(), header(given));
+            let copy = RelationshipCopy { id, type_name, from, to, properties, header };
+            Action::SaveRelationship(Box::new(copy))
+        }),
+        (id(), properties()).prop_map(|(id, properties)| {
+            let (type_name, home) = ("t".into(), "h".into());
+            Action::SaveProxy(Box::new(EntityProxy { id, type_name, properties, home }))
+        }),
+        (id(), classification()).prop_map(|(id, copy)| Action::SaveClassification(id, Box::new(copy))),
+        instance().prop_map(|instance| Action::PurgeCopy(instance, "h".into())),
+        id().prop_map(|id| Action::PurgeClassificationCopy(id, "c".into(), "h".into())),
+        Just(Action::NameCollection("h".into())),
+    ]
+}
+
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         (id(), properties(), proptest::collection::vec(content(), 0..3)).prop_map(
@@ -108,12 +182,19 @@ fn action() -> impl Strategy<Value = Action> {
                 id,
                 type_name: "t".into(),
                 properties,
-                classifications
+                classifications,
+                status: None,
+                provenance: None,
             })
         ),
         (id(), id(), id(), properties()).prop_map(|(id, from, to, properties)| {
-            Action::CreateRelationship(NewRelationship { id, type_name: "t".into(), from, to, properties })
+            Action::CreateRelationship(NewRelationship {
+                id,
+                properties,
+                ..NewRelationship::new("t", from, to)
+            })
         }),
+        header_action(),
         (instance(), patch()).prop_map(|(instance, patch)| Action::Update(instance, patch)),
         (instance(), properties(), proptest::option::of(proptest::collection::vec(content(), 0..3)))
             .prop_map(|(instance, properties, classes)| Action::Replace(instance, properties, classes)),

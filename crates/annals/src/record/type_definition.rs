@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use minicbor::Decoder;
 
+use super::decode::texts;
 use super::value::{INFALLIBLE, Read, Sink, array, decode_value, encode_value, malformed, map};
 use super::{attribute_key, end_key, type_key};
 use crate::model::{
@@ -222,8 +223,4 @@ fn value_type(input: &mut Decoder) -> Read<ValueType> {
 
 fn variant<T: Copy>(all: &[T], code: u32, otherwise: &'static str) -> Read<T> {
     all.get(code as usize).copied().ok_or_else(|| malformed(otherwise))
-}
-
-fn texts(input: &mut Decoder) -> Read<Vec<Arc<str>>> {
-    (0..array(input)?).map(|_| input.str().map(Into::into)).collect()
 }

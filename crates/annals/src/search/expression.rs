@@ -92,8 +92,26 @@ pub enum Header {
     Id,
     /// Name of its type.
     Type,
-    /// `active` or `deleted`.
+    /// Name of its status: `deleted`, or what its type allows, `active` unless told otherwise.
     Status,
+    /// The status that a deleted one had before.
+    StatusOnDelete,
+    /// Name of the collection that it belongs to, if it is not this repository's own.
+    Home,
+    /// How it came to be here, such as `local` or `content-pack`.
+    Provenance,
+    /// Name of the collection that replicates it.
+    ReplicatedBy,
+    /// Under which license it may be used.
+    License,
+    /// Who maintains it: a set.
+    MaintainedBy,
+    /// From when it counts, as its owner says.
+    EffectiveFrom,
+    /// Until when it counts.
+    EffectiveTo,
+    /// The id it had before.
+    ReidentifiedFrom,
     /// Number of the version.
     Version,
     /// When it was created.
@@ -114,10 +132,19 @@ pub enum Header {
 
 impl Header {
     /// All, in the order in which documents list them.
-    pub const ALL: [Header; 11] = [
+    pub const ALL: [Header; 20] = [
         Header::Id,
         Header::Type,
         Header::Status,
+        Header::StatusOnDelete,
+        Header::Home,
+        Header::Provenance,
+        Header::ReplicatedBy,
+        Header::License,
+        Header::MaintainedBy,
+        Header::EffectiveFrom,
+        Header::EffectiveTo,
+        Header::ReidentifiedFrom,
         Header::Version,
         Header::CreatedAt,
         Header::CreatedBy,
@@ -134,6 +161,15 @@ impl Header {
             Header::Id => "id",
             Header::Type => "type",
             Header::Status => "status",
+            Header::StatusOnDelete => "statusOnDelete",
+            Header::Home => "home",
+            Header::Provenance => "provenance",
+            Header::ReplicatedBy => "replicatedBy",
+            Header::License => "license",
+            Header::MaintainedBy => "maintainedBy",
+            Header::EffectiveFrom => "effectiveFrom",
+            Header::EffectiveTo => "effectiveTo",
+            Header::ReidentifiedFrom => "reidentifiedFrom",
             Header::Version => "version",
             Header::CreatedAt => "createdAt",
             Header::CreatedBy => "createdBy",
@@ -151,7 +187,14 @@ impl Header {
     }
 
     pub(crate) fn is_instant(self) -> bool {
-        matches!(self, Header::CreatedAt | Header::UpdatedAt | Header::ValidFrom)
+        matches!(
+            self,
+            Header::CreatedAt
+                | Header::UpdatedAt
+                | Header::ValidFrom
+                | Header::EffectiveFrom
+                | Header::EffectiveTo
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::graph::headers::PLAIN;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::kind_of;
 use crate::graph::patch::apply_patch;
@@ -59,15 +60,27 @@ fn is_possible(before: &Instance, own: &[&Change]) -> bool {
                 | Action::Classify(..)
                 | Action::Reclassify(..)
                 | Action::Declassify(..)
+                | Action::SetStatus(..)
+                | Action::SetProvenance(..)
+                | Action::Rehome(..)
+                | Action::Retype(..)
+                | Action::Relink(..)
         )
     });
     // Reading corrects the stamps of what the anchored change itself has written, not of what others have.
     let are_stamps_known = own[..own.len() - 1].iter().all(|change| {
-        matches!(change.action, Action::Update(..) | Action::Replace(_, _, None) | Action::Declassify(..))
+        !matches!(
+            change.action,
+            Action::Replace(_, _, Some(_)) | Action::Classify(..) | Action::Reclassify(..)
+        )
     });
     let valid_from = own[0].valid_from;
     let is_correction = valid_from.is_some_and(|from| from.micros() < before.valid_from);
+    // A replacement leaves alone what other collections attached.
+    let is_plain = before.classifications().iter().all(|known| known.header == PLAIN)
+        || !own.iter().any(|change| matches!(change.action, Action::Replace(_, _, Some(_))));
     are_contents
+        && is_plain
         && are_stamps_known
         && !is_correction
         && own.iter().all(|change| change.valid_from == valid_from)
@@ -140,6 +153,12 @@ fn after(snapshot: &Snapshot, before: &Instance, own: &[&Change], stamp: &Stamp)
                 known.updated = stamp.clone();
             }
             Action::Declassify(_, name) => classifications.retain(|known| known.content.name != *name),
+            // They leave the content as it is.
+            Action::SetStatus(..)
+            | Action::SetProvenance(..)
+            | Action::Rehome(..)
+            | Action::Retype(..)
+            | Action::Relink(..) => {}
             _ => return None,
         }
     }

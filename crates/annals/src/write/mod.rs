@@ -8,6 +8,7 @@ mod ticket;
 mod queue;
 mod sequencer;
 mod leader;
+mod lifecycle;
 
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};

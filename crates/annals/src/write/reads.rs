@@ -37,7 +37,19 @@ pub(crate) fn touched_by(record: &Record) -> Vec<Touched> {
         .changes
         .iter()
         .filter_map(|change| match (&change.action, change.action.instance()) {
-            (Action::DefineType(_), _) => Some(Touched::Type),
+            // What these change may be searched for in many ways.
+            (
+                Action::DefineType(_)
+                | Action::NameCollection(_)
+                | Action::Rehome(..)
+                | Action::Reidentify(..)
+                | Action::Retype(..)
+                | Action::Relink(..)
+                | Action::SaveEntity(_)
+                | Action::SaveRelationship(_)
+                | Action::PurgeCopy(..),
+                _,
+            ) => Some(Touched::Type),
             (action, Some(id)) => {
                 let is_lifecycle =
                     matches!(action, Action::Delete(_) | Action::Restore(..) | Action::Purge(_));

@@ -29,15 +29,17 @@ pub const RETRIES_MAX: usize = 100;
 ///
 /// Each change makes one version. Dropping the transaction forgets it.
 pub struct Transaction {
-    committer: Arc<Committer>,
-    base: Snapshot,
+    pub(super) committer: Arc<Committer>,
+    pub(super) base: Snapshot,
     author: Arc<str>,
     message: Arc<str>,
     valid_from: Option<Instant>,
     instant: Option<Instant>,
     is_serializable: bool,
-    reads: Reads,
+    pub(super) reads: Reads,
     changes: Vec<Change>,
+    // Entities that changes are about which copies have to know of.
+    pub(super) touched_entities: HashSet<Id>,
     // True once a change declares a type: defaults then come from the transaction's own view.
     defines_types: bool,
     // The view after the last declaration, for the defaults of what follows.
@@ -58,6 +60,7 @@ impl Transaction {
             is_serializable: false,
             reads: Reads::default(),
             changes: Vec::new(),
+            touched_entities: HashSet::new(),
             defines_types: false,
             typed: None,
             view: None,
@@ -121,7 +124,7 @@ impl Transaction {
         for classification in &mut entity.classifications {
             check_name("classification", &classification.name)?;
             check_properties(&classification.properties)?;
-            let ClassificationContent { name, properties } = classification;
+            let ClassificationContent { name, properties, .. } = classification;
             self.add_defaults(TypeKind::Classification, name, properties)?;
         }
         let id = entity.id.clone();
@@ -191,6 +194,9 @@ impl Transaction {
         let action = match (known.status, before.status) {
             (Status::Deleted, _) => Action::Restore(instance.clone(), true),
             (_, Status::Deleted) => Action::Delete(instance.clone()),
+            _ if before.header != known.header => {
+                super::lifecycle::undone_header(snapshot, instance, &known, before.header)?
+            }
             _ => {
                 let kind = kind_of(instance);
                 let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
@@ -215,7 +221,7 @@ impl Transaction {
     pub fn classify(&mut self, entity: &Id, mut classification: ClassificationContent) -> Result<()> {
         check_name("classification", &classification.name)?;
         check_properties(&classification.properties)?;
-        let ClassificationContent { name, properties } = &mut classification;
+        let ClassificationContent { name, properties, .. } = &mut classification;
         self.add_defaults(TypeKind::Classification, name, properties)?;
         self.push(Action::Classify(entity.clone(), classification))
     }
@@ -269,7 +275,7 @@ impl Transaction {
         self.push(action)
     }
 
-    fn push(&mut self, action: Action) -> Result<()> {
+    pub(super) fn push(&mut self, action: Action) -> Result<()> {
         if self.changes.len() >= CHANGES_MAX {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -279,6 +285,9 @@ impl Transaction {
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
+        }
+        if let Some(InstanceId::Entity(id)) = action.instance().filter(|_| action.is_copy()) {
+            self.touched_entities.insert(id);
         }
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())
@@ -375,7 +384,7 @@ impl Transaction {
         }
     }
 
-    fn current(&mut self) -> Result<&Snapshot> {
+    pub(super) fn current(&mut self) -> Result<&Snapshot> {
         let count = self.changes.len();
         let is_fresh = count == 0 || self.view.as_ref().is_some_and(|(_, applied)| *applied == count);
         if !is_fresh {

@@ -146,6 +146,7 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
             message: model.messages[version.position as usize - 1].as_str().into(),
             valid_from: Instant::from_micros(version.valid_from).unwrap(),
             status: version.status,
+            status_name: version.status.name().into(),
             verb: version.verb,
             is_in_force: in_force == Some(version.number),
         })

@@ -169,7 +169,7 @@ impl Generator {
 
     pub fn classification(&mut self) -> ClassificationContent {
         let name = (*self.random.choose(&CLASSIFICATIONS)).into();
-        ClassificationContent { name, properties: self.properties() }
+        ClassificationContent { name, properties: self.properties(), provenance: None }
     }
 
     fn valid_from(&mut self) -> Option<Instant> {

@@ -170,6 +170,7 @@ impl Reference {
                     before.image.classifications.iter().map(|(name, known)| ClassificationContent {
                         name: name.as_str().into(),
                         properties: entries(&known.properties),
+                        provenance: None,
                     });
                 let is_entity = matches!(instance, InstanceId::Entity(_));
                 let contents = is_entity.then(|| classifications.collect());

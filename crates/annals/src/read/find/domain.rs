@@ -57,6 +57,14 @@ impl<'g> Domain<'g> {
         self.push(union);
     }
 
+    /// Restricts it to instances of the collection with this name; nothing is of one without a symbol.
+    pub(super) fn of_home(&mut self, home: Option<Symbol>, reach: Reach) {
+        let home: Vec<Symbol> = home.into_iter().collect();
+        let mut union = Union::new(&home, &self.table.homed, reach.live);
+        union.add(&home, &self.table.past_homed, reach.other);
+        self.push(union);
+    }
+
     fn push(&mut self, union: Union<'g>) {
         // All instances say nothing that a list of some does not say.
         if self.unions.len() == 1 && self.unions[0].is_all(self.table) {

@@ -15,7 +15,7 @@ use crate::Result;
 use crate::model::{Status, TypeKind};
 use crate::read::instance::{Entity, Held, Relationship};
 use crate::read::snapshot::Snapshot;
-use crate::search::{Deleted, Find};
+use crate::search::{Deleted, Find, Header};
 
 /// Pages of more instances make room as they find them.
 const ITEMS_RESERVED_MAX: usize = 1_000;
@@ -102,6 +102,12 @@ impl<'s, 'f> Search<'s, 'f> {
                 domain.of_types(types, self.reach);
                 !is_exact
             }
+            Test::Header(Header::Home, test) => {
+                if let Some(home) = test.equal_text() {
+                    domain.of_home(self.snapshot.graph().names.find(home), self.reach);
+                }
+                true
+            }
             Test::Classified(names, matching) if self.kind == TypeKind::Entity => {
                 domain.of_classified(names, self.reach);
                 !is_exact || matching.is_some()
@@ -126,6 +132,9 @@ impl<'s, 'f> Search<'s, 'f> {
         steps.verified += 1;
         let with_deleted = self.find.deleted != Deleted::Without;
         let Some(held) = self.snapshot.seen(self.kind, slot, with_deleted)? else { return Ok(None) };
+        if self.reach.other && self.snapshot.is_proxy(self.kind, slot) {
+            return Ok(None);
+        }
         let subject = self.subject(slot, &held);
         if self.find.deleted == Deleted::Only && self.is_live(slot, &held) {
             return Ok(None);

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use crate::graph::Graph;
+use crate::graph::headers::HeaderNumber;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::row::{Row, any_text};
 use crate::graph::symbols::Symbol;
-use crate::model::{Instant, Status, TypeKind, Value};
+use crate::model::{Instant, ProvenanceKind, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
 use crate::search::Header;
 
@@ -85,23 +87,35 @@ impl<'s> Subject<'s> {
                 Header::CreatedBy => author(known.created.author),
                 Header::UpdatedAt => instant(known.updated.micros),
                 Header::UpdatedBy => author(known.updated.author),
-                _ => None,
+                header => of_provenance(graph, known.header, header),
             };
         }
         let row = self.row(snapshot)?;
         let end = |side: usize| {
             let slot = row.ends()[side];
-            (slot != u32::MAX).then(|| Value::from(graph.entities.id(slot).to_string()))
+            (slot != u32::MAX).then(|| Value::from(snapshot.id_seen(slot).to_string()))
         };
         match header {
             Header::Id => {
                 let (Subject::InForce(kind, slot) | Subject::Read(kind, slot, _)) = self else { return None };
-                Some(Value::from(graph.table(kind).id(slot).to_string()))
+                let version = row.header();
+                Some(Value::from(graph.id_in(kind, slot, version).to_string()))
             }
             Header::Type => Some(Value::String(graph.names.name(row.type_name()).clone())),
-            Header::Status => {
-                Some(Value::from(if row.status() == Status::Deleted { "deleted" } else { "active" }))
+            Header::Status => Some(Value::from(snapshot.name_of_status(row.status(), row.header()))),
+            Header::StatusOnDelete => (row.status() == Status::Deleted)
+                .then(|| Value::from(snapshot.name_of_status(Status::Active, row.header()))),
+            Header::ReidentifiedFrom => {
+                let before = graph.headers.get(row.header()).reidentified_from.as_ref()?;
+                Some(Value::from(before.to_string()))
             }
+            Header::Home
+            | Header::Provenance
+            | Header::ReplicatedBy
+            | Header::License
+            | Header::MaintainedBy
+            | Header::EffectiveFrom
+            | Header::EffectiveTo => of_provenance(graph, row.header(), header),
             Header::Version => Some(Value::Integer(row.version().into())),
             Header::CreatedAt => instant(row.created().micros),
             Header::CreatedBy => author(row.created().author),
@@ -130,5 +144,27 @@ impl<'s> Subject<'s> {
     /// The classifications that it carries.
     pub(super) fn classifications(self, snapshot: &'s Snapshot) -> Vec<Classification> {
         self.row(snapshot).map(Row::classifications).unwrap_or_default()
+    }
+}
+
+/// What the provenance in a header says.
+fn of_provenance(graph: &Graph, number: HeaderNumber, header: Header) -> Option<Value> {
+    let known = graph.headers.get(number).provenance.as_deref();
+    if header == Header::Provenance {
+        return Some(Value::from(known.map_or(ProvenanceKind::Local, |known| known.kind).name()));
+    }
+    let known = known?;
+    let text = |text: &Option<std::sync::Arc<str>>| text.clone().map(Value::String);
+    match header {
+        Header::Home => text(&known.home),
+        Header::ReplicatedBy => text(&known.replicated_by),
+        Header::License => text(&known.license),
+        Header::MaintainedBy => {
+            let names = known.maintained_by.iter().cloned().map(Value::String);
+            Value::set(names.collect::<Vec<_>>()).ok().filter(|_| !known.maintained_by.is_empty())
+        }
+        Header::EffectiveFrom => known.effective_from.map(Value::Timestamp),
+        Header::EffectiveTo => known.effective_to.map(Value::Timestamp),
+        _ => None,
     }
 }

@@ -66,6 +66,14 @@ impl ValueTest {
         }
     }
 
+    /// The text that a value has to equal, if that is what is asked.
+    pub(super) fn equal_text(&self) -> Option<&str> {
+        if self.operator != Operator::Equal || self.ignores_case {
+            return None;
+        }
+        self.values.first()?.as_str()
+    }
+
     fn is_equal(&self, value: &Value) -> bool {
         match &self.pattern {
             Some(pattern) if self.ignores_case => value.as_str().is_some_and(|text| pattern.admits(text)),

@@ -65,7 +65,7 @@ impl<'s> Steps<'s> {
             types,
             entity_types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
             classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
-            statuses: Statuses::new(&reach.statuses)?,
+            statuses: Statuses::new(snapshot, &reach.statuses)?,
         })
     }
 
@@ -78,7 +78,7 @@ impl<'s> Steps<'s> {
     ///
     /// Errors: `NotFound` if the snapshot does not see it, live or with a status asked for.
     pub(super) fn slot(&self, id: &Id) -> Result<u32> {
-        let slot = self.snapshot.graph().entities.slot(id);
+        let slot = self.snapshot.slot_of(TypeKind::Entity, id);
         match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.statuses)) {
             Some(slot) => Ok(slot),
             None => self.snapshot.live_slot(id),
@@ -103,7 +103,9 @@ impl<'s> Steps<'s> {
             return Ok(false);
         }
         if let Some(types) = &self.entity_types {
-            let is_of = table.row(slot).is_some_and(|row| types.binary_search(&row.type_name()).is_ok());
+            let is_there = table.row(slot).is_some();
+            let is_of =
+                is_there && types.binary_search(&self.snapshot.type_seen(TypeKind::Entity, slot)).is_ok();
             if !is_of {
                 return Ok(false);
             }

@@ -1,0 +1,236 @@
+//! Provenance, and copies of what belongs to other collections, as JSON.
+
+use std::sync::Arc;
+
+use annals::{
+    ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, Instant, Provenance, ProvenanceKind,
+    RelationshipCopy, Result, Stamp, Value,
+};
+use serde_json::{Value as Json, json};
+
+use super::{Object, array, invalid, kind, number, object, only, optional_text, properties_from_json, text};
+
+/// The members that say where something comes from.
+pub const PROVENANCE_FIELDS: &[&str] = &[
+    "home",
+    "provenance",
+    "replicatedBy",
+    "license",
+    "maintainedBy",
+    "mappings",
+    "effectiveFrom",
+    "effectiveTo",
+];
+
+/// Adds the members of a provenance; what is not said is left out.
+pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
+    let Some(fields) = json.as_object_mut() else { return };
+    let texts = [
+        ("home", &provenance.home),
+        ("replicatedBy", &provenance.replicated_by),
+        ("license", &provenance.license),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            fields.insert(name.into(), (&**text).into());
+        }
+    }
+    if provenance.kind != ProvenanceKind::Local {
+        fields.insert("provenance".into(), provenance.kind.name().into());
+    }
+    if !provenance.maintained_by.is_empty() {
+        let names = provenance.maintained_by.iter().map(|name| Json::from(&**name));
+        fields.insert("maintainedBy".into(), names.collect());
+    }
+    if !provenance.mappings.is_empty() {
+        let mappings = provenance.mappings.iter();
+        let mappings = mappings.map(|(key, text)| (key.to_string(), Json::from(&**text)));
+        fields.insert("mappings".into(), Json::Object(mappings.collect()));
+    }
+    for (name, instant) in
+        [("effectiveFrom", provenance.effective_from), ("effectiveTo", provenance.effective_to)]
+    {
+        if let Some(instant) = instant {
+            fields.insert(name.into(), instant.to_string().into());
+        }
+    }
+}
+
+/// The provenance that the members of an object tell.
+pub fn provenance_from_json(fields: &Object, what: &str) -> Result<Provenance> {
+    let name = |key: &str| Ok::<_, annals::Error>(optional_text(fields, what, key)?.map(Into::into));
+    let instant = |key: &str| optional_text(fields, what, key)?.map(str::parse::<Instant>).transpose();
+    let kind_name = optional_text(fields, what, "provenance")?.unwrap_or(ProvenanceKind::Local.name());
+    let known = ProvenanceKind::ALL.into_iter().find(|known| known.name() == kind_name);
+    let mut provenance = Provenance {
+        home: name("home")?,
+        kind: known.ok_or_else(|| {
+            let names = ProvenanceKind::ALL.map(ProvenanceKind::name).join(", ");
+            invalid(format!("{what}: expected as provenance one of {names}, found {kind_name:?}"))
+        })?,
+        replicated_by: name("replicatedBy")?,
+        license: name("license")?,
+        effective_from: instant("effectiveFrom")?,
+        effective_to: instant("effectiveTo")?,
+        ..Provenance::default()
+    };
+    for maintainer in array(fields, what, "maintainedBy")? {
+        provenance.maintained_by.push(string(maintainer, what, "maintainedBy")?);
+    }
+    if let Some(mappings) = fields.get("mappings") {
+        for (key, text) in object(mappings, "mappings")? {
+            provenance.mappings.insert(key.as_str().into(), string(text, what, "mappings")?);
+        }
+    }
+    Ok(provenance)
+}
+
+/// The same; `None` if they tell nothing.
+pub fn optional_provenance(fields: &Object, what: &str) -> Result<Option<Arc<Provenance>>> {
+    let provenance = provenance_from_json(fields, what)?;
+    Ok((provenance != Provenance::default()).then(|| Arc::new(provenance)))
+}
+
+fn string(json: &Json, what: &str, key: &str) -> Result<Arc<str>> {
+    json.as_str()
+        .map(Into::into)
+        .ok_or_else(|| invalid(format!("{what}: expected strings in {key:?}, found {}", kind(json))))
+}
+
+fn stamp_to_json(stamp: &Stamp) -> Json {
+    json!({ "instant": stamp.instant.to_string(), "author": &*stamp.author })
+}
+
+fn stamp_from_json(fields: &Object, what: &str, key: &str) -> Result<Option<Stamp>> {
+    let Some(json) = fields.get(key) else { return Ok(None) };
+    let fields = object(json, what)?;
+    only(fields, key, &["instant", "author"])?;
+    let author = optional_text(fields, key, "author")?.unwrap_or_default().into();
+    Ok(Some(Stamp { instant: text(fields, key, "instant")?.parse()?, author }))
+}
+
+/// Members that tell what a copy has of its home, beside its provenance.
+pub const ORIGIN_FIELDS: &[&str] = &["version", "created", "updated"];
+
+fn add_origin(json: &mut Json, version: u32, created: &Stamp, updated: &Stamp) {
+    json["version"] = version.into();
+    json["created"] = stamp_to_json(created);
+    json["updated"] = stamp_to_json(updated);
+}
+
+// A copy that was not changed since is as it was created.
+fn origin(fields: &Object, what: &str) -> Result<(u32, Stamp, Stamp)> {
+    let version = number(fields, what, "version")?.unwrap_or(1);
+    let created = stamp_from_json(fields, what, "created")?
+        .ok_or_else(|| invalid(format!("{what}: expected \"created\", with an instant, found nothing")))?;
+    let updated = stamp_from_json(fields, what, "updated")?.unwrap_or_else(|| created.clone());
+    Ok((version, created, updated))
+}
+
+fn header(fields: &Object, what: &str) -> Result<CopyHeader> {
+    let (version, created, updated) = origin(fields, what)?;
+    let status = optional_text(fields, what, "status")?.map(Into::into);
+    Ok(CopyHeader { provenance: provenance_from_json(fields, what)?, version, status, created, updated })
+}
+
+fn add_header(json: &mut Json, header: &CopyHeader) {
+    if let Some(status) = &header.status {
+        json["status"] = (&**status).into();
+    }
+    add_provenance(json, &header.provenance);
+    add_origin(json, header.version, &header.created, &header.updated);
+}
+
+fn properties_to_json(properties: &[(Arc<str>, Value)]) -> Json {
+    let fields = properties.iter().map(|(name, value)| (name.to_string(), super::value_to_json(value)));
+    fields.collect::<Object>().into()
+}
+
+/// Adds the members of a copied entity.
+pub fn add_entity_copy(json: &mut Json, copy: &EntityCopy) {
+    json["type"] = (&*copy.type_name).into();
+    json["properties"] = properties_to_json(&copy.properties);
+    if !copy.classifications.is_empty() {
+        let one = |known: &ClassificationCopy| {
+            let mut json = json!({ "name": &*known.name });
+            add_classification_copy(&mut json, known);
+            json
+        };
+        json["classifications"] = copy.classifications.iter().map(one).collect();
+    }
+    add_header(json, &copy.header);
+}
+
+/// A copied entity from its members.
+pub fn entity_copy(fields: &Object, what: &str) -> Result<EntityCopy> {
+    let classifications = array(fields, what, "classifications")?.iter().map(|json| {
+        let (what, fields) = ("classification", object(json, "classification")?);
+        only(fields, what, &[&["name", "properties"], PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
+        classification_copy(fields, what, text(fields, what, "name")?)
+    });
+    Ok(EntityCopy {
+        id: Id::new(text(fields, what, "id")?)?,
+        type_name: text(fields, what, "type")?.into(),
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+        classifications: classifications.collect::<Result<_>>()?,
+        header: header(fields, what)?,
+    })
+}
+
+/// Adds the members of a copied relationship.
+pub fn add_relationship_copy(json: &mut Json, copy: &RelationshipCopy) {
+    json["type"] = (&*copy.type_name).into();
+    json["from"] = copy.from.to_string().into();
+    json["to"] = copy.to.to_string().into();
+    json["properties"] = properties_to_json(&copy.properties);
+    add_header(json, &copy.header);
+}
+
+/// A copied relationship from its members.
+pub fn relationship_copy(fields: &Object, what: &str) -> Result<RelationshipCopy> {
+    Ok(RelationshipCopy {
+        id: Id::new(text(fields, what, "id")?)?,
+        type_name: text(fields, what, "type")?.into(),
+        from: Id::new(text(fields, what, "from")?)?,
+        to: Id::new(text(fields, what, "to")?)?,
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+        header: header(fields, what)?,
+    })
+}
+
+/// Adds the members of a copied classification, all but its name.
+pub fn add_classification_copy(json: &mut Json, copy: &ClassificationCopy) {
+    json["properties"] = properties_to_json(&copy.properties);
+    add_provenance(json, &copy.provenance);
+    add_origin(json, copy.version, &copy.created, &copy.updated);
+}
+
+/// A copied classification from its members.
+pub fn classification_copy(fields: &Object, what: &str, name: &str) -> Result<ClassificationCopy> {
+    let (version, created, updated) = origin(fields, what)?;
+    Ok(ClassificationCopy {
+        name: name.into(),
+        properties: properties_from_json(fields.get("properties"), "classification properties")?,
+        provenance: provenance_from_json(fields, what)?,
+        version,
+        created,
+        updated,
+    })
+}
+
+/// Adds the members of a proxy.
+pub fn add_proxy(json: &mut Json, proxy: &EntityProxy) {
+    json["type"] = (&*proxy.type_name).into();
+    json["properties"] = properties_to_json(&proxy.properties);
+    json["home"] = (&*proxy.home).into();
+}
+
+/// A proxy from its members.
+pub fn proxy_from_json(fields: &Object, what: &str) -> Result<EntityProxy> {
+    Ok(EntityProxy {
+        id: Id::new(text(fields, what, "id")?)?,
+        type_name: text(fields, what, "type")?.into(),
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+        home: text(fields, what, "home")?.into(),
+    })
+}

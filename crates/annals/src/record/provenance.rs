@@ -1,0 +1,115 @@
+//! Provenance, and copies of what belongs elsewhere, as CBOR.
+
+use std::sync::Arc;
+
+use minicbor::{Decoder, Encoder};
+
+use super::provenance_key;
+use super::value::{INFALLIBLE, Read, Sink, malformed, map};
+use crate::model::{Instant, Provenance, ProvenanceKind, Stamp};
+
+/// Appends the CBOR form of a provenance.
+pub(crate) fn encode_provenance_into(provenance: &Provenance, out: &mut Vec<u8>) {
+    encode_provenance(&mut Encoder::new(out), provenance);
+}
+
+/// The provenance that `bytes` are; `None` if they are none.
+pub(crate) fn decode_provenance_from(bytes: &[u8]) -> Option<Provenance> {
+    decode_provenance(&mut Decoder::new(bytes)).ok()
+}
+
+pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
+    let Provenance { home, kind, replicated_by, license, maintained_by, mappings, .. } = provenance;
+    let instants = [
+        (provenance_key::EFFECTIVE_FROM, provenance.effective_from),
+        (provenance_key::EFFECTIVE_TO, provenance.effective_to),
+    ];
+    let texts = [
+        (provenance_key::HOME, home),
+        (provenance_key::REPLICATED_BY, replicated_by),
+        (provenance_key::LICENSE, license),
+    ];
+    let entries = texts.iter().filter(|(_, text)| text.is_some()).count()
+        + instants.iter().filter(|(_, instant)| instant.is_some()).count()
+        + usize::from(*kind != ProvenanceKind::Local)
+        + usize::from(!maintained_by.is_empty())
+        + usize::from(!mappings.is_empty());
+    out.map(entries as u64).expect(INFALLIBLE);
+    for (key, text) in texts {
+        if let Some(text) = text {
+            out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+        }
+    }
+    if *kind != ProvenanceKind::Local {
+        let code = ProvenanceKind::ALL.iter().position(|known| known == kind).expect("ALL lists every kind");
+        out.u32(provenance_key::KIND).and_then(|out| out.u32(code as u32)).expect(INFALLIBLE);
+    }
+    if !maintained_by.is_empty() {
+        out.u32(provenance_key::MAINTAINED_BY)
+            .and_then(|out| out.array(maintained_by.len() as u64))
+            .expect(INFALLIBLE);
+        maintained_by.iter().for_each(|text| out.str(text).map(drop).expect(INFALLIBLE));
+    }
+    if !mappings.is_empty() {
+        out.u32(provenance_key::MAPPINGS).and_then(|out| out.map(mappings.len() as u64)).expect(INFALLIBLE);
+        for (key, text) in mappings {
+            out.str(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
+        }
+    }
+    for (key, instant) in instants {
+        if let Some(instant) = instant {
+            out.u32(key).and_then(|out| out.i64(instant.micros())).expect(INFALLIBLE);
+        }
+    }
+}
+
+pub(super) fn decode_provenance(input: &mut Decoder) -> Read<Provenance> {
+    let mut provenance = Provenance::default();
+    for _ in 0..map(input)? {
+        match input.u32()? {
+            provenance_key::HOME => provenance.home = Some(input.str()?.into()),
+            provenance_key::REPLICATED_BY => provenance.replicated_by = Some(input.str()?.into()),
+            provenance_key::LICENSE => provenance.license = Some(input.str()?.into()),
+            provenance_key::KIND => {
+                let code = input.u32()? as usize;
+                let known = ProvenanceKind::ALL.get(code).copied();
+                provenance.kind = known.ok_or_else(|| malformed("a provenance is of no known kind"))?;
+            }
+            provenance_key::MAINTAINED_BY => {
+                provenance.maintained_by = super::decode::texts(input)?;
+            }
+            provenance_key::MAPPINGS => {
+                for _ in 0..map(input)? {
+                    let key: Arc<str> = input.str()?.into();
+                    provenance.mappings.insert(key, input.str()?.into());
+                }
+            }
+            provenance_key::EFFECTIVE_FROM => provenance.effective_from = Some(instant(input)?),
+            provenance_key::EFFECTIVE_TO => provenance.effective_to = Some(instant(input)?),
+            _ => input.skip()?,
+        }
+    }
+    Ok(provenance)
+}
+
+pub(super) fn instant(input: &mut Decoder) -> Read<Instant> {
+    Instant::from_micros(input.i64()?).map_err(|_| malformed("an instant is out of range"))
+}
+
+/// What a copy has of its home. Shape: version, created instant, author, updated instant, author.
+pub(super) fn encode_origin(out: &mut Sink, version: u32, created: &Stamp, updated: &Stamp) {
+    out.array(5).and_then(|out| out.u32(version)).expect(INFALLIBLE);
+    for stamp in [created, updated] {
+        out.i64(stamp.instant.micros()).and_then(|out| out.str(&stamp.author)).expect(INFALLIBLE);
+    }
+}
+
+pub(super) fn decode_origin(input: &mut Decoder) -> Read<(u32, Stamp, Stamp)> {
+    if super::value::array(input)? != 5 {
+        return Err(malformed("the origin of a copy does not have five parts"));
+    }
+    let version = input.u32()?;
+    let mut stamp = || Ok(Stamp { instant: instant(input)?, author: input.str()?.into() });
+    let (created, updated) = (stamp()?, stamp()?);
+    Ok((version, created, updated))
+}

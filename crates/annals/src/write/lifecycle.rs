@@ -1,0 +1,185 @@
+//! What changes an instance beyond its content, and copies of what belongs to other collections.
+
+use std::sync::Arc;
+
+use super::transaction::Transaction;
+use crate::graph::headers::HeaderNumber;
+use crate::graph::instance::Instance;
+use crate::graph::kind_of;
+use crate::model::{
+    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
+    Status, check_name,
+};
+use crate::read::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+impl Transaction {
+    /// Gives an instance another status.
+    ///
+    /// Errors, at commit: `StatusNotAllowed` if its type does not have it.
+    pub fn set_status(&mut self, instance: &InstanceId, status: &str) -> Result<()> {
+        self.push(Action::SetStatus(instance.clone(), status.into()))
+    }
+
+    /// Says anew where an instance comes from, except for its home.
+    pub fn set_provenance(&mut self, instance: &InstanceId, provenance: Provenance) -> Result<()> {
+        self.push(Action::SetProvenance(instance.clone(), Box::new(provenance)))
+    }
+
+    /// Makes an instance that belongs to `home` one of this repository, which may write it from then on.
+    ///
+    /// Errors, at commit: `HomeConflict` if it belongs to another home or to this repository; `ProxyOnly`.
+    pub fn rehome(&mut self, instance: &InstanceId, home: &str) -> Result<()> {
+        self.push(Action::Rehome(instance.clone(), home.into()))
+    }
+
+    /// Gives an instance another id, under which its history goes on and its relationships are found. The one it had
+    /// is found as of before, and leads nowhere now.
+    pub fn reidentify(&mut self, instance: &InstanceId, id: &Id) -> Result<()> {
+        self.push(Action::Reidentify(instance.clone(), id.clone()))
+    }
+
+    /// Makes an instance one of another type, if what it holds, carries and is linked with fits that type.
+    pub fn retype(&mut self, instance: &InstanceId, type_name: &str) -> Result<()> {
+        check_name("type", type_name)?;
+        self.push(Action::Retype(instance.clone(), type_name.into()))
+    }
+
+    /// Moves the start, the end, or both, of a relationship to other entities.
+    pub fn relink(&mut self, relationship: &Id, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
+        self.push(Action::Relink(relationship.clone(), from.cloned(), to.cloned()))
+    }
+
+    /// Keeps an entity of another collection as it is there. It takes the place of an older copy from the same home, or of
+    /// a proxy; classifications that do not come from that home stay.
+    ///
+    /// Errors, at commit: `HomeConflict` if what is here belongs to another home, or to this repository.
+    pub fn save_entity_copy(&mut self, mut copy: EntityCopy) -> Result<()> {
+        let home = copy.header.provenance.home.clone();
+        for known in &mut copy.classifications {
+            known.provenance.home = known.provenance.home.take().or_else(|| home.clone());
+        }
+        self.reads.instance(InstanceId::Entity(copy.id.clone()));
+        let snapshot = if self.touched_entities.contains(&copy.id) { self.current()? } else { &self.base };
+        let kept = match snapshot.entity_summary(&copy.id)? {
+            Some(known) => known.classifications().map(|known| known.to_copy()).collect(),
+            None => Vec::new(),
+        };
+        for known in kept {
+            let is_given = copy.classifications.iter().any(|given| given.name == known.name);
+            if !is_given && known.provenance.home != home {
+                copy.classifications.push(known);
+            }
+        }
+        self.push(Action::SaveEntity(Box::new(copy)))
+    }
+
+    /// Keeps a relationship of another collection as it is there. Of `proxies`, those that are not known here are kept
+    /// as proxies first, so that it can lead to them.
+    ///
+    /// Errors: as [`Transaction::save_entity_copy`]; `MissingEnd` for an end that is not here; `InvalidEnds`.
+    pub fn save_relationship_copy(
+        &mut self,
+        copy: RelationshipCopy,
+        proxies: impl IntoIterator<Item = EntityProxy>,
+    ) -> Result<()> {
+        for proxy in proxies {
+            if !self.knows_entity(&proxy.id) {
+                self.push(Action::SaveProxy(Box::new(proxy)))?;
+            }
+        }
+        self.push(Action::SaveRelationship(Box::new(copy)))
+    }
+
+    // True if the base, or a change of this transaction, is about this entity.
+    fn knows_entity(&self, id: &Id) -> bool {
+        let table = &self.base.graph().entities;
+        table.slot(id).is_some() || table.former_ids.slot(id).is_some() || self.touched_entities.contains(id)
+    }
+
+    /// Keeps a classification of another collection on an entity, or a proxy of one.
+    pub fn save_classification_copy(&mut self, entity: &Id, copy: ClassificationCopy) -> Result<()> {
+        self.push(Action::SaveClassification(entity.clone(), Box::new(copy)))
+    }
+
+    /// Removes what is kept of an instance of `home`, with its history and, for an entity, its relationships.
+    ///
+    /// Errors, at commit: `HomeConflict` if it belongs to another home or to this repository.
+    pub fn purge_copy(&mut self, instance: &InstanceId, home: &str) -> Result<()> {
+        self.push(Action::PurgeCopy(instance.clone(), home.into()))
+    }
+
+    /// Takes a classification of `home` off an entity. Errors: as [`Transaction::purge_copy`].
+    pub fn purge_classification_copy(&mut self, entity: &Id, name: &str, home: &str) -> Result<()> {
+        self.push(Action::PurgeClassificationCopy(entity.clone(), name.into(), home.into()))
+    }
+
+    /// Names the collection that this repository is. It keeps the name for ever.
+    pub fn name_collection(&mut self, name: &str) -> Result<()> {
+        self.push(Action::NameCollection(name.into()))
+    }
+
+    /// Refuses to go on if the instance is not of this type or a subtype: what a caller believes is checked before it is
+    /// deleted or changed. It holds until the commit, which fails if somebody else changed the instance first.
+    ///
+    /// Errors: `WrongType`; `NotFound`.
+    pub fn expect_type(&mut self, instance: &InstanceId, type_name: &str) -> Result<()> {
+        self.reads.instance(instance.clone());
+        let snapshot = self.current()?;
+        let (_, known) = snapshot.known(instance)?;
+        let kind = kind_of(instance);
+        let graph = snapshot.graph();
+        let is_it =
+            graph.names.find(type_name).is_some_and(|name| graph.types.is_a(kind, known.type_name, name));
+        if is_it {
+            return Ok(());
+        }
+        let found = graph.names.name(known.type_name);
+        let text = format!("{instance}: expected the type {type_name} or a subtype, found {found}");
+        Err(Error::new(ErrorKind::WrongType, text))
+    }
+
+    /// Refuses to go on unless the instance is deleted: for those who purge only what was deleted before.
+    ///
+    /// Errors: `NotDeleted`; `NotFound`.
+    pub fn expect_deleted(&mut self, instance: &InstanceId) -> Result<()> {
+        self.reads.instance(instance.clone());
+        let (_, known) = self.current()?.known(instance)?;
+        if !known.is_live() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotDeleted, format!("{instance} is not deleted; delete it first")))
+    }
+}
+
+/// What takes back a change of the header of an instance.
+pub(super) fn undone_header(
+    snapshot: &Snapshot,
+    instance: &InstanceId,
+    known: &Instance,
+    before: HeaderNumber,
+) -> Result<Action> {
+    let graph = snapshot.graph();
+    let (was, is) = (graph.shape_of(known, before), graph.shape_of(known, known.header));
+    let (header, now) = (graph.headers.get(before), graph.headers.get(known.header));
+    if header.home() != now.home() || was.id != is.id || header.is_proxy {
+        let text =
+            format!("undo {instance}: its last change gave it another home or id, which is not taken back");
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    if was.type_name != is.type_name {
+        return Ok(Action::Retype(instance.clone(), Arc::clone(graph.names.name(was.type_name))));
+    }
+    if was.ends != is.ends {
+        let end = |side: usize| {
+            (was.ends[side] != is.ends[side]).then(|| graph.entities.id(was.ends[side]).clone())
+        };
+        return Ok(Action::Relink(instance.id().clone(), end(0), end(1)));
+    }
+    if header.status != now.status {
+        let status = header.status.clone().unwrap_or_else(|| Status::Active.name().into());
+        return Ok(Action::SetStatus(instance.clone(), status));
+    }
+    let provenance = header.provenance.as_deref().cloned().unwrap_or_default();
+    Ok(Action::SetProvenance(instance.clone(), Box::new(provenance)))
+}

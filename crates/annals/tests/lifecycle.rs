@@ -1,0 +1,434 @@
+//! Statuses, provenance, re-homing, new ids, types and ends, copies and proxies: what each does now and as of before.
+
+mod support;
+
+use annals::*;
+use support::CheckedRepository;
+
+fn id(text: &str) -> Id {
+    Id::new(text).unwrap()
+}
+
+fn entity(text: &str) -> InstanceId {
+    InstanceId::Entity(id(text))
+}
+
+fn relationship(text: &str) -> InstanceId {
+    InstanceId::Relationship(id(text))
+}
+
+fn new(type_name: &str, text: &str) -> NewEntity {
+    NewEntity::new(type_name).id(text).unwrap()
+}
+
+fn link(type_name: &str, text: &str, from: &str, to: &str) -> NewRelationship {
+    NewRelationship::new(type_name, id(from), id(to)).id(text).unwrap()
+}
+
+fn commit<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> T {
+    repository.transact(|t| work(t)).unwrap().0
+}
+
+fn refused<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> ErrorKind {
+    repository.transact(|t| work(t)).map(drop).unwrap_err().kind()
+}
+
+fn then(repository: &Repository, position: u64) -> Snapshot {
+    let as_of = AsOf { position: Some(Position(position)), ..AsOf::default() };
+    repository.snapshot().as_of(as_of).unwrap()
+}
+
+fn ids(page: Page<Entity<'_>>) -> Vec<String> {
+    page.items.iter().map(|found| found.id().to_string()).collect()
+}
+
+fn found(snapshot: &Snapshot, find: &Find) -> Vec<String> {
+    ids(snapshot.find_entities(find).unwrap())
+}
+
+fn neighbors(snapshot: &Snapshot, from: &str) -> Vec<String> {
+    let found = snapshot.neighbors(&id(from), Direction::Out, None).unwrap();
+    found.map(|neighbor| neighbor.unwrap().entity.id().to_string()).collect()
+}
+
+fn stamp(day: &str) -> Stamp {
+    Stamp { instant: day.parse().unwrap(), author: "elsewhere".into() }
+}
+
+fn header(home: &str, version: u32) -> CopyHeader {
+    CopyHeader {
+        provenance: Provenance::of_home(home),
+        version,
+        status: None,
+        created: stamp("2020-01-01"),
+        updated: stamp("2020-02-01"),
+    }
+}
+
+fn copy_of(text: &str, home: &str, version: u32) -> EntityCopy {
+    EntityCopy {
+        id: id(text),
+        type_name: "t".into(),
+        properties: vec![("version".into(), Value::from(i64::from(version)))],
+        classifications: Vec::new(),
+        header: header(home, version),
+    }
+}
+
+fn link_copy(text: &str, from: &str, to: &str, home: &str) -> RelationshipCopy {
+    let (from, to, header) = (id(from), id(to), header(home, 1));
+    RelationshipCopy { id: id(text), type_name: "k".into(), from, to, properties: Vec::new(), header }
+}
+
+fn proxy(text: &str, home: &str) -> EntityProxy {
+    let properties = vec![("key".into(), Value::from(text))];
+    EntityProxy { id: id(text), type_name: "t".into(), properties, home: home.into() }
+}
+
+#[test]
+fn an_instance_has_the_statuses_of_its_type_and_keeps_its_own_when_it_is_deleted() {
+    let repository = CheckedRepository::in_memory();
+    let term = TypeDefinition::entity("term").with_statuses(&["draft", "active", "approved"]);
+    commit(&repository, |t| t.define_type(term.clone()));
+    commit(&repository, |t| t.create_entity(new("term", "a")));
+    commit(&repository, |t| t.set_status(&entity("a"), "approved"));
+    commit(&repository, |t| t.delete(&entity("a")));
+    let snapshot = repository.snapshot();
+    let deleted = snapshot.entity_version(&id("a"), 3).unwrap().unwrap();
+    assert_eq!((deleted.status_name(), deleted.status_on_delete()), ("deleted", Some("approved")));
+    commit(&repository, |t| t.restore(&entity("a")));
+    let names = |snapshot: &Snapshot| -> Vec<String> {
+        let versions = snapshot.versions(&entity("a"), 0, 10).unwrap();
+        versions.iter().rev().map(|known| known.status_name.to_string()).collect()
+    };
+    assert_eq!(names(&repository.snapshot()), ["draft", "approved", "deleted", "approved"]);
+    assert_eq!(then(&repository, 2).entity(&id("a")).unwrap().unwrap().status_name(), "draft");
+    commit(&repository, |t| t.create_entity(new("term", "b").status("active")));
+    for status in ["retired", "Draft"] {
+        assert_eq!(refused(&repository, |t| t.set_status(&entity("a"), status)), ErrorKind::StatusNotAllowed);
+        let created = refused(&repository, |t| t.create_entity(new("term", "c").status(status)));
+        assert_eq!(created, ErrorKind::StatusNotAllowed);
+    }
+    assert_eq!(refused(&repository, |t| t.set_status(&entity("a"), "deleted")), ErrorKind::InvalidArgument);
+    commit(&repository, |t| t.set_status(&entity("a"), "draft"));
+    commit(&repository, |t| t.undo(&entity("a")));
+    assert_eq!(repository.snapshot().entity(&id("a")).unwrap().unwrap().status_name(), "approved");
+    // Without a type any status will do.
+    commit(&repository, |t| t.create_relationship(link("k", "r", "a", "b").status("proposed")));
+    let snapshot = repository.snapshot();
+    assert_eq!(snapshot.relationship(&id("r")).unwrap().unwrap().status_name(), "proposed");
+}
+
+#[test]
+fn a_new_id_takes_history_and_relationships_along_and_the_old_one_is_found_as_of_before() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| {
+        t.create_entity(new("t", "hub").property("p", 1))?;
+        t.create_entity(new("t", "other"))?;
+        t.create_relationship(link("k", "r", "hub", "other"))
+    });
+    commit(&repository, |t| t.update(&entity("hub"), Patch::new().set("p", 2)));
+    commit(&repository, |t| t.reidentify(&entity("hub"), &id("new")));
+    commit(&repository, |t| t.update(&entity("new"), Patch::new().set("p", 3)));
+    let snapshot = repository.snapshot();
+    assert!(snapshot.entity(&id("hub")).unwrap().is_none());
+    let now = snapshot.entity(&id("new")).unwrap().unwrap();
+    assert_eq!((now.reidentified_from(), now.version()), (Some(&id("hub")), 4));
+    assert_eq!(snapshot.relationship(&id("r")).unwrap().unwrap().from(), &id("new"));
+    assert_eq!(neighbors(&snapshot, "new"), ["other"]);
+    assert_eq!(snapshot.versions(&entity("new"), 0, 9).unwrap().len(), 4);
+    assert_eq!(
+        snapshot.versions(&entity("hub"), 0, 9).unwrap().len(),
+        4,
+        "the old id still leads to its history"
+    );
+    let before = then(&repository, 2);
+    let old = before.entity(&id("hub")).unwrap().unwrap();
+    assert_eq!((old.id(), old.property("p")), (&id("hub"), Some(2.into())));
+    assert!(before.entity(&id("new")).unwrap().is_none());
+    assert_eq!(before.relationship(&id("r")).unwrap().unwrap().from(), &id("hub"));
+    assert_eq!(neighbors(&before, "hub"), ["other"]);
+    assert_eq!(found(&before, &Find::of("t").matching("p", Operator::Equal, 2)), ["hub"]);
+    assert_eq!(snapshot.entity_version(&id("new"), 1).unwrap().unwrap().id(), &id("hub"));
+    assert_eq!(refused(&repository, |t| t.update(&entity("hub"), Patch::new())), ErrorKind::Deleted);
+    assert_eq!(refused(&repository, |t| t.create_entity(new("t", "hub"))), ErrorKind::AlreadyExists);
+    assert_eq!(
+        refused(&repository, |t| t.reidentify(&entity("new"), &id("other"))),
+        ErrorKind::AlreadyExists
+    );
+    assert_eq!(refused(&repository, |t| t.undo(&entity("gone"))), ErrorKind::NotFound);
+    commit(&repository, |t| t.reidentify(&relationship("r"), &id("s")));
+    assert!(repository.snapshot().relationship(&id("r")).unwrap().is_none());
+    assert!(then(&repository, 4).relationship(&id("r")).unwrap().is_some());
+    commit(&repository, |t| t.purge(&entity("new")));
+    commit(&repository, |t| t.create_entity(new("t", "hub")));
+    assert!(then(&repository, 2).entity(&id("hub")).unwrap().is_none());
+}
+
+#[test]
+fn another_type_is_checked_and_found_as_of_before_under_the_old_one() {
+    let repository = CheckedRepository::in_memory();
+    let size = AttributeDefinition::new("size", ValueType::Integer);
+    commit(&repository, |t| {
+        t.define_type(TypeDefinition::entity("asset"))?;
+        t.define_type(TypeDefinition::entity("file").supertype("asset").attribute(size.clone()))?;
+        t.define_type(TypeDefinition::entity("table").supertype("asset").closed())?;
+        t.define_type(TypeDefinition::classification("old").applicable_to("file"))?;
+        t.define_type(
+            TypeDefinition::relationship("holds")
+                .between(EndDefinition::many("file"), EndDefinition::many("asset")),
+        )
+    });
+    commit(&repository, |t| {
+        t.create_entity(new("file", "a").property("size", 1))?;
+        t.create_entity(new("asset", "b"))?;
+        t.create_relationship(link("holds", "r", "a", "b"))
+    });
+    assert_eq!(refused(&repository, |t| t.retype(&entity("a"), "table")), ErrorKind::TypeViolation, "size");
+    commit(&repository, |t| t.update(&entity("a"), Patch::new().unset("size")));
+    assert_eq!(refused(&repository, |t| t.retype(&entity("a"), "table")), ErrorKind::InvalidEnds);
+    assert_eq!(refused(&repository, |t| t.retype(&entity("a"), "undeclared")), ErrorKind::WrongType);
+    commit(&repository, |t| t.delete(&relationship("r")));
+    commit(&repository, |t| t.retype(&entity("a"), "table"));
+    let (now, before) = (repository.snapshot(), then(&repository, 2));
+    assert_eq!(now.entity(&id("a")).unwrap().unwrap().type_name(), "table");
+    assert_eq!(before.entity(&id("a")).unwrap().unwrap().type_name(), "file");
+    let of = |name: &str| [found(&now, &Find::of(name)), found(&before, &Find::of(name))];
+    assert_eq!(of("file"), [vec![], vec!["a".to_owned()]]);
+    assert_eq!(of("table"), [vec!["a".to_owned()], vec![]]);
+    assert_eq!(of("asset").map(|found| found.len()), [2, 2], "below both types it is found once");
+    let counts: Vec<_> = before.counts(TypeKind::Entity).unwrap();
+    assert!(counts.contains(&("file".into(), 1)) && !counts.iter().any(|(name, _)| &**name == "table"));
+    commit(&repository, |t| t.undo(&entity("a")));
+    assert_eq!(repository.snapshot().entity(&id("a")).unwrap().unwrap().type_name(), "file");
+    let expected = refused(&repository, |t| {
+        t.expect_type(&entity("a"), "table")?;
+        t.delete(&entity("a"))
+    });
+    assert_eq!(expected, ErrorKind::WrongType);
+}
+
+#[test]
+fn a_relationship_moved_to_another_end_leads_as_of_before_to_the_old_one() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| {
+        for text in ["a", "b", "c"] {
+            t.create_entity(new("t", text))?;
+        }
+        t.create_relationship(link("k", "r", "a", "b"))
+    });
+    commit(&repository, |t| t.relink(&id("r"), None, Some(&id("c"))));
+    commit(&repository, |t| t.relink(&id("r"), Some(&id("b")), None));
+    let snapshot = repository.snapshot();
+    let ends = |snapshot: &Snapshot| {
+        let found = snapshot.relationship(&id("r")).unwrap().unwrap();
+        (found.from().to_string(), found.to().to_string())
+    };
+    assert_eq!(ends(&snapshot), ("b".into(), "c".into()));
+    assert_eq!((neighbors(&snapshot, "a"), neighbors(&snapshot, "b")), (vec![], vec!["c".to_owned()]));
+    for (position, to) in [(1, "b"), (2, "c")] {
+        let before = then(&repository, position);
+        assert_eq!(ends(&before), ("a".into(), to.into()));
+        assert_eq!((neighbors(&before, "a"), neighbors(&before, "b")), (vec![to.to_owned()], vec![]));
+    }
+    assert_eq!(refused(&repository, |t| t.relink(&id("r"), Some(&id("x")), None)), ErrorKind::MissingEnd);
+    assert_eq!(refused(&repository, |t| t.relink(&id("r"), None, None)), ErrorKind::InvalidArgument);
+    commit(&repository, |t| t.undo(&relationship("r")));
+    assert_eq!(ends(&repository.snapshot()), ("a".into(), "c".into()));
+    commit(&repository, |t| t.delete(&entity("a")));
+    commit(&repository, |t| t.restore(&entity("a")));
+    assert_eq!(ends(&repository.snapshot()), ("a".into(), "c".into()));
+}
+
+#[test]
+fn a_copy_is_kept_as_it_is_there_and_written_by_its_home_only() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| t.name_collection("here"));
+    commit(&repository, |t| t.save_entity_copy(copy_of("x", "there", 7)));
+    let snapshot = repository.snapshot();
+    let copy = snapshot.entity(&id("x")).unwrap().unwrap();
+    assert_eq!((copy.home(), copy.home_version(), copy.version()), (Some("there"), 7, 1));
+    assert_eq!((copy.created(), copy.updated()), (stamp("2020-01-01"), stamp("2020-02-01")));
+    for work in [
+        (|t: &mut Transaction| t.update(&entity("x"), Patch::new().set("a", 1)))
+            as fn(&mut Transaction) -> Result<()>,
+        |t| t.replace(&entity("x"), Vec::new()),
+        |t| t.delete(&entity("x")),
+        |t| t.purge(&entity("x")),
+        |t| t.set_status(&entity("x"), "draft"),
+        |t| t.retype(&entity("x"), "u"),
+        |t| t.reidentify(&entity("x"), &id("y")),
+    ] {
+        assert_eq!(refused(&repository, work), ErrorKind::NotHome);
+    }
+    // Classifications have homes of their own.
+    commit(&repository, |t| t.classify(&id("x"), ClassificationContent::new("mine")));
+    commit(&repository, |t| t.save_entity_copy(copy_of("x", "there", 9)));
+    let snapshot = repository.snapshot();
+    let copy = snapshot.entity(&id("x")).unwrap().unwrap();
+    assert_eq!((copy.home_version(), copy.property("version")), (9, Some(9.into())));
+    assert!(copy.classification("mine").is_some(), "what was attached here stays");
+    let first = then(&repository, 2);
+    assert_eq!(first.entity(&id("x")).unwrap().unwrap().home_version(), 7);
+    assert_eq!(
+        refused(&repository, |t| t.save_entity_copy(copy_of("x", "elsewhere", 9))),
+        ErrorKind::HomeConflict
+    );
+    assert_eq!(
+        refused(&repository, |t| t.save_entity_copy(copy_of("y", "here", 1))),
+        ErrorKind::HomeConflict
+    );
+    commit(&repository, |t| t.create_entity(new("t", "own")));
+    assert_eq!(
+        refused(&repository, |t| t.save_entity_copy(copy_of("own", "there", 1))),
+        ErrorKind::HomeConflict
+    );
+    assert_eq!(refused(&repository, |t| t.purge_copy(&entity("own"), "there")), ErrorKind::HomeConflict);
+    assert_eq!(refused(&repository, |t| t.rehome(&entity("own"), "there")), ErrorKind::HomeConflict);
+    assert_eq!(refused(&repository, |t| t.name_collection("other")), ErrorKind::AlreadyExists);
+
+    commit(&repository, |t| t.rehome(&entity("x"), "there"));
+    commit(&repository, |t| t.update(&entity("x"), Patch::new().set("a", 1)));
+    let snapshot = repository.snapshot();
+    let own = snapshot.entity(&id("x")).unwrap().unwrap();
+    assert_eq!((own.home(), own.home_version()), (None, 11), "its home's numbers go on");
+    assert_eq!(first.entity(&id("x")).unwrap().unwrap().home(), Some("there"));
+    commit(&repository, |t| t.save_entity_copy(copy_of("z", "there", 1)));
+    assert_eq!(refused(&repository, |t| t.purge_copy(&entity("z"), "elsewhere")), ErrorKind::HomeConflict);
+    commit(&repository, |t| t.purge_copy(&entity("z"), "there"));
+    assert_eq!(repository.snapshot().versions(&entity("z"), 0, 1).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_proxy_is_an_end_and_a_summary_until_the_whole_entity_comes() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| t.create_entity(new("t", "own")));
+    commit(&repository, |t| {
+        t.save_relationship_copy(
+            link_copy("r", "own", "far", "there"),
+            [proxy("own", "there"), proxy("far", "there")],
+        )
+    });
+    let snapshot = repository.snapshot();
+    assert_eq!(snapshot.entity(&id("far")).unwrap_err().kind(), ErrorKind::ProxyOnly);
+    let summary = snapshot.entity_summary(&id("far")).unwrap().unwrap();
+    assert_eq!((summary.is_proxy(), summary.property("key")), (true, Some("far".into())));
+    assert_eq!(found(&snapshot, &Find::all()), ["own"], "searches leave proxies out");
+    assert_eq!(snapshot.entities_count(), 1);
+    assert_eq!(neighbors(&snapshot, "own"), ["far"]);
+    assert_eq!(refused(&repository, |t| t.update(&entity("far"), Patch::new())), ErrorKind::NotHome);
+    assert_eq!(refused(&repository, |t| t.rehome(&entity("far"), "there")), ErrorKind::ProxyOnly);
+    let classify = |t: &mut Transaction| t.classify(&id("far"), ClassificationContent::new("c"));
+    assert_eq!(refused(&repository, classify), ErrorKind::ProxyOnly);
+    commit(&repository, |t| t.save_entity_copy(copy_of("far", "there", 3)));
+    assert_eq!(repository.snapshot().entities_count(), 2);
+    let before = then(&repository, 2);
+    assert_eq!(before.entity(&id("far")).unwrap_err().kind(), ErrorKind::ProxyOnly);
+    assert_eq!((found(&before, &Find::all()), before.entities_count()), (vec!["own".to_owned()], 1));
+    assert_eq!(found(&repository.snapshot(), &Find::of("t")).len(), 2);
+    let missing =
+        refused(&repository, |t| t.save_relationship_copy(link_copy("s", "own", "nowhere", "there"), []));
+    assert_eq!(missing, ErrorKind::MissingEnd);
+    commit(&repository, |t| t.purge_copy(&entity("far"), "there"));
+    assert!(repository.snapshot().relationship(&id("r")).unwrap().is_none());
+}
+
+#[test]
+fn a_classification_of_another_home_is_written_by_it_only() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| t.create_entity(new("t", "a")));
+    let copy = |version: u32| ClassificationCopy {
+        name: "c".into(),
+        properties: vec![("v".into(), Value::from(i64::from(version)))],
+        provenance: Provenance::of_home("there"),
+        version,
+        created: stamp("2020-01-01"),
+        updated: stamp("2020-01-02"),
+    };
+    commit(&repository, |t| t.save_classification_copy(&id("a"), copy(4)));
+    commit(&repository, |t| t.update(&entity("a"), Patch::new().set("p", 1)));
+    commit(&repository, |t| t.save_classification_copy(&id("a"), copy(5)));
+    let shown = |snapshot: &Snapshot| {
+        let found = snapshot.entity(&id("a")).unwrap().unwrap();
+        let known = found.classification("c").unwrap();
+        let home = known.provenance().and_then(|provenance| provenance.home.as_deref()).map(str::to_owned);
+        (known.version(), known.property("v"), home, known.updated())
+    };
+    let there = Some("there".to_owned());
+    assert_eq!(shown(&repository.snapshot()), (5, Some(5.into()), there.clone(), stamp("2020-01-02")));
+    assert_eq!(shown(&then(&repository, 3)), (4, Some(4.into()), there, stamp("2020-01-02")));
+    let reclassify = |t: &mut Transaction| t.reclassify(&id("a"), "c", Patch::new().set("v", 0));
+    assert_eq!(refused(&repository, reclassify), ErrorKind::NotHome);
+    assert_eq!(refused(&repository, |t| t.declassify(&id("a"), "c")), ErrorKind::NotHome);
+    let purge = |t: &mut Transaction, home: &str| t.purge_classification_copy(&id("a"), "c", home);
+    assert_eq!(refused(&repository, |t| purge(t, "elsewhere")), ErrorKind::HomeConflict);
+    assert_eq!(refused(&repository, |t| t.undo(&entity("a"))), ErrorKind::NotHome);
+    commit(&repository, |t| purge(t, "there"));
+    assert!(repository.snapshot().entity(&id("a")).unwrap().unwrap().classification("c").is_none());
+    assert_eq!(refused(&repository, |t| purge(t, "there")), ErrorKind::NotFound);
+}
+
+#[test]
+fn provenance_is_kept_where_it_is_given() {
+    let repository = CheckedRepository::in_memory();
+    let given = Provenance {
+        license: Some("CC0-1.0".into()),
+        maintained_by: vec!["ada".into()],
+        mappings: [("catalogue".into(), "17".into())].into(),
+        effective_from: Some("2025-01-01".parse().unwrap()),
+        ..Provenance::default()
+    };
+    commit(&repository, |t| t.create_entity(new("t", "a").from_provenance(given.clone())));
+    commit(&repository, |t| t.update(&entity("a"), Patch::new().set("p", 1)));
+    commit(&repository, |t| t.set_provenance(&entity("a"), Provenance::default()));
+    assert_eq!(repository.snapshot().entity(&id("a")).unwrap().unwrap().provenance(), None);
+    assert_eq!(then(&repository, 2).entity(&id("a")).unwrap().unwrap().provenance(), Some(&given));
+    commit(&repository, |t| t.undo(&entity("a")));
+    assert_eq!(repository.snapshot().entity(&id("a")).unwrap().unwrap().provenance(), Some(&given));
+    let foreign = new("t", "b").from_provenance(Provenance::of_home("there"));
+    assert_eq!(refused(&repository, |t| t.create_entity(foreign.clone())), ErrorKind::NotHome);
+    let backwards = Provenance { effective_to: Some("2024-01-01".parse().unwrap()), ..given };
+    assert_eq!(
+        refused(&repository, |t| t.set_provenance(&entity("a"), backwards.clone())),
+        ErrorKind::InvalidArgument
+    );
+}
+
+/// Everything at once, in a folder: reopened from a checkpoint, compacted, and rebuilt from the log.
+#[test]
+fn headers_outlive_checkpoints_and_compactions() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || CheckedRepository::open(folder.path());
+    let repository = open();
+    commit(&repository, |t| {
+        t.name_collection("here")?;
+        t.create_entity(new("t", "a").status("draft").property("long", "x".repeat(3_000)))?;
+        t.create_entity(new("t", "b"))?;
+        t.create_relationship(link("k", "r", "a", "b"))?;
+        t.save_entity_copy(copy_of("x", "there", 2))?;
+        t.save_relationship_copy(link_copy("s", "x", "p", "there"), [proxy("p", "there")])
+    });
+    commit(&repository, |t| {
+        t.retype(&entity("a"), "u")?;
+        t.relink(&id("r"), Some(&id("b")), None)?;
+        t.reidentify(&entity("b"), &id("c"))?;
+        t.rehome(&entity("x"), "there")
+    });
+    commit(&repository, |t| t.purge(&entity("a")));
+    let dumped = [1, 2, 3].map(|position| support::dump(&then(&repository, position)));
+    repository.checkpoint().unwrap();
+    drop(repository);
+    let repository = open();
+    assert_eq!([1, 2, 3].map(|position| support::dump(&then(&repository, position))), dumped);
+    repository.compact().unwrap();
+    assert_eq!([1, 2, 3].map(|position| support::dump(&then(&repository, position))), dumped);
+    assert!(repository.snapshot().entity(&id("c")).unwrap().is_some());
+    assert!(
+        repository.snapshot().relationship(&id("r")).unwrap().is_none(),
+        "it once led from what was purged"
+    );
+    drop(repository);
+    let repository = open();
+    assert_eq!(repository.snapshot().entity(&id("p")).unwrap_err().kind(), ErrorKind::ProxyOnly);
+    assert_eq!(refused(&repository, |t| t.name_collection("other")), ErrorKind::AlreadyExists);
+}
