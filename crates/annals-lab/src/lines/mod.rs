@@ -21,6 +21,7 @@ mod server;
 mod http;
 
 pub use hand_over::RawFile;
+pub use server::Server;
 
 use crate::Outcome;
 use crate::run::{Job, Sample};

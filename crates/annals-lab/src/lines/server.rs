@@ -33,8 +33,13 @@ pub struct Load {
 impl Server {
     /// `annals serve` on a repository, on a free port.
     pub fn annals(repository: &Path) -> Outcome<Server> {
+        Server::annals_with(repository, &[])
+    }
+
+    /// The same with further arguments.
+    pub fn annals_with(repository: &Path, arguments: &[&str]) -> Outcome<Server> {
         let mut command = Command::new(annals_program()?);
-        command.arg("serve").arg(repository).args(["--listen", "127.0.0.1:0"]);
+        command.arg("serve").arg(repository).args(["--listen", "127.0.0.1:0"]).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = Child::start("annals serve", &mut command)?;
         let output = child.process().stdout.take().ok_or("annals serve: its output is not there")?;

@@ -31,6 +31,7 @@ pub struct EntityType {
     pub subtypes: Vec<usize>,
     /// Itself and all below it.
     pub subtree: Vec<usize>,
+    pub initial_status: Arc<str>,
 }
 
 /// A relationship type.
@@ -125,6 +126,7 @@ fn entity_types(
             supertype,
             subtypes: Vec::new(),
             subtree: Vec::new(),
+            initial_status: one.initial_status.clone().unwrap_or_else(|| "active".into()),
         });
     }
     let own: Vec<Vec<Attribute>> = entities.iter().map(|one| one.attributes.clone()).collect();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{
-    ClassificationContent, Find, Id, InstanceId, Instant, NewEntity, NewRelationship, TypeKind, Value,
+    ClassificationContent, ClassificationCopy, EntityCopy, EntityProxy, Find, Id, InstanceId, Instant,
+    NewEntity, NewRelationship, RelationshipCopy, TypeKind, Value,
 };
 
 use super::values::Properties;
@@ -17,9 +18,20 @@ pub enum Call {
     CreateRelationship(NewRelationship),
     Replace(InstanceId, Properties),
     Undo(InstanceId),
-    Delete(InstanceId),
+    /// With the type that the caller takes it for, which may be a supertype.
+    Delete(InstanceId, Arc<str>),
     Restore(InstanceId),
+    /// Only if it is deleted.
     Purge(InstanceId),
+    PurgeCopy(InstanceId),
+    SaveEntity(EntityCopy),
+    /// With what is known of the entities at its ends.
+    SaveRelationship(RelationshipCopy, [EntityProxy; 2]),
+    SaveClassification(Id, ClassificationCopy),
+    PurgeClassification(Id, Arc<str>),
+    Rehome(InstanceId),
+    Retype(InstanceId, Arc<str>),
+    Reidentify(InstanceId, Id),
     Classify(Id, ClassificationContent),
     Reclassify(Id, Arc<str>, Properties),
     Declassify(Id, Arc<str>),
@@ -62,6 +74,9 @@ pub struct Timed {
 pub struct Looked {
     pub type_name: String,
     pub version: u64,
+    pub status: String,
+    /// Name of the collection that it belongs to, if it is not ours.
+    pub home: Option<String>,
     /// By name.
     pub properties: Vec<(String, Value)>,
     /// Names.
@@ -85,19 +100,18 @@ pub trait Target {
 impl Call {
     /// True if it changes something.
     pub fn is_write(&self) -> bool {
-        use Call::*;
-        matches!(
+        use Call::{Find, Get, Known, Linking, Neighborhood, Related, RelationshipsOf, Summary, Versions};
+        !matches!(
             self,
-            CreateEntity(_)
-                | CreateRelationship(_)
-                | Replace(..)
-                | Undo(_)
-                | Delete(_)
-                | Restore(_)
-                | Purge(_)
-                | Classify(..)
-                | Reclassify(..)
-                | Declassify(..)
+            Known(_)
+                | Summary(_)
+                | Get(_)
+                | Versions(..)
+                | Find(..)
+                | RelationshipsOf(..)
+                | Neighborhood(..)
+                | Related(..)
+                | Linking(..)
         )
     }
 
@@ -109,6 +123,8 @@ impl Call {
                 format!("create {} from {} to {}", one.type_name, one.from, one.to)
             }
             Call::Find(kind, find) => format!("find {} {find}", kind.name()),
+            Call::SaveEntity(copy) => format!("save a copy of a {}", copy.type_name),
+            Call::SaveRelationship(copy, _) => format!("save a copy of a {}", copy.type_name),
             Call::Classify(id, one) => format!("classify {id} as {}", one.name),
             Call::Neighborhood(id, depth) => format!("{depth} steps around {id}"),
             other => format!("{other:?}").chars().take(200).collect(),

@@ -9,6 +9,7 @@ use annals::{
 };
 
 use super::call::{Answer, Call, Looked, Target, Timed};
+use super::run::ELSEWHERE;
 use crate::Outcome;
 
 /// The engine, without a door.
@@ -42,12 +43,16 @@ impl Target for Engine {
             InstanceId::Entity(id) => snapshot.entity(id)?.map(|one| Looked {
                 type_name: one.type_name().into(),
                 version: one.version().into(),
+                status: one.status_name().into(),
+                home: one.home().map(str::to_owned),
                 properties: texts(one.properties().collect()),
                 classifications: one.classifications().map(|one| one.name().to_owned()).collect(),
             }),
             InstanceId::Relationship(id) => snapshot.relationship(id)?.map(|one| Looked {
                 type_name: one.type_name().into(),
                 version: one.version().into(),
+                status: one.status_name().into(),
+                home: one.home().map(str::to_owned),
                 properties: texts(one.properties().collect()),
                 classifications: Vec::new(),
             }),
@@ -78,7 +83,7 @@ impl Engine {
             Call::Known(InstanceId::Relationship(id)) => {
                 one(snapshot.relationship(id)?.map(|found| found.id().clone()))
             }
-            Call::Summary(id) => one(snapshot.entity(id)?.map(|found| {
+            Call::Summary(id) => one(snapshot.entity_summary(id)?.map(|found| {
                 black_box((found.type_name(), found.version(), found.created(), found.updated()));
                 found.classifications().for_each(|one| {
                     black_box((one.name(), one.version()));
@@ -121,9 +126,25 @@ fn change(transaction: &mut Transaction, call: Call) -> annals::Result<Vec<Id>> 
         Call::CreateRelationship(one) => return Ok(vec![transaction.create_relationship(one)?]),
         Call::Replace(id, properties) => transaction.replace(&id, properties)?,
         Call::Undo(id) => transaction.undo(&id)?,
-        Call::Delete(id) => transaction.delete(&id)?,
+        Call::Delete(id, type_name) => {
+            transaction.expect_type(&id, &type_name)?;
+            transaction.delete(&id)?;
+        }
         Call::Restore(id) => restore(transaction, &id)?,
-        Call::Purge(id) => transaction.purge(&id)?,
+        Call::Purge(id) => {
+            transaction.expect_deleted(&id)?;
+            transaction.purge(&id)?;
+        }
+        Call::PurgeCopy(id) => transaction.purge_copy(&id, ELSEWHERE)?,
+        Call::SaveEntity(copy) => transaction.save_entity_copy(copy)?,
+        Call::SaveRelationship(copy, proxies) => transaction.save_relationship_copy(copy, proxies)?,
+        Call::SaveClassification(id, copy) => transaction.save_classification_copy(&id, copy)?,
+        Call::PurgeClassification(id, name) => {
+            transaction.purge_classification_copy(&id, &name, ELSEWHERE)?
+        }
+        Call::Rehome(id) => transaction.rehome(&id, ELSEWHERE)?,
+        Call::Retype(id, type_name) => transaction.retype(&id, &type_name)?,
+        Call::Reidentify(id, new) => transaction.reidentify(&id, &new)?,
         Call::Classify(id, content) => transaction.classify(&id, content)?,
         Call::Reclassify(id, name, properties) => {
             let patch =

@@ -11,6 +11,8 @@ mod record;
 mod run;
 mod phases;
 mod engine;
+mod operation;
+mod http;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -20,12 +22,18 @@ use annals::Repository;
 use clap::Args;
 
 use crate::Outcome;
+use crate::lines::Server;
 use crate::run::resident_bytes;
 use archive::Archive;
 use engine::Engine;
+use http::Http;
+use record::Record;
 use report::Report;
 use run::Run;
 use volume::Volume;
+
+/// Pages of the HTTP door, unless the volume has more instances per type.
+const PAGE_MAX: usize = 1_000;
 
 /// Settings of `methods`.
 #[derive(Args)]
@@ -45,6 +53,9 @@ pub struct Methods {
     /// One JSON object per row.
     #[arg(long)]
     json: bool,
+    /// Run everything again through the HTTP door, and tell what that adds to each row.
+    #[arg(long)]
+    http: bool,
     /// Folder to write in; a temporary one in the present folder unless given.
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -70,6 +81,10 @@ impl Methods {
             let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(&parent)?;
             let (record, total) = in_process(&archive, *volume, folder.path())?;
             report.volume(*volume, &record, &total);
+            if self.http {
+                let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(&parent)?;
+                report.http(*volume, &record, &over_http(&archive, *volume, folder.path())?);
+            }
         }
         report.finish();
         Ok(())
@@ -77,20 +92,44 @@ impl Methods {
 }
 
 /// A run with the engine in this process.
-fn in_process(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<(record::Record, Total)> {
+fn in_process(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<(Record, Total)> {
     let repository = Repository::open(folder.join("repository"))?;
     repository.transact(|transaction| transaction.define_types(archive.definitions.clone()))?;
     let mut engine = Engine { repository };
     let start = Instant::now();
     let mut resident = 0;
-    let mut run = Run::new(&mut engine, archive, volume, folder)?;
-    phases::all(&mut run, |name, elapsed| {
+    let record = phases(&mut engine, archive, volume, folder, "", || {
         let now = resident_bytes();
         resident = resident.max(now);
-        eprintln!("{volume} {name}: {:.1} s, {} MiB", elapsed.as_secs_f64(), now >> 20);
+        now
     })?;
-    let record = run.record;
     Ok((record, Total { elapsed: start.elapsed(), resident_bytes: resident }))
+}
+
+/// A run through the HTTP door of another process.
+fn over_http(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<Record> {
+    let page_max = volume.instances.max(PAGE_MAX).to_string();
+    let server = Server::annals_with(&folder.join("repository"), &["--page-max", &page_max])?;
+    let mut door = Http::connect(server.address)?;
+    door.define_types(archive::ARCHIVE)?;
+    phases(&mut door, archive, volume, folder, " over HTTP", resident_bytes)
+}
+
+/// All phases; the other stream hears how long each took, and how much memory `memory` says is used.
+fn phases(
+    target: &mut dyn call::Target,
+    archive: &Archive,
+    volume: Volume,
+    folder: &Path,
+    how: &str,
+    mut memory: impl FnMut() -> u64,
+) -> Outcome<Record> {
+    let mut run = Run::new(target, archive, volume, folder)?;
+    phases::all(&mut run, |name, elapsed| {
+        let mebibytes = memory() >> 20;
+        eprintln!("{volume}{how} {name}: {:.1} s, {mebibytes} MiB", elapsed.as_secs_f64());
+    })?;
+    Ok(run.record)
 }
 
 /// One run at the smallest volume, for the table of limits.

@@ -19,6 +19,8 @@ const PAGE_TIMES_MAX: f64 = 2.0;
 const ELEMENT_NS_MAX: f64 = 1_000.0;
 const LINKING_NS_MAX: f64 = 5_000_000.0;
 const HUB_NS_MAX: f64 = 50_000_000.0;
+/// What the HTTP door may add to a median.
+const HTTP_NS_MAX: f64 = 150_000.0;
 /// Of a whole run.
 const RUN_SECONDS_MAX: f64 = 1_800.0;
 const RESIDENT_BYTES_MAX: u64 = 8 << 30;
@@ -86,6 +88,39 @@ impl Report {
         }
         self.judge(volume, "whole run: seconds", total.elapsed.as_secs_f64() <= RUN_SECONDS_MAX);
         self.judge(volume, "whole run: resident memory", total.resident_bytes <= RESIDENT_BYTES_MAX);
+    }
+
+    /// What the HTTP door adds to the rows of a volume.
+    pub fn http(&mut self, volume: Volume, engine: &Record, http: &Record) {
+        if !self.is_json {
+            println!(
+                "{:<62} {:>8} {:>10} {:>10} {:>10}",
+                "µs over HTTP", "samples", "median", "p99", "added"
+            );
+        }
+        for (number, row) in ROWS.iter().enumerate() {
+            let [ours, door] = [engine, http].map(|record| record.at(number).sorted_ns(|_| true));
+            let (Some(ours), Some(median)) = (quantile(&ours, 0.5), quantile(&door, 0.5)) else { continue };
+            let added = median as f64 - ours as f64;
+            let p99 = quantile(&door, 0.99).unwrap_or(median) as f64;
+            self.judge(
+                volume,
+                &format!("{}, added over HTTP: {added:.0} ns", row.title()),
+                added <= HTTP_NS_MAX,
+            );
+            if self.is_json {
+                let json = json!({
+                    "volume": volume.to_string(), "name": format!("http-{}", row.name()), "unit": "µs",
+                    "samples": door.len(), "median": median as f64 / 1e3, "p99": p99 / 1e3, "added": added / 1e3,
+                    "bar": HTTP_NS_MAX / 1e3, "holds": added <= HTTP_NS_MAX,
+                });
+                println!("{json}");
+            } else {
+                let (count, micros) = (door.len(), [median as f64, p99, added].map(|ns| ns / 1e3));
+                let [median, p99, added] = micros;
+                println!("{:<62} {count:>8} {median:>10.1} {p99:>10.1} {added:>10.1}", row.title());
+            }
+        }
     }
 
     /// Says what was missed.

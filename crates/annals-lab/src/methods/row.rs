@@ -80,7 +80,6 @@ macro_rules! rows {
     ($($name:ident: $profile:literal $method:literal $bar:expr, $published:literal;)*) => {
         /// A row, to record under.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[expect(dead_code, reason = "reference copies and changes of home, id and type are yet to come")]
         pub enum Method { $($name),* }
 
         /// All rows, in the order of the published tables, and then those that they left out.
@@ -147,7 +146,6 @@ rows! {
     PurgeEntityCopy: "Entity purge" "purgeEntityReferenceCopy" Write, 706;
     RetypeToSubtype: "Entity re-type" "reTypeEntitySub" Write, 315;
     RetypeToSupertype: "Entity re-type" "reTypeEntitySuper" Write, 1365;
-    RetypeRelationship: "Relationship re-type" "reTypeRelationship" Write, 0;
     PurgeHub: "Annals" "purge of an entity with 10,000 relationships" Free, 0;
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant as Clock;
 
-use annals::{Expression, Find, Id, InstanceId, Instant, TypeKind};
+use annals::{Expression, Find, Header, Id, InstanceId, Instant, Operator, TypeKind};
 
 use super::archive::Archive;
 use super::book::Book;
@@ -15,6 +15,8 @@ use super::volume::Volume;
 use crate::Outcome;
 use crate::lines::RawFile;
 
+/// Name of the collection that copies come from.
+pub const ELSEWHERE: &str = "elsewhere";
 /// Bytes of the durable write that is measured beside commits: about one of them.
 const SYNC_BYTES: usize = 512;
 /// Largest volume at which every search is compared with a look at everything. Units: instances per type.
@@ -142,16 +144,28 @@ impl<'t> Run<'t> {
 impl Run<'_> {
     /// Instances of each type, of both ways of creating them.
     pub fn of_each_type(&self) -> usize {
-        self.volume.instances
+        2 * self.volume.instances
     }
 
     /// What is homed here.
     pub fn own(&self) -> Expression {
-        Expression::everything()
+        home_is(None)
     }
 
-    /// What carries this classification, and has it from here.
-    pub fn own_classification(&self, name: &str) -> Expression {
-        Expression::classified(name)
+    /// What is homed elsewhere.
+    pub fn copies(&self) -> Expression {
+        home_is(Some(ELSEWHERE))
+    }
+
+    /// What carries this classification with this home.
+    pub fn classification_of(&self, name: &str, home: Option<&str>) -> Expression {
+        Expression::Classified { name: name.into(), matching: Some(Box::new(home_is(home))) }
+    }
+}
+
+fn home_is(home: Option<&str>) -> Expression {
+    match home {
+        None => Expression::header(Header::Home, Operator::Missing, ""),
+        Some(home) => Expression::header(Header::Home, Operator::Equal, home),
     }
 }

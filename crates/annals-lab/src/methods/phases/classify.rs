@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals::{ClassificationContent, Expression, Find, Header, Id, InstanceId, Order, TypeKind, Value};
+use annals::{ClassificationContent, Expression, Find, Header, Id, Order, TypeKind, Value};
 
 use crate::Outcome;
 use crate::methods::archive::ClassificationType;
@@ -84,7 +84,7 @@ fn classification_searches(run: &mut Run, one: &ClassificationType) -> Vec<Searc
 pub fn update(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
-        let find = Find::all().filter(run.own_classification(&one.name));
+        let find = Find::all().filter(run.classification_of(&one.name, None));
         let found = run.look_up(Method::FindByClassification, TypeKind::Entity, find, None)?;
         for (number, id) in found.into_iter().enumerate() {
             let properties = run.values.all(&one.attributes, number);
@@ -99,13 +99,10 @@ pub fn update(run: &mut Run) -> Outcome<()> {
 pub fn detach(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
     for one in &archive.classifications {
-        let find = Find::all().filter(run.own_classification(&one.name));
+        let find = Find::all().filter(run.classification_of(&one.name, None));
         for id in run.look_up(Method::FindByClassification, TypeKind::Entity, find, None)? {
             run.ask(Method::Declassify, Call::Declassify(id.clone(), Arc::clone(&one.name)))?;
-            let looked = run.look(&InstanceId::Entity(id.clone()))?;
-            if looked.classifications.iter().any(|name| **name == *one.name) {
-                return Err(format!("declassify {id}: wrong answer: it is still {}", one.name).into());
-            }
+            run.check_classified(&id, &one.name, false)?;
         }
     }
     Ok(())
@@ -119,10 +116,7 @@ impl Run<'_> {
         name: &Arc<str>,
         properties: Vec<(Arc<str>, Value)>,
     ) -> Outcome<()> {
-        let looked = self.look(&InstanceId::Entity(id.clone()))?;
-        if !looked.classifications.iter().any(|carried| **carried == **name) {
-            return Err(format!("classify {id}: wrong answer: it is not {name}").into());
-        }
+        self.check_classified(id, name, true)?;
         if let Some(book) = &mut self.book
             && let Some(kept) = book.entities.iter_mut().find(|kept| kept.id == *id)
         {

@@ -11,6 +11,8 @@ use crate::methods::row::Method;
 use crate::methods::run::Run;
 use crate::methods::values::Properties;
 
+use super::copies;
+
 /// Entities of each type: so many created here, and then as many copies.
 pub fn entities(run: &mut Run) -> Outcome<()> {
     let archive = run.archive;
@@ -23,6 +25,7 @@ pub fn entities(run: &mut Run) -> Outcome<()> {
             let id = only(answer)?;
             run.created(InstanceId::Entity(id), type_number, properties)?;
         }
+        copies::save_entities(run, type_number, one)?;
     }
     Ok(())
 }
@@ -42,6 +45,7 @@ pub fn relationships(run: &mut Run) -> Outcome<()> {
             let id = only(answer)?;
             run.created(InstanceId::Relationship(id), type_number, properties)?;
         }
+        copies::save_relationships(run, type_number, one)?;
     }
     Ok(())
 }
@@ -55,8 +59,8 @@ fn only(answer: Option<Answer>) -> Outcome<Id> {
 }
 
 impl Run<'_> {
-    /// Checks what was created here, and notes it.
-    fn created(&mut self, id: InstanceId, type_number: usize, properties: Properties) -> Outcome<()> {
+    /// Checks what was created, and notes it.
+    pub fn created(&mut self, id: InstanceId, type_number: usize, properties: Properties) -> Outcome<()> {
         let name = match &id {
             InstanceId::Entity(_) => Arc::clone(&self.archive.entities[type_number].name),
             InstanceId::Relationship(_) => Arc::clone(&self.archive.relationships[type_number].name),

@@ -29,7 +29,7 @@ pub fn purge(run: &mut Run) -> Outcome<()> {
             let link = NewRelationship::new(RELATIONSHIP, ids[0].clone(), leaf);
             calls.push(Call::CreateRelationship(link));
         }
-        calls.push(Call::Delete(hub.clone()));
+        calls.push(Call::Delete(hub.clone(), ENTITY.into()));
         run.target.load(calls)?;
         run.ask(Method::PurgeHub, Call::Purge(hub))?;
     }

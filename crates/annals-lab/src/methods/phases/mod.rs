@@ -1,11 +1,13 @@
 //! The phases of a run, in their order: each goes through all types before the next begins.
 
 pub mod create;
+pub mod copies;
 pub mod search;
 pub mod classify;
 pub mod update;
 pub mod read;
 pub mod graph;
+pub mod identity;
 pub mod remove;
 pub mod hub;
 
@@ -24,6 +26,7 @@ const PHASES: &[Phase] = &[
     ("create relationships", create::relationships),
     ("search relationships", |run| search::relationships(run, None)),
     ("classify", classify::attach),
+    ("save copies of classifications", copies::save_classifications),
     ("search classifications", classify::find),
     ("update entities", update::entities),
     ("update relationships", update::relationships),
@@ -38,7 +41,13 @@ const PHASES: &[Phase] = &[
     ("search relationships as of then", |run| search::relationships(run, run.mark)),
     ("graph queries", |run| graph::queries(run, None)),
     ("graph queries as of then", |run| graph::queries(run, run.mark)),
+    ("re-home entities", copies::rehome_entities),
+    ("re-home relationships", copies::rehome_relationships),
     ("declassify", classify::detach),
+    ("purge copies of classifications", copies::purge_classifications),
+    ("re-type entities", identity::retype_entities),
+    ("re-identify entities", identity::reidentify_entities),
+    ("re-identify relationships", identity::reidentify_relationships),
     ("delete relationships", remove::delete_relationships),
     ("delete entities", remove::delete_entities),
     ("restore entities", remove::restore_entities),

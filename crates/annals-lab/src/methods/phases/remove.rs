@@ -81,7 +81,11 @@ impl Run<'_> {
         let mut deleted = Vec::new();
         for id in self.look_up(look_up(kind), kind, find, None)? {
             let id = instance(kind, id);
-            if self.ask(method, Call::Delete(id.clone()))?.is_some() {
+            if !self.has_initial_status(&id)? {
+                continue;
+            }
+            let call = Call::Delete(id.clone(), type_name.into());
+            if self.ask(method, call)?.is_some() {
                 self.check_gone(&id)?;
                 deleted.push(id);
             }
@@ -106,11 +110,22 @@ impl Run<'_> {
         for id in self.delete(kind, type_name)? {
             self.ask(method, Call::Purge(id))?;
         }
-        Ok(())
+        let method = of_kind(kind, [Method::PurgeEntityCopy, Method::PurgeRelationshipCopy]);
+        self.purge_copies(look_up(kind), method, kind, type_name)
+    }
+
+    /// Entities are deleted only in the status that they begin with.
+    fn has_initial_status(&mut self, id: &InstanceId) -> Outcome<bool> {
+        if matches!(id, InstanceId::Relationship(_)) {
+            return Ok(true);
+        }
+        let looked = self.look(id)?;
+        let initial = self.archive.entities.iter().find(|one| *one.name == *looked.type_name);
+        Ok(initial.is_some_and(|one| *one.initial_status == *looked.status))
     }
 
     /// Errors: if it is still there.
-    fn check_gone(&mut self, id: &InstanceId) -> Outcome<()> {
+    pub fn check_gone(&mut self, id: &InstanceId) -> Outcome<()> {
         match self.target.look(id, None)? {
             None => Ok(()),
             Some(_) => Err(format!("delete {id}: wrong answer: it is still there").into()),

@@ -1,0 +1,243 @@
+//! Answers through the HTTP door of another process, over one connection that stays open.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant as Clock};
+
+use annals::{Id, InstanceId, Instant, TypeKind, Value};
+use serde_json::{Value as Json, json};
+
+use super::call::{Answer, Call, Looked, Target, Timed};
+use super::operation::{operation, value};
+use crate::Outcome;
+
+/// Longest time one answer may take.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// A client of `annals serve`.
+pub struct Http {
+    address: SocketAddr,
+    stream: BufReader<TcpStream>,
+}
+
+/// A request, ready to be sent.
+struct Request {
+    method: &'static str,
+    path: String,
+    body: String,
+}
+
+impl Http {
+    /// Connects.
+    pub fn connect(address: SocketAddr) -> Outcome<Http> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+        Ok(Http { address, stream: BufReader::new(stream) })
+    }
+
+    /// Sends all types in one transaction.
+    pub fn define_types(&mut self, lines: &str) -> Outcome<()> {
+        let types = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Json>, _>>()?;
+        let body = json!({ "types": types }).to_string();
+        let (status, answer) = self.send(&Request { method: "POST", path: "/v1/types".into(), body })?;
+        check(status, &answer)?;
+        Ok(())
+    }
+
+    /// Shape: status, body.
+    fn send(&mut self, request: &Request) -> Outcome<(u16, Vec<u8>)> {
+        let Request { method, path, body } = request;
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
+        if !body.is_empty() {
+            write!(head, "Content-Type: application/json\r\nContent-Length: {}\r\n", body.len())?;
+        }
+        head.push_str("\r\n");
+        head.push_str(body);
+        self.stream.get_mut().write_all(head.as_bytes())?;
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let status = line.split(' ').nth(1).and_then(|text| text.parse().ok());
+        let status = status.ok_or_else(|| format!("{path}: expected an answer of HTTP, found {line:?}"))?;
+        let (mut length, mut is_chunked) = (0, false);
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            let header = line.trim_end().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(text) = header.strip_prefix("content-length:") {
+                length = text.trim().parse()?;
+            }
+            is_chunked |= header == "transfer-encoding: chunked";
+        }
+        let answer = if is_chunked { self.chunks()? } else { self.bytes(length)? };
+        Ok((status, answer))
+    }
+
+    fn bytes(&mut self, length: usize) -> Outcome<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn chunks(&mut self) -> Outcome<Vec<u8>> {
+        let mut all = Vec::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim(), 16)?;
+            all.extend(self.bytes(length)?);
+            self.bytes(2)?;
+            if length == 0 {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+impl Target for Http {
+    fn call(&mut self, call: Call, then: Option<Instant>) -> Outcome<Timed> {
+        let request = request(&call, then);
+        let start = Clock::now();
+        let (status, body) = self.send(&request)?;
+        let elapsed = start.elapsed();
+        let answer = match status {
+            200..300 => Ok(answer(&call, &serde_json::from_slice(&body)?)?),
+            // What is not there is an answer, as it is of the engine.
+            404 | 410 if matches!(call, Call::Known(_) | Call::Summary(_) | Call::Get(_)) => {
+                Ok(Answer::default())
+            }
+            _ => Err(String::from_utf8_lossy(&body).into_owned()),
+        };
+        Ok(Timed { answer, elapsed })
+    }
+
+    fn load(&mut self, calls: Vec<Call>) -> Outcome<()> {
+        let operations: Vec<Json> = calls.iter().map(operation).collect();
+        let body = json!({ "operations": operations }).to_string();
+        let (status, answer) =
+            self.send(&Request { method: "POST", path: "/v1/transactions".into(), body })?;
+        check(status, &answer)
+    }
+
+    fn look(&mut self, id: &InstanceId, then: Option<Instant>) -> Outcome<Option<Looked>> {
+        let request = request(&Call::Get(id.clone()), then);
+        let (status, body) = self.send(&request)?;
+        if status == 404 || status == 410 {
+            return Ok(None);
+        }
+        check(status, &body)?;
+        let json: Json = serde_json::from_slice(&body)?;
+        let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
+        let names = json["classifications"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
+        let mut found: Vec<(String, Value)> = Vec::new();
+        for (name, one) in json["properties"].as_object().into_iter().flatten() {
+            found.push((name.clone(), value(one)?));
+        }
+        Ok(Some(Looked {
+            type_name: text("type"),
+            version: json["version"].as_u64().unwrap_or_default(),
+            status: text("status"),
+            home: json["home"].as_str().map(str::to_owned),
+            properties: found,
+            classifications: names.collect(),
+        }))
+    }
+}
+
+/// Errors: unless it is a success.
+fn check(status: u16, body: &[u8]) -> Outcome<()> {
+    if (200..300).contains(&status) {
+        return Ok(());
+    }
+    Err(format!("HTTP {status}: {}", String::from_utf8_lossy(body)).into())
+}
+
+fn request(call: &Call, then: Option<Instant>) -> Request {
+    let get = |path: String| {
+        let sign = if path.contains('?') { '&' } else { '?' };
+        let path = then.map_or(path.clone(), |then| format!("{path}{sign}at={then}"));
+        Request { method: "GET", path, body: String::new() }
+    };
+    match call {
+        Call::Known(id) | Call::Get(id) => get(path(id)),
+        Call::Summary(id) => get(format!("/v1/entities/{id}/summary")),
+        Call::Versions(id, limit) => get(format!("{}/history?limit={limit}", path(id))),
+        Call::RelationshipsOf(id, limit) => get(format!("/v1/entities/{id}/relationships?limit={limit}")),
+        Call::Neighborhood(id, depth) => {
+            get(format!("/v1/entities/{id}/neighborhood?direction=both&depthMax={depth}"))
+        }
+        Call::Related(id, limit) => get(format!("/v1/entities/{id}/related?direction=both&limit={limit}")),
+        Call::Linking(from, to) => get(format!("/v1/linking?direction=both&from={from}&to={to}")),
+        Call::Find(kind, find) => {
+            let mut body = json!({ "kind": kind_name(*kind), "q": find.to_string() });
+            if let Some(then) = then {
+                body["at"] = then.to_string().into();
+            }
+            Request { method: "POST", path: "/v1/find".into(), body: body.to_string() }
+        }
+        write => {
+            let body = json!({ "operations": [operation(write)] }).to_string();
+            Request { method: "POST", path: "/v1/transactions".into(), body }
+        }
+    }
+}
+
+fn path(id: &InstanceId) -> String {
+    match id {
+        InstanceId::Entity(id) => format!("/v1/entities/{id}"),
+        InstanceId::Relationship(id) => format!("/v1/relationships/{id}"),
+    }
+}
+
+fn kind_name(kind: TypeKind) -> &'static str {
+    kind.name()
+}
+
+/// What the body says.
+fn answer(call: &Call, json: &Json) -> Outcome<Answer> {
+    let ids = |key: &str| -> Outcome<Vec<Id>> {
+        let items = json[key].as_array().into_iter().flatten();
+        items.map(|item| Ok(Id::new(item["id"].as_str().or(item.as_str()).unwrap_or_default())?)).collect()
+    };
+    let mut found = Answer { next: json["next"].as_str().map(str::to_owned), ..Answer::default() };
+    match call {
+        Call::Known(_) | Call::Get(_) | Call::Summary(_) => {
+            found.ids = vec![Id::new(json["id"].as_str().unwrap_or_default())?];
+        }
+        Call::Versions(id, _) => {
+            let versions = json["items"].as_array().map_or(0, Vec::len);
+            found.ids = vec![id.id().clone(); versions];
+        }
+        Call::Neighborhood(..) | Call::Linking(..) => {
+            found.ids = ids("entities")?;
+            found.elements = found.ids.len() + json["relationships"].as_array().map_or(0, Vec::len);
+            return Ok(found);
+        }
+        call if call.is_write() => {
+            found.ids = ids("ids")?;
+            found.instant = json["instant"].as_str().map(str::parse).transpose()?;
+        }
+        _ => found.ids = ids("items")?,
+    }
+    found.elements = found.ids.len();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_as_of_an_instant_where_one_is_given() {
+        let id = InstanceId::Entity(Id::new("a").unwrap());
+        let then: Instant = "2026-01-01T00:00:00Z".parse().unwrap();
+        let get = request(&Call::Get(id.clone()), Some(then));
+        assert_eq!((get.method, get.path.as_str()), ("GET", "/v1/entities/a?at=2026-01-01T00:00:00Z"));
+        let history = request(&Call::Versions(id, 50), Some(then));
+        assert_eq!(history.path, "/v1/entities/a/history?limit=50&at=2026-01-01T00:00:00Z");
+    }
+}

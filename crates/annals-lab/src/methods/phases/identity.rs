@@ -1,0 +1,108 @@
+//! Changes what an instance is: its type, and its id.
+
+use annals::{Find, Id, InstanceId, TypeKind};
+
+use crate::Outcome;
+use crate::methods::call::Call;
+use crate::methods::row::Method;
+use crate::methods::run::Run;
+
+use super::update::instance;
+
+/// Relationships that are counted when an entity gets another id.
+const COUNTED_MAX: usize = 100_000;
+
+/// Takes the properties away, makes entities of each type ones of a subtype, and others ones of the type again.
+pub fn retype_entities(run: &mut Run) -> Outcome<()> {
+    let archive = run.archive;
+    for one in &archive.entities {
+        let find = Find::of(&one.name).filter(run.own());
+        let found = run.look_up(Method::FindEntitiesByProperty, TypeKind::Entity, find, None)?;
+        let ids: Vec<InstanceId> = found.into_iter().map(InstanceId::Entity).collect();
+        if let Some(subtype) = one.subtypes.first() {
+            for id in &ids {
+                run.done(Method::NullProperties, Call::Replace(id.clone(), Vec::new()))?;
+            }
+            for id in &ids {
+                run.retype(Method::RetypeToSubtype, id, &archive.entities[*subtype].name)?;
+            }
+        }
+        if one.supertype.is_some() {
+            for id in &ids {
+                run.retype(Method::RetypeToSupertype, id, &one.name)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives entities of each type another id.
+pub fn reidentify_entities(run: &mut Run) -> Outcome<()> {
+    let archive = run.archive;
+    for one in &archive.entities {
+        run.reidentify(
+            Method::FindEntitiesByProperty,
+            Method::ReidentifyEntity,
+            TypeKind::Entity,
+            &one.name,
+        )?;
+    }
+    Ok(())
+}
+
+/// The same of relationships.
+pub fn reidentify_relationships(run: &mut Run) -> Outcome<()> {
+    let archive = run.archive;
+    let (look_up, method) = (Method::FindRelationshipsByProperty, Method::ReidentifyRelationship);
+    for one in &archive.relationships {
+        run.reidentify(look_up, method, TypeKind::Relationship, &one.name)?;
+    }
+    Ok(())
+}
+
+impl Run<'_> {
+    /// Refused where a relationship or a classification does not fit the type: the original looks at neither.
+    fn retype(&mut self, method: Method, id: &InstanceId, type_name: &str) -> Outcome<()> {
+        if self.ask(method, Call::Retype(id.clone(), type_name.into()))?.is_some() {
+            let found = self.look(id)?.type_name;
+            if found != type_name {
+                return Err(format!("retype {id}: wrong answer: expected {type_name}, found {found}").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn reidentify(
+        &mut self,
+        look_up: Method,
+        method: Method,
+        kind: TypeKind,
+        type_name: &str,
+    ) -> Outcome<()> {
+        let find = Find::of(type_name).filter(self.own());
+        for id in self.look_up(look_up, kind, find, None)? {
+            let new = self.values.id();
+            let (old_id, new_id) = (instance(kind, id.clone()), instance(kind, new.clone()));
+            let before = (self.look(&old_id)?, self.degree(kind, &id)?);
+            self.done(method, Call::Reidentify(old_id.clone(), new.clone()))?;
+            self.check_gone(&old_id)?;
+            let mut after = (self.look(&new_id)?, self.degree(kind, &new)?);
+            after.0.version -= 1;
+            if after != before {
+                return Err(
+                    format!("reidentify {id}: wrong answer: it was {before:?}, and is {after:?}").into()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// How many relationships an entity has, up to a bound.
+    fn degree(&mut self, kind: TypeKind, id: &Id) -> Outcome<usize> {
+        if kind == TypeKind::Relationship {
+            return Ok(0);
+        }
+        let timed = self.target.call(Call::RelationshipsOf(id.clone(), COUNTED_MAX), None)?;
+        Ok(timed.answer?.elements)
+    }
+}
