@@ -40,7 +40,7 @@ pub struct Global {
 #[derive(Args, Clone, Debug, Default)]
 pub struct AsOfArguments {
     /// As the repository was after this position
-    #[arg(long, value_name = "N", conflicts_with = "at", help_heading = "Time")]
+    #[arg(long, value_name = "N", help_heading = "Time")]
     pub at_position: Option<u64>,
     /// As the repository was at this instant (RFC 3339 or a date)
     #[arg(long, value_name = "INSTANT", help_heading = "Time")]
@@ -59,6 +59,20 @@ impl AsOfArguments {
             valid: self.valid_at,
         })
     }
+}
+
+/// Who writes, why, and from when it is true.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SignatureArguments {
+    /// Who writes
+    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+    pub author: String,
+    /// Why
+    #[arg(long, short = 'm', default_value = "")]
+    pub message: String,
+    /// From when it is true, unless an operation says otherwise
+    #[arg(long, value_name = "INSTANT")]
+    pub valid_from: Option<Instant>,
 }
 
 /// What every command is given.

@@ -1,4 +1,4 @@
-//! Runs every file of `scenarios/` through the Rust API and through HTTP. `scenarios/README.md` describes the format.
+//! Runs every file of `scenarios/` through the Rust API, through HTTP and through the command line. `scenarios/README.md` describes the format.
 
 #[path = "../src/wire/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the binary uses the rest")]
@@ -7,6 +7,7 @@ mod wire;
 mod support;
 
 mod scenarios {
+    pub mod cli_door;
     pub mod http_door;
     pub mod matching;
     pub mod rust_door;
@@ -15,6 +16,7 @@ mod scenarios {
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use scenarios::cli_door::CliDoor;
 use scenarios::http_door::HttpDoor;
 use scenarios::matching::check;
 use scenarios::rust_door::RustDoor;
@@ -42,6 +44,14 @@ fn every_scenario_holds_through_http() {
     for (path, scenario) in scenario_files() {
         let folder = tempfile::tempdir().unwrap();
         run(&path, &scenario, &mut HttpDoor::open(folder.path()));
+    }
+}
+
+#[test]
+fn every_scenario_holds_through_the_command_line() {
+    for (path, scenario) in scenario_files() {
+        let folder = tempfile::tempdir().unwrap();
+        run(&path, &scenario, &mut CliDoor::open(folder.path()));
     }
 }
 

@@ -3,11 +3,11 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use annals::{Error, ErrorKind, Instant, Result, Transaction};
+use annals::{Error, ErrorKind, Id, Instant, Repository, Result, Transaction};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use crate::context::Context;
+use crate::context::{Context, SignatureArguments};
 use crate::import::Source;
 use crate::output::count;
 use crate::stop::Outcome;
@@ -34,43 +34,29 @@ pub struct Arguments {
     /// Check everything, write nothing
     #[arg(long = "dry-run")]
     is_dry_run: bool,
-    /// Who writes
-    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
-    author: String,
-    /// Why
-    #[arg(long, short = 'm', default_value = "")]
-    message: String,
-    /// From when it is true, unless an operation says otherwise
-    #[arg(long, value_name = "INSTANT")]
-    valid_from: Option<Instant>,
+    #[command(flatten)]
+    signature: SignatureArguments,
 }
 
-/// Commits the operations.
+/// Commits the operations, or checks them.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let operations = read_operations(arguments)?;
     let repository = context.open_or_create()?;
-    let mut transaction = repository.transaction();
-    transaction.author(&arguments.author).message(&arguments.message);
-    let mut ids = Vec::new();
-    for (index, operation) in operations.iter().enumerate() {
-        let id = add(&mut transaction, operation, arguments.valid_from)
-            .map_err(|error| error.with("operation", index))?;
-        ids.push(id);
+    match arguments.is_dry_run {
+        true => dry_run(context, &repository, &operations, &arguments.signature),
+        false => commit(context, repository, &operations, &arguments.signature),
     }
+}
+
+/// Commits operations in their JSON form, and says so.
+pub fn commit(
+    context: &mut Context,
+    repository: Repository,
+    operations: &[Json],
+    signature: &SignatureArguments,
+) -> Outcome {
+    let (transaction, ids) = collect(&repository, operations, signature)?;
     let changes_count = transaction.changes_count() as u64;
-    if arguments.is_dry_run {
-        let snapshot = transaction.dry_run()?;
-        if context.output.is_json() {
-            return context.output.json(&json!({ "dryRun": true, "changes": changes_count, "ids": ids }));
-        }
-        let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
-        return context.output.line(format!(
-            "would apply {} operations, leaving {} entities and {} relationships; nothing was written",
-            count(changes_count),
-            count(entities),
-            count(relationships)
-        ));
-    }
     let receipt = transaction.commit()?;
     repository.close()?;
     if context.output.is_json() {
@@ -87,6 +73,52 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         receipt.position,
         receipt.instant
     ))
+}
+
+fn dry_run(
+    context: &mut Context,
+    repository: &Repository,
+    operations: &[Json],
+    signature: &SignatureArguments,
+) -> Outcome {
+    let (transaction, ids) = collect(repository, operations, signature)?;
+    let changes_count = transaction.changes_count() as u64;
+    let snapshot = transaction.dry_run()?;
+    let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
+    if context.output.is_json() {
+        return context.output.json(&json!({
+            "dryRun": true,
+            "changes": changes_count,
+            "ids": ids,
+            "entities": entities,
+            "relationships": relationships,
+        }));
+    }
+    context.output.line(format!(
+        "would apply {} operations, leaving {} entities and {} relationships; nothing was written",
+        count(changes_count),
+        count(entities),
+        count(relationships)
+    ))
+}
+
+/// A transaction of these operations.
+///
+/// Shape: beside it, for each operation the id it is about, fresh ones too; null for operations on types.
+fn collect(
+    repository: &Repository,
+    operations: &[Json],
+    signature: &SignatureArguments,
+) -> Result<(Transaction, Vec<Json>)> {
+    let mut transaction = repository.transaction();
+    transaction.author(&signature.author).message(&signature.message);
+    let mut ids = Vec::new();
+    for (index, operation) in operations.iter().enumerate() {
+        let id = add(&mut transaction, operation, signature.valid_from)
+            .map_err(|error| error.with("operation", index))?;
+        ids.push(id.map_or(Json::Null, |id| id.to_string().into()));
+    }
+    Ok((transaction, ids))
 }
 
 fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
@@ -109,8 +141,8 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
 }
 
 /// Adds one operation; returns the id it is about.
-fn add(transaction: &mut Transaction, json: &Json, valid_from: Option<Instant>) -> Result<Json> {
+fn add(transaction: &mut Transaction, json: &Json, valid_from: Option<Instant>) -> Result<Option<Id>> {
     let operation = operation_from_json(json)?;
-    operation.add_to(transaction, valid_from)?;
-    Ok(operation.id().map_or(Json::Null, |id| id.to_string().into()))
+    let created = operation.add_to(transaction, valid_from)?;
+    Ok(created.or_else(|| operation.id()))
 }

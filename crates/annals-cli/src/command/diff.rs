@@ -4,7 +4,7 @@ use annals::{Difference, Error, ErrorKind, Id, InstanceChange, Position, Propert
 use clap::Args;
 
 use super::selection::InstanceArgument;
-use crate::context::Context;
+use crate::context::{AsOfArguments, Context};
 use crate::output::{one_line, value_to_text};
 use crate::stop::Outcome;
 use crate::wire::{difference_to_json, instance_change_to_json};
@@ -30,12 +30,14 @@ pub struct Arguments {
     /// Compare the repository at two positions instead
     #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "id")]
     positions: Option<Vec<u64>>,
+    #[command(flatten)]
+    as_of: AsOfArguments,
 }
 
 /// Prints the differences.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = repository.snapshot();
+    let snapshot = arguments.as_of.snapshot(&repository)?;
     if let Some(positions) = &arguments.positions {
         let (from, to) = (Position(positions[0]), Position(positions[1]));
         if to > snapshot.position() {

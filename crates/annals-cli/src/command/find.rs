@@ -1,13 +1,16 @@
 //! `annals find`: entities or relationships by a search.
 
-use annals::{Deleted, Expression, Find, Result};
+use annals::{Deleted, Error, ErrorKind, Expression, Find, Result};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, entity_row, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{entity_to_json, explanation_to_json, order_from_text, relationship_to_json};
+use crate::wire::{
+    entity_to_json, explanation_to_json, expression_from_json, find_from_json, object, order_from_text,
+    relationship_to_json,
+};
 
 /// Find entities, or relationships, by type, properties, classifications and links
 #[derive(Args, Debug)]
@@ -21,7 +24,8 @@ Conditions:
   name is null   name is not null   tags has red   @createdAt > 2025-01-01   @version > 1
   is package     classified essential (since > 1996)     has out depends to (name = libc6)
 joined by and, or, not, all(…), any(…), none(…). Quote texts with blanks or signs: name = 'a b'.
-Instead of one text, give a type and conditions one by one; all of them must hold.
+Instead of one text, give a type and conditions one by one; all of them must hold. What begins with { is JSON:
+as the first a whole search, behind it a condition.
 
 Examples:
   annals find package                                  every package, page by page
@@ -155,12 +159,19 @@ const CLAUSES: [&str; 8] = ["where", "only", "order", "limit", "offset", "after"
 
 fn search(arguments: &Arguments) -> Result<Find> {
     let terms = &arguments.terms;
-    let is_one = terms.iter().any(|term| CLAUSES.contains(&term.as_str()));
+    let is_json = |term: &String| term.starts_with('{');
+    let is_one = !terms.iter().any(is_json) && terms.iter().any(|term| CLAUSES.contains(&term.as_str()));
     let mut find = if is_one { Find::parse(&terms.join(" "))? } else { Find::all() };
     if !is_one && let Some((first, conditions)) = terms.split_first() {
-        find = Find::parse(first)?;
+        find = match is_json(first) {
+            true => find_from_json(object(&json_from_text(first)?, "search")?)?,
+            false => Find::parse(first)?,
+        };
         for condition in conditions {
-            find = find.filter(Expression::parse(condition)?);
+            find = find.filter(match is_json(condition) {
+                true => expression_from_json(&json_from_text(condition)?)?,
+                false => Expression::parse(condition)?,
+            });
         }
     }
     if let Some(name) = &arguments.classified {
@@ -182,4 +193,10 @@ fn search(arguments: &Arguments) -> Result<Find> {
         find.after.clone_from(&arguments.after);
     }
     Ok(find)
+}
+
+fn json_from_text(text: &str) -> Result<Json> {
+    serde_json::from_str(text).map_err(|error| {
+        Error::new(ErrorKind::InvalidArgument, format!("search: expected JSON behind {{, found {error}"))
+    })
 }

@@ -19,6 +19,7 @@ mod follow;
 mod types;
 mod stats;
 mod apply;
+mod classify;
 mod check;
 mod backup;
 mod restore;
@@ -78,6 +79,8 @@ enum Command {
     Types(types::Arguments),
     Stats(stats::Arguments),
     Apply(apply::Arguments),
+    Classify(classify::Classify),
+    Declassify(classify::Declassify),
     Check(check::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
@@ -108,6 +111,8 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Types(arguments) => types::run(&mut context, arguments),
         Command::Stats(arguments) => stats::run(&mut context, arguments),
         Command::Apply(arguments) => apply::run(&mut context, arguments),
+        Command::Classify(classify) => classify.run(&mut context),
+        Command::Declassify(declassify) => declassify.run(&mut context),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, properties_summary};
+use crate::output::{Table, count, properties_summary};
 use crate::stop::Outcome;
 use crate::wire::{entity_to_json, relationship_to_json};
 
@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Continue behind this relationship; needs --direction out or in
     #[arg(long, value_name = "RELATIONSHIP")]
     after: Option<Id>,
+    /// Only say how many
+    #[arg(long = "count", conflicts_with = "after")]
+    is_count: bool,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
@@ -46,6 +49,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
+    if arguments.is_count {
+        return print_count(context, arguments, &snapshot);
+    }
     let mut table = Table::new(&["", "TYPE", "ENTITY", "PROPERTIES"]);
     let mut next = Vec::new();
     for direction in arguments.direction.directions() {
@@ -62,6 +68,17 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
     }
     Ok(())
+}
+
+fn print_count(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot) -> Outcome {
+    let mut neighbors_count = 0;
+    for direction in arguments.direction.directions() {
+        neighbors_count += snapshot.degree(&arguments.id, direction, arguments.type_name.as_deref())?;
+    }
+    if context.output.is_json() {
+        return context.output.json(&json!({ "count": neighbors_count }));
+    }
+    context.output.line(count(neighbors_count as u64))
 }
 
 /// Adds the neighbours in one direction; returns where the next page starts.

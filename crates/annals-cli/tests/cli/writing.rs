@@ -33,6 +33,32 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn a_classification_is_put_on_changed_and_taken_off() {
+    let place = Place::with_people();
+    assert!(place.ok(&["classify", "charles", "famous", "rank=2", "for=\"2\""]).contains("at position 4"));
+    let famous = |id: &str| place.json_one(&["get", id])["classifications"]["famous"]["properties"].clone();
+    assert_eq!(famous("charles"), json!({"rank": 2, "for": "2"}));
+    place.ok(&[
+        "classify", "charles", "famous", "--update", "rank=3", "for=null", "-m", "why", "--author", "me",
+    ]);
+    assert_eq!(famous("charles"), json!({"rank": 3}));
+    let history = place.json(&["history", "charles", "--limit", "1"]);
+    assert_eq!((&history[0]["author"], &history[0]["message"]), (&json!("me"), &json!("why")));
+    place.ok(&["declassify", "charles", "famous"]);
+    assert_eq!(famous("charles"), json!(null));
+    for (arguments, code) in [
+        (&["classify", "charles", "famous", "rank"][..], 2),
+        (&["classify", "charles", "famous", "rank=null"], 2),
+        (&["classify", "ada", "famous"], 1),
+        (&["declassify", "charles", "famous"], 3),
+        (&["declassify", "nobody", "famous"], 3),
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, code, "{arguments:?}: {done:?}");
+    }
+}
+
+#[test]
 fn a_backup_is_a_repository_and_restores() {
     let place = Place::with_people();
     assert_eq!(place.json_one(&["backup", "copy"])["position"], 3);

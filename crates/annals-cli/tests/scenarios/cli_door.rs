@@ -1,0 +1,334 @@
+//! Scenarios through the command line: each step is a process of its own, or two if it also counts.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value as Json, json};
+
+use crate::{Door, Outcome};
+
+/// A repository of its own.
+pub struct CliDoor(PathBuf);
+
+/// What a command answered: its lines, and the kind of the error it ended with.
+struct Done {
+    lines: Vec<Json>,
+    failure: Option<Failure>,
+}
+
+struct Failure {
+    kind: String,
+    text: String,
+}
+
+impl CliDoor {
+    /// An empty repository: `apply` creates one.
+    pub fn open(folder: &Path) -> CliDoor {
+        let door = CliDoor(folder.join("repository"));
+        door.run(&["apply", "-"], "[]").one().unwrap();
+        door
+    }
+
+    /// Runs `annals --json` with these arguments and this input.
+    fn run<A: AsRef<str>>(&self, arguments: &[A], input: &str) -> Done {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_annals"))
+            .args(["--json", "--repository"])
+            .arg(&self.0)
+            .args(arguments.iter().map(AsRef::as_ref))
+            .env_remove("ANNALS_AUTHOR")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        // What is refused at once is not read.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(stderr).unwrap();
+        let lines = String::from_utf8(stdout).unwrap();
+        let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let failure = (!status.success()).then(|| {
+            let error: Json = serde_json::from_str(stderr.lines().last().unwrap_or_default())
+                .unwrap_or_else(|error| panic!("{error} in {stderr:?}"));
+            let text = |name: &str| error["error"][name].as_str().unwrap().to_owned();
+            assert_ne!(text("kind"), "usage", "the command line takes what scenarios ask for: {stderr}");
+            Failure { kind: text("kind"), text: text("text") }
+        });
+        Done { lines, failure }
+    }
+
+    fn read(&self, arguments: Vec<String>) -> Done {
+        self.run(&arguments, "")
+    }
+
+    fn commit(&self, step: &Json) -> Outcome {
+        let operations = step["operations"].as_array().unwrap();
+        let (arguments, input) = match &operations[..] {
+            [one] if step["dryRun"] != true && classification(one).is_some() => {
+                (classification(one).unwrap(), String::new())
+            }
+            _ => (words(["apply", "-"]), step["operations"].to_string()),
+        };
+        let mut arguments = [arguments, options(step, &["author", "message", "validFrom"])].concat();
+        if step["dryRun"] == true {
+            arguments.push("--dry-run".into());
+        }
+        self.run(&arguments, &input).one()
+    }
+
+    /// A part of the graph, from its lines.
+    fn subgraph(&self, arguments: Vec<String>) -> Outcome {
+        let lines = self.read(arguments).all()?;
+        let (entities, relationships): (Vec<Json>, Vec<Json>) =
+            lines.into_iter().partition(|line| line.get("entity").is_some());
+        let relationships: Vec<Json> =
+            relationships.into_iter().map(|line| line["relationship"].clone()).collect();
+        Ok(json!({
+            "entitiesCount": entities.len(),
+            "relationshipsCount": relationships.len(),
+            "entities": entities,
+            "relationships": relationships,
+        }))
+    }
+
+    /// A page, and how many there are on all pages if the step asks for it.
+    fn counted_page(&self, step: &Json, arguments: &[String], paging: &[String]) -> Outcome {
+        let mut page = self.read([arguments, paging].concat()).page()?;
+        if step["count"] == true {
+            let counted = self.read([arguments, &words(["--count"])].concat()).one()?;
+            page["count"] = counted["count"].clone();
+        }
+        Ok(page)
+    }
+
+    fn find(&self, step: &Json) -> Outcome {
+        let verb = step["do"].as_str().unwrap();
+        let mut arguments = vec!["find".to_owned()];
+        let of_text = ["only", "where", "orderBy", "classified", "type"];
+        let is_text = |json: &Json| match json {
+            Json::Array(parts) => parts.iter().all(Json::is_string),
+            part => part.is_null() || part.is_string(),
+        };
+        if of_text.iter().all(|name| is_text(&step[*name])) && step["q"].is_null() {
+            let types = texts(&step["type"]).join(", ");
+            let only = texts(&step["only"]).join(", ");
+            let types = if types.is_empty() { "*".to_owned() } else { types };
+            arguments.push(if only.is_empty() { types } else { format!("{types} only {only}") });
+            arguments.extend(texts(&step["where"]));
+            arguments.extend(texts(&step["orderBy"]).iter().map(|key| format!("--order-by={key}")));
+            arguments.extend(options(step, &["classified"]));
+        } else {
+            let names = ["q", "type", "only", "classified", "where", "orderBy"];
+            let known = names.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
+            arguments.push(Json::Object(known.collect()).to_string());
+        }
+        arguments.extend(options(step, &["deleted", "limit", "offset", "after"]));
+        arguments.extend(options(step, TIMES));
+        if step["kind"] == "relationship" {
+            arguments.push("--relationships".into());
+        }
+        if verb == "find" {
+            return self.read(arguments).page();
+        }
+        arguments.push(format!("--{verb}"));
+        self.read(arguments).one()
+    }
+}
+
+impl Door for CliDoor {
+    fn perform(&mut self, step: &Json) -> Outcome {
+        let text = |name: &str| step[name].as_str().unwrap_or_default().to_owned();
+        let verb = text("do");
+        let of_instance = |command: &str| {
+            let mut arguments = words([command, &text("id")]);
+            if step["kind"] == "relationship" {
+                arguments.push("--relationship".into());
+            }
+            [arguments, options(step, TIMES)].concat()
+        };
+        let of_entity = |command: &str, names: &[&str]| {
+            [words([command, &text("id")]), options(step, &[names, TIMES].concat())].concat()
+        };
+        let of_two = |command: &str, names: &[&str]| {
+            let arguments = words([command, &text("from"), &text("to")]);
+            [arguments, options(step, &[names, TIMES].concat())].concat()
+        };
+        match verb.as_str() {
+            "commit" => self.commit(step),
+            "get" => match self.read(of_instance("get")).one() {
+                Err(kind) if ["not-found", "deleted"].contains(&kind.as_str()) => Ok(Json::Null),
+                other => other,
+            },
+            "version" => {
+                let number = words(["--version", &step["number"].to_string()]);
+                self.read([of_instance("get"), number].concat()).one()
+            }
+            "history" => self.read(of_instance("history")).page(),
+            "difference" => {
+                let versions = words([&step["from"].to_string(), &step["to"].to_string()]);
+                self.read([of_instance("diff"), versions].concat()).one()
+            }
+            "changes" => {
+                let positions = [step["from"].to_string(), step["to"].to_string()];
+                let arguments = words(["diff", "--positions", &positions[0], &positions[1]]);
+                self.read([arguments, options(step, TIMES)].concat()).items()
+            }
+            "neighbors" => {
+                let mut arguments = of_entity("neighbors", &["type", "limit", "after"]);
+                arguments.extend(words(["--direction", step["direction"].as_str().unwrap_or("out")]));
+                self.read(arguments).page()
+            }
+            "degree" => {
+                let mut arguments = of_entity("neighbors", &["type"]);
+                arguments.extend(words(["--count", "--direction"]));
+                arguments.push(step["direction"].as_str().unwrap_or("out").into());
+                self.read(arguments).one().map(|counted| json!({ "degree": counted["count"] }))
+            }
+            "reach" => self.read(of_entity("reach", WALK)).items(),
+            "path" => match self.read(of_two("path", WALK)).paths()?.pop() {
+                Some(mut path) => {
+                    path["found"] = true.into();
+                    Ok(path)
+                }
+                None => Ok(json!({ "found": false, "start": null, "steps": [] })),
+            },
+            "paths" => {
+                let mut arguments = of_two("path", &[WALK, &["weight"]].concat());
+                arguments.push(format!("--count={}", step["limit"].as_u64().unwrap_or(10)));
+                Ok(json!({ "items": self.read(arguments).paths()? }))
+            }
+            "relationships" => {
+                let arguments = of_entity("relationships", &["direction", "types", "statuses", "orderBy"]);
+                self.counted_page(step, &arguments, &options(step, &["skip", "limit", "after"]))
+            }
+            "related" => {
+                let arguments = of_entity("related", &[WALK, &["orderBy"]].concat());
+                let mut paging = options(step, &["limit"]);
+                paging.extend(step.get("after").map(|after| format!("--skip={after}")));
+                self.counted_page(step, &arguments, &paging)
+            }
+            "neighborhood" => self.subgraph(of_entity("neighborhood", WALK)),
+            "linking" => self.subgraph(of_two("linking", WALK)),
+            "shared" => self.read(of_two("shared", WALK)).items(),
+            "types" => {
+                let names = [&["typeKind", "externalId"], TIMES].concat();
+                self.read([words(["types"]), options(step, &names)].concat()).items()
+            }
+            "verify-type" => {
+                let arguments = [words(["types", "verify", "-"]), options(step, TIMES)].concat();
+                let done = self.run(&arguments, &step["definition"].to_string());
+                // What is missing or in conflict is told, and then the command fails.
+                match done.failure {
+                    Some(failure) if done.lines.is_empty() => Err(failure.kind),
+                    _ => Ok(done.lines[0].clone()),
+                }
+            }
+            "find" | "count" | "explain" => self.find(step),
+            other => panic!("unknown step {other:?}"),
+        }
+    }
+}
+
+impl Done {
+    /// Its lines, if it did not fail.
+    fn all(self) -> Result<Vec<Json>, String> {
+        match self.failure {
+            Some(failure) => Err(failure.kind),
+            None => Ok(self.lines),
+        }
+    }
+
+    /// Its one line.
+    fn one(self) -> Outcome {
+        let mut lines = self.all()?;
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        Ok(lines.remove(0))
+    }
+
+    /// Its lines as a list.
+    fn items(self) -> Outcome {
+        let items = self.all()?;
+        Ok(json!({ "count": items.len(), "items": items, "next": null }))
+    }
+
+    /// Its lines as a page: the last one may say where the next page begins.
+    fn page(self) -> Outcome {
+        let mut items = self.all()?;
+        let next = items.pop_if(|last| last.get("next").is_some());
+        Ok(json!({ "items": items, "next": next.map(|next| next["next"].clone()) }))
+    }
+
+    /// Its lines as paths. That there is none is a failure of the command, as of `grep`.
+    fn paths(self) -> Result<Vec<Json>, String> {
+        match &self.failure {
+            Some(failure) if failure.text.starts_with("no path from") => Ok(Vec::new()),
+            _ => self.all(),
+        }
+    }
+}
+
+const TIMES: &[&str] = &["atPosition", "at", "validAt"];
+const WALK: &[&str] =
+    &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
+
+/// `annals classify` or `annals declassify`, if that is what the operation does.
+fn classification(operation: &Json) -> Option<Vec<String>> {
+    let fields = operation.as_object()?;
+    let command = match operation["action"].as_str()? {
+        "classify" | "reclassify" => "classify",
+        "declassify" => "declassify",
+        _ => return None,
+    };
+    let known = ["action", "id", "classification", "properties", "patch"];
+    let named = fields.get("properties").or_else(|| fields.get("patch"));
+    if fields.keys().any(|name| !known.contains(&name.as_str()))
+        || named.is_some_and(|named| !named.is_object())
+    {
+        return None;
+    }
+    let mut arguments = words([command, operation["id"].as_str()?, operation["classification"].as_str()?]);
+    let pairs = named.and_then(Json::as_object).into_iter().flatten();
+    arguments.extend(pairs.map(|(name, value)| format!("{name}={value}")));
+    if operation["action"] == "reclassify" {
+        arguments.push("--update".into());
+    }
+    Some(arguments)
+}
+
+/// Members of a step as options: `depthMax` as `--depth-max`, lists as repeated options.
+fn options(step: &Json, names: &[&str]) -> Vec<String> {
+    let mut options = Vec::new();
+    for name in names {
+        let option = match *name {
+            "types" => "type".into(),
+            "entityTypes" => "entity-type".into(),
+            "statuses" => "status".into(),
+            "typeKind" => "kind".into(),
+            name => with_hyphens(name),
+        };
+        options.extend(texts(&step[*name]).iter().map(|text| format!("--{option}={text}")));
+    }
+    options
+}
+
+fn with_hyphens(name: &str) -> String {
+    let one = |letter: char| match letter.is_ascii_uppercase() {
+        true => format!("-{}", letter.to_ascii_lowercase()),
+        false => letter.to_string(),
+    };
+    name.chars().map(one).collect()
+}
+
+fn texts(json: &Json) -> Vec<String> {
+    match json {
+        Json::Null => Vec::new(),
+        Json::Array(parts) => parts.iter().flat_map(texts).collect(),
+        Json::String(text) => vec![text.clone()],
+        other => vec![other.to_string()],
+    }
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).into()
+}
