@@ -34,8 +34,9 @@ pub fn compare_all(snapshot: &Snapshot, model: &Reference, view: View) {
 }
 
 fn compare_entity(found: &Entity<'_>, known: &Known, expected: &Version) {
+    assert_eq!(found.status_name(), expected.shape.status_name, "status of {}", found.id());
     let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
-    let wanted = (&*known.type_name, expected.number, expected.position, expected.valid_from);
+    let wanted = (&*expected.shape.type_name, expected.number, expected.position, expected.valid_from);
     assert_eq!(header, wanted, "header of {}", found.id());
     assert_eq!(pair(&found.created()), known.created, "created {}", found.id());
     assert_eq!(pair(&found.updated()), expected.updated, "updated {}", found.id());
@@ -57,12 +58,13 @@ fn compare_entity(found: &Entity<'_>, known: &Known, expected: &Version) {
 }
 
 fn compare_relationship(found: &Relationship<'_>, known: &Known, expected: &Version) {
+    assert_eq!(found.status_name(), expected.shape.status_name, "status of {}", found.id());
     let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
-    let wanted = (&*known.type_name, expected.number, expected.position, expected.valid_from);
+    let wanted = (&*expected.shape.type_name, expected.number, expected.position, expected.valid_from);
     assert_eq!(header, wanted, "header of {}", found.id());
     assert_eq!(pair(&found.created()), known.created, "created {}", found.id());
     assert_eq!(pair(&found.updated()), expected.updated, "updated {}", found.id());
-    let (from, to) = known.ends.as_ref().expect("a relationship has ends");
+    let (from, to) = expected.shape.ends.as_ref().expect("a relationship has ends");
     assert_eq!((found.from(), found.to()), (from, to), "ends of {}", found.id());
     assert_eq!(properties_of(found.properties()), expected.image.properties, "content of {}", found.id());
 }
@@ -85,11 +87,12 @@ fn neighbors_of<'m>(
 ) -> Vec<(&'m Id, &'m Id)> {
     let mut found: Vec<(&str, u64, &Id, &Id)> = Vec::new();
     for (relationship, known) in &model.relationships {
-        let (from, to) = known.ends.as_ref().expect("a relationship has ends");
+        let Some(version) = known.live(view) else { continue };
+        let (from, to) = version.shape.ends.as_ref().expect("a relationship has ends");
         let (own, other) = if direction == Direction::Out { (from, to) } else { (to, from) };
-        let is_wanted = types.is_none_or(|types| types.contains(&known.type_name));
-        if own == id && is_wanted && known.live(view).is_some() {
-            found.push((&known.type_name, known.age, relationship, other));
+        let is_wanted = types.is_none_or(|types| types.contains(&version.shape.type_name));
+        if own == id && is_wanted {
+            found.push((&version.shape.type_name, known.age, relationship, other));
         }
     }
     found.sort_unstable();
@@ -146,7 +149,10 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
             message: model.messages[version.position as usize - 1].as_str().into(),
             valid_from: Instant::from_micros(version.valid_from).unwrap(),
             status: version.status,
-            status_name: version.status.name().into(),
+            status_name: match version.status {
+                Status::Deleted => "deleted".into(),
+                _ => version.shape.status_name.as_str().into(),
+            },
             verb: version.verb,
             is_in_force: in_force == Some(version.number),
         })
@@ -158,8 +164,8 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
 fn compare_counts(snapshot: &Snapshot, model: &Reference, view: View) {
     let live = |table: &BTreeMap<Id, Known>| {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for known in table.values().filter(|known| known.live(view).is_some()) {
-            *counts.entry(known.type_name.clone()).or_default() += 1;
+        for version in table.values().filter_map(|known| known.live(view)) {
+            *counts.entry(version.shape.type_name.clone()).or_default() += 1;
         }
         counts
     };

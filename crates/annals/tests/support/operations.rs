@@ -187,7 +187,7 @@ impl Generator {
 
     fn untimed(&mut self) -> Operation {
         let creates = if self.shape == Shape::WideHub { 60 } else { 0 };
-        Operation::Act(match self.random.below(100 + creates) {
+        Operation::Act(match self.random.below(106 + creates) {
             0..=11 => {
                 let mut new = NewEntity::new(ENTITY_TYPES[self.random.below(ENTITY_TYPES.len())]);
                 new.id = self.entity();
@@ -197,7 +197,30 @@ impl Generator {
                 }
                 Action::CreateEntity(new)
             }
-            12..=26 | 100.. => {
+            100..=101 => {
+                let status = *self.random.choose(&["active", "draft", "approved"]);
+                Action::SetStatus(self.instance(), status.into())
+            }
+            102..=103 => {
+                let instance = self.instance();
+                let names = match instance {
+                    InstanceId::Entity(_) => ENTITY_TYPES,
+                    InstanceId::Relationship(_) => RELATIONSHIP_TYPES,
+                };
+                Action::Retype(instance, (*self.random.choose(&names)).into())
+            }
+            104..=105 => {
+                let count = self.relationships_count();
+                let id = relationship_id(self.random.below(count));
+                let (from, to) = (self.entity(), self.entity());
+                match self.random.below(4) {
+                    0 => Action::Relink(id, Some(from), Some(to)),
+                    1 => Action::Relink(id, Some(from), None),
+                    2 => Action::Relink(id, None, Some(to)),
+                    _ => Action::Relink(id, None, None),
+                }
+            }
+            12..=26 | 106.. => {
                 let (from, to) = (self.entity(), self.entity());
                 let type_name = RELATIONSHIP_TYPES[self.random.below(RELATIONSHIP_TYPES.len())];
                 let mut new = NewRelationship::new(type_name, from, to);

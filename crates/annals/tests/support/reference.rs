@@ -6,6 +6,7 @@ use std::sync::Arc;
 use annals::*;
 
 use super::operations::{Operation, Timed};
+use super::plain_patch::{apply_patch, entries, map_of};
 
 pub type Properties = BTreeMap<String, Value>;
 
@@ -35,15 +36,25 @@ pub struct Version {
     pub status: Status,
     pub verb: &'static str,
     pub image: Image,
+    pub shape: Shape,
+}
+
+/// What a version has beside its content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub type_name: String,
+    /// Beside being deleted or not.
+    pub status_name: String,
+    pub ends: Option<(Id, Id)>,
+    /// True once its type or its ends were given anew, be it as they were.
+    pub is_reshaped: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Known {
-    pub type_name: String,
     pub age: u64,
     pub created: (i64, String),
     pub live_from: i64,
-    pub ends: Option<(Id, Id)>,
     /// In the order they were written.
     pub versions: Vec<Version>,
 }
@@ -112,7 +123,7 @@ impl Context<'_> {
     }
 }
 
-type Outcome = std::result::Result<(), ErrorKind>;
+pub type Outcome = std::result::Result<(), ErrorKind>;
 
 impl Reference {
     /// The state after a transaction; an error leaves it as it was.
@@ -165,6 +176,23 @@ impl Reference {
         Ok(match (now.status, before.status) {
             (Status::Deleted, _) => Action::Restore(instance.clone(), true),
             (_, Status::Deleted) => Action::Delete(instance.clone()),
+            _ if now.shape != before.shape => {
+                let (was, is) = (&before.shape, &now.shape);
+                if was.type_name != is.type_name {
+                    return Ok(Action::Retype(instance.clone(), was.type_name.as_str().into()));
+                }
+                if let (Some(was), Some(is)) = (&was.ends, &is.ends)
+                    && was != is
+                {
+                    let other = |was: &Id, is: &Id| (was != is).then(|| was.clone());
+                    let id = instance.id().clone();
+                    return Ok(Action::Relink(id, other(&was.0, &is.0), other(&was.1, &is.1)));
+                }
+                if was.status_name != is.status_name {
+                    return Ok(Action::SetStatus(instance.clone(), was.status_name.as_str().into()));
+                }
+                Action::SetProvenance(instance.clone(), Box::default())
+            }
             _ => {
                 let classifications =
                     before.image.classifications.iter().map(|(name, known)| ClassificationContent {
@@ -232,8 +260,57 @@ impl Reference {
                 })
             }
             Action::DefineType(definition) => self.define(definition, context.position),
+            Action::SetStatus(instance, status) => {
+                self.reshape(context, instance, "set-status", |shape| shape.status_name = status.to_string())
+            }
+            Action::SetProvenance(instance, _) => self.reshape(context, instance, "set-provenance", |_| ()),
+            Action::Retype(instance, name) => self.reshape(context, instance, "retype", |shape| {
+                shape.type_name = name.to_string();
+                shape.is_reshaped = true;
+            }),
+            Action::Relink(id, from, to) => self.relink(context, id, from.as_ref(), to.as_ref()),
             _ => unreachable!("the generator makes no other action"),
         }
+    }
+
+    /// Writes a version with another shape; never one of the past.
+    fn reshape(
+        &mut self,
+        context: Context<'_>,
+        instance: &InstanceId,
+        verb: &'static str,
+        edit: impl FnOnce(&mut Shape),
+    ) -> Outcome {
+        let now = self.known(instance).ok_or(ErrorKind::NotFound)?.in_force();
+        if now.status == Status::Deleted {
+            return Err(ErrorKind::Deleted);
+        }
+        if context.valid < now.valid_from {
+            return Err(ErrorKind::InvalidArgument);
+        }
+        let (number, image) = (now.number, now.image.clone());
+        self.write(context, instance, verb, number, Status::Active, image);
+        let version = self.known_mut(instance).versions.last_mut().expect("just written");
+        edit(&mut version.shape);
+        Ok(())
+    }
+
+    fn relink(&mut self, context: Context<'_>, id: &Id, from: Option<&Id>, to: Option<&Id>) -> Outcome {
+        let instance = InstanceId::Relationship(id.clone());
+        // What is wrong with the relationship comes before what is wrong with its ends.
+        let mut tried = self.clone();
+        tried.reshape(context, &instance, "relink", |_| ())?;
+        if from.is_none() && to.is_none() {
+            return Err(ErrorKind::InvalidArgument);
+        }
+        if [from, to].into_iter().flatten().any(|end| !self.is_end(end, context.valid)) {
+            return Err(ErrorKind::MissingEnd);
+        }
+        self.reshape(context, &instance, "relink", |shape| {
+            let (old_from, old_to) = shape.ends.take().expect("a relationship has ends");
+            shape.ends = Some((from.cloned().unwrap_or(old_from), to.cloned().unwrap_or(old_to)));
+            shape.is_reshaped = true;
+        })
     }
 
     fn define(&mut self, definition: &TypeDefinition, position: u64) -> Outcome {
@@ -356,7 +433,9 @@ impl Reference {
         image: Image,
     ) {
         let known = self.known_mut(instance);
+        let shape = known.version(base).expect("versions are made from others").shape.clone();
         known.versions.push(Version {
+            shape,
             number: known.versions.len() as u32 + 1,
             base,
             position: context.position,
@@ -370,8 +449,18 @@ impl Reference {
     }
 
     fn relationships_of(&self, id: &Id) -> Vec<InstanceId> {
-        let is_end = |known: &Known| known.ends.as_ref().is_some_and(|(from, to)| from == id || to == id);
-        let found = self.relationships.iter().filter(|(_, known)| is_end(known));
+        self.relationships_in(id, |known| vec![known.in_force()])
+    }
+
+    /// Also those that led to or from it in any version.
+    fn relationships_ever_of(&self, id: &Id) -> Vec<InstanceId> {
+        self.relationships_in(id, |known| known.versions.iter().collect())
+    }
+
+    fn relationships_in(&self, id: &Id, versions: impl Fn(&Known) -> Vec<&Version>) -> Vec<InstanceId> {
+        let is_end =
+            |version: &Version| version.shape.ends.as_ref().is_some_and(|(from, to)| from == id || to == id);
+        let found = self.relationships.iter().filter(|(_, known)| versions(known).into_iter().any(is_end));
         found.map(|(id, _)| InstanceId::Relationship(id.clone())).collect()
     }
 
@@ -382,11 +471,15 @@ impl Reference {
         }
         let mut taken = vec![instance.clone()];
         if let InstanceId::Entity(id) = instance {
-            taken.extend(self.relationships_of(id));
+            taken.extend(self.relationships_ever_of(id));
         }
         // Also relationships that are gone: each was there until its deletion became true.
         if taken.iter().any(|id| self.known(id).expect("listed").in_force().valid_from > context.valid) {
             return Err(ErrorKind::InvalidArgument);
+        }
+        if let InstanceId::Entity(id) = instance {
+            let own = self.relationships_of(id);
+            taken.retain(|taken| taken == instance || own.contains(taken));
         }
         taken.retain(|id| self.known(id).expect("listed").in_force().status == Status::Active);
         for id in taken {
@@ -413,7 +506,7 @@ impl Reference {
         if context.valid < deleted.valid_from {
             return Err(ErrorKind::InvalidArgument);
         }
-        if let Some((from, to)) = &known.ends
+        if let Some((from, to)) = &deleted.shape.ends
             && (!self.is_end(from, context.valid) || !self.is_end(to, context.valid))
         {
             return Err(ErrorKind::MissingEnd);
@@ -425,7 +518,7 @@ impl Reference {
                 let known = self.known(&relationship).expect("listed");
                 let now = known.in_force();
                 let went_along = now.status == Status::Deleted && (now.position, now.change) == place;
-                let (from, to) = known.ends.as_ref().expect("a relationship has ends");
+                let (from, to) = now.shape.ends.as_ref().expect("a relationship has ends");
                 if went_along && self.is_end(from, context.valid) && self.is_end(to, context.valid) {
                     self.set_status(context, &relationship, "restore", Status::Active);
                 }
@@ -441,7 +534,7 @@ impl Reference {
                 self.relationships.remove(id);
             }
             InstanceId::Entity(id) => {
-                for relationship in self.relationships_of(id) {
+                for relationship in self.relationships_ever_of(id) {
                     self.relationships.remove(relationship.id());
                 }
                 self.entities.remove(id);
@@ -453,12 +546,16 @@ impl Reference {
 
 fn first(context: Context<'_>, type_name: &str, age: u64, ends: Option<(Id, Id)>, image: Image) -> Known {
     Known {
-        type_name: type_name.to_string(),
         age,
         created: context.stamp(),
         live_from: context.valid,
-        ends,
         versions: vec![Version {
+            shape: Shape {
+                type_name: type_name.to_string(),
+                status_name: "active".into(),
+                ends,
+                is_reshaped: false,
+            },
             number: 1,
             base: 0,
             position: context.position,
@@ -479,52 +576,4 @@ fn successor(known: Option<&Classified>, context: Context<'_>, properties: Prope
         updated: context.stamp(),
         properties,
     }
-}
-
-fn map_of(entries: &[(Arc<str>, Value)]) -> Properties {
-    entries.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
-}
-
-fn entries(properties: &Properties) -> Vec<(Arc<str>, Value)> {
-    properties.iter().map(|(name, value)| (name.as_str().into(), value.clone())).collect()
-}
-
-fn apply_patch(properties: &mut Properties, patch: &Patch) -> Outcome {
-    for step in &patch.steps {
-        match step {
-            PatchStep::Set(name, value) => {
-                properties.insert(name.to_string(), value.clone());
-            }
-            PatchStep::Unset(name) => {
-                properties.remove(&**name);
-            }
-            PatchStep::Add(name, value) => {
-                let mut values: Vec<Value> = match properties.get(&**name) {
-                    None => Vec::new(),
-                    Some(Value::Set(values)) => values.iter().collect(),
-                    Some(single) if single.is_scalar() => vec![single.clone()],
-                    Some(_) => return Err(ErrorKind::InvalidArgument),
-                };
-                values.push(value.clone());
-                properties.insert(name.to_string(), Value::set(values).map_err(|error| error.kind())?);
-            }
-            PatchStep::Remove(name, value) => match properties.get(&**name) {
-                Some(Value::Set(values)) => {
-                    let rest: Vec<Value> = values.iter().filter(|known| known != value).collect();
-                    if rest.is_empty() {
-                        properties.remove(&**name);
-                    } else {
-                        properties.insert(name.to_string(), Value::set(rest).expect("members are scalars"));
-                    }
-                }
-                Some(single) if single == value => {
-                    properties.remove(&**name);
-                }
-                _ => {}
-            },
-            PatchStep::Clear => properties.clear(),
-            _ => unreachable!("all steps are known"),
-        }
-    }
-    Ok(())
 }

@@ -39,7 +39,8 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
         let seen = Seen { id, known, version };
         let is_of = |name: &std::sync::Arc<str>| is_of(model, kind, seen, name, view);
         let is_of_type = (find.types.is_empty() || find.types.iter().any(is_of))
-            && (find.subtypes.is_empty() || find.subtypes.iter().any(|name| **name == *known.type_name));
+            && (find.subtypes.is_empty()
+                || find.subtypes.iter().any(|name| **name == *version.shape.type_name));
         if is_status_right && is_of_type && holds(model, kind, seen, view, &find.filter) {
             expected.push(seen);
         }
@@ -82,7 +83,7 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
 }
 
 fn is_of(model: &Reference, kind: TypeKind, seen: Seen, name: &str, view: View) -> bool {
-    model.with_subtypes(kind, name, view.position).contains(&seen.known.type_name)
+    model.with_subtypes(kind, name, view.position).contains(&seen.version.shape.type_name)
 }
 
 fn random_find(generator: &mut Generator, kind: TypeKind) -> Find {
@@ -285,7 +286,7 @@ fn holds(model: &Reference, kind: TypeKind, seen: Seen, view: View, expression: 
                 .map(|name| model.with_subtypes(TypeKind::Relationship, name, view.position));
             model.relationships.iter().any(|(id, known)| {
                 let Some(version) = known.live(view) else { return false };
-                let (from, to) = known.ends.as_ref().expect("relationships have ends");
+                let (from, to) = version.shape.ends.as_ref().expect("relationships have ends");
                 let far = |far: &Id| {
                     let Some(found) = model.entities.get(far) else { return false };
                     let Some(version) = found.live(view) else { return false };
@@ -300,7 +301,7 @@ fn holds(model: &Reference, kind: TypeKind, seen: Seen, view: View, expression: 
                         && far(from);
                 let link = Seen { id, known, version };
                 is_there
-                    && types.as_ref().is_none_or(|types| types.contains(&known.type_name))
+                    && types.as_ref().is_none_or(|types| types.contains(&version.shape.type_name))
                     && matching
                         .as_deref()
                         .is_none_or(|matching| holds(model, TypeKind::Relationship, link, view, matching))
@@ -317,7 +318,7 @@ fn header_of(seen: Seen, header: Header) -> Option<Value> {
     let instant = |micros| Some(Value::Timestamp(Instant::from_micros(micros).unwrap()));
     match header {
         Header::Id => Some(Value::from(id.to_string())),
-        Header::Type => Some(Value::from(&*known.type_name)),
+        Header::Type => Some(Value::from(&*version.shape.type_name)),
         Header::Version => Some(Value::from(i64::from(version.number))),
         Header::CreatedAt => instant(known.created.0),
         Header::UpdatedAt => instant(version.updated.0),
