@@ -54,7 +54,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Leave out so many of the first
-    #[arg(long, value_name = "N", conflicts_with = "after")]
+    #[arg(long, value_name = "N")]
     offset: Option<usize>,
     /// Continue behind the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
@@ -147,6 +147,7 @@ fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
         ("candidates", told.candidates),
         ("verified", told.verified),
         ("visited", told.visited),
+        ("skipped", told.branches_skipped),
         ("found", told.found),
     ] {
         context.output.line(format!("{name:<11} {count}"))?;

@@ -78,13 +78,13 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     });
     let explanation = object(json!({
         "search": text(), "order": text(), "plans": list(text()), "domain": number(), "candidates": number(),
-        "verified": number(), "visited": number(), "found": number(),
+        "verified": number(), "visited": number(), "branchesSkipped": number(), "found": number(),
     }));
     let explanation_example = json!({
         "search": "package where size >= 5 limit 10",
         "order": "size, then age",
         "plans": ["walk a range of the values of size, smallest first"],
-        "domain": 4, "candidates": 2, "verified": 2, "visited": 2, "found": 2,
+        "domain": 4, "candidates": 2, "verified": 2, "visited": 2, "branchesSkipped": 0, "found": 2,
     });
     vec![
         ("Find", find, find_example),

@@ -221,6 +221,7 @@ pub fn explanation_to_json(told: &Explanation) -> Json {
         "candidates": told.candidates,
         "verified": told.verified,
         "visited": told.visited,
+        "branchesSkipped": told.branches_skipped,
         "found": told.found,
     })
 }

@@ -93,6 +93,9 @@ impl TableParts {
         let keys = &mut self.keys;
         table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
+        let updated = keys.take(SetKind::Updated, 0);
+        let past_updated = keys.take(SetKind::PastUpdated, 0);
+        table.stamps.set_updated(updated, past_updated);
         table.multi_valued = keys.take(SetKind::MultiValued, 0);
         table.values = keys.take_all(SetKind::Values, limits.names).collect();
         table.past_values = keys.take_all(SetKind::PastValues, limits.names).collect();

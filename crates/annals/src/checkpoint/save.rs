@@ -20,7 +20,7 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 5;
+pub(super) const FORMAT: u64 = 6;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -37,6 +37,8 @@ pub(super) enum SetKind {
     PastValues,
     PastLinks,
     MultiValued,
+    Updated,
+    PastUpdated,
 }
 
 /// Writes the whole graph. `record_checksum` is the CRC-32C of the record at its position: what ties it to its log.
@@ -263,6 +265,8 @@ fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table)
         (SetKind::PastValuesOf, &table.past_values_of),
         (SetKind::PastClassifiedOf, &table.past_classified_of),
         (SetKind::MultiValued, &table.multi_valued),
+        (SetKind::Updated, &table.stamps.updated),
+        (SetKind::PastUpdated, &table.stamps.past_updated),
     ] {
         count += save_keys(out, kind, number, 0, keys)?;
     }

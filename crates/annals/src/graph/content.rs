@@ -39,6 +39,7 @@ impl Graph {
     ) -> Result<()> {
         let kind = kind_of(instance);
         let after = before.corrected(instance, context)?;
+        self.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
         for step in &patch.steps {
             let (name, value) = match step {
                 PatchStep::Set(name, value) | PatchStep::Add(name, value) => (name, Some(value)),
@@ -105,6 +106,7 @@ impl Graph {
         let properties = self.properties(properties)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(instance, context)?;
+            self.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
             for (name, value) in properties.iter() {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
             }
@@ -208,6 +210,7 @@ impl Graph {
         let name = classification.name;
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
+            self.entities.stamps.add_past(slot, context.stamp.micros);
             self.entities.add_past_classified(name, slot);
             self.entities.replace(slot, &after);
             return Ok(());
@@ -240,6 +243,7 @@ impl Graph {
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
+            self.entities.stamps.add_past(slot, context.stamp.micros);
             // Reading history needs every name of the record.
             for name in patch.steps.iter().filter_map(PatchStep::name) {
                 self.symbol("property", name)?;
@@ -268,6 +272,7 @@ impl Graph {
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = before.corrected(&instance, context)?;
+            self.entities.stamps.add_past(slot, context.stamp.micros);
             self.entities.replace(slot, &after);
             return Ok(());
         }

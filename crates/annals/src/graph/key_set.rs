@@ -7,6 +7,7 @@ mod node;
 mod range;
 mod rank;
 mod run;
+mod signature;
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod tests;
 use node::{Branch, FAN, Node, Split};
 pub(crate) use range::Range;
 use run::KeyRun;
+pub(crate) use signature::{Needed, fold, gram};
 
 /// The longest key in bytes. A leaf holds several of the longest keys, and offsets fit 16 bits.
 pub(crate) const KEY_BYTES_MAX: usize = 512;

@@ -8,6 +8,7 @@ mod content;
 mod hash;
 pub(crate) mod headers;
 pub(crate) mod id_map;
+pub(crate) mod id_order;
 pub(crate) mod instance;
 mod integrity;
 pub(crate) mod key_set;
@@ -27,6 +28,7 @@ pub(crate) mod rows;
 pub(crate) mod slot_set;
 pub(crate) mod spill;
 pub(crate) mod spill_file;
+pub(crate) mod stamps;
 pub(crate) mod symbols;
 pub(crate) mod table;
 pub(crate) mod types;
@@ -110,6 +112,9 @@ impl Graph {
         let mut copy = self.clone();
         copy.entities.spill.stop();
         copy.relationships.spill.stop();
+        // Ids that may never be committed must not come into the order that others share.
+        copy.entities.id_order = Arc::default();
+        copy.relationships.id_order = Arc::default();
         copy
     }
 

@@ -6,6 +6,7 @@ use super::column::Column;
 use super::hash::hash_id;
 use super::headers::{Header, Headers};
 use super::id_map::IdMap;
+use super::id_order::IdOrder;
 use super::ids::FormerIds;
 use super::instance::Instance;
 use super::key_set::{KEY_BYTES_MAX, KeySet};
@@ -15,6 +16,7 @@ use super::rows::Rows;
 use super::slot_set::{Extents, SlotSet};
 use super::spill::Spill;
 use super::spill_file::SpillPlace;
+use super::stamps::{Stamps, times};
 use super::symbols::{Symbol, Symbols};
 use super::vector::Vector;
 use crate::Result;
@@ -46,6 +48,10 @@ pub(crate) struct Table {
     pub(crate) homed: Extents,
     /// Instances that were of another collection in a version that is not in force, or are and are deleted.
     pub(crate) past_homed: Extents,
+    /// Slots by id, for whoever asks.
+    pub(crate) id_order: Arc<IdOrder>,
+    /// Slots by the time of their creation and of their last change.
+    pub(crate) stamps: Stamps,
     /// Short values held now, by property and slot.
     columns: Vector<Column>,
     /// Live instances.
@@ -124,6 +130,8 @@ impl Table {
             proxies: SlotSet::new(),
             homed: Extents::new(),
             past_homed: Extents::new(),
+            id_order: Arc::default(),
+            stamps: Stamps::new(),
             columns: Vector::new(),
             live: SlotSet::new(),
             dead: SlotSet::new(),
@@ -282,6 +290,7 @@ impl Table {
         self.slots.remove(hash_id(&before), slot);
         self.slots.insert(hash_id(id), slot);
         self.ids.set(slot as usize, id.clone());
+        self.id_order = Arc::default();
         self.former_ids.insert(&before, slot, id);
     }
 
@@ -299,6 +308,7 @@ impl Table {
         let mut row = Vec::with_capacity(ROW_BYTES);
         self.pack(instance, None, &[], &mut row);
         self.rows.push(&row);
+        self.stamps.push(slot, instance.created.micros, instance.updated.micros);
         for (name, value) in instance.properties.iter() {
             self.put_in_column(name, slot, Some(value));
         }
@@ -314,6 +324,9 @@ impl Table {
     /// Puts a later version in the place of the one at `slot`. What changes in columns and other indexes, the caller
     /// says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
+        if let Some(before) = self.row(slot).map(times) {
+            self.stamps.replace(slot, before, (instance.created.micros, instance.updated.micros));
+        }
         let before = self.packed(slot);
         let extra = before.and_then(Packed::extra);
         let places = before.map(Packed::places).unwrap_or_default();
@@ -368,6 +381,7 @@ impl Table {
         let whole = self.clone();
         for slot in 0..u32::try_from(rows.len()).unwrap_or(u32::MAX) {
             let Some(row) = whole.row(slot) else { continue };
+            self.stamps.derive(slot, row);
             for (name, value) in row.short_properties() {
                 self.put_in_column(name, slot, Some(&value));
             }
@@ -431,6 +445,9 @@ impl Table {
     pub(crate) fn remove(&mut self, slot: u32) {
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
             self.put_in_column(name, slot, None);
+        }
+        if let Some((created, updated)) = self.row(slot).map(times) {
+            self.stamps.remove(slot, created, updated);
         }
         let Some(packed) = self.packed(slot) else { return };
         let places = packed.places();

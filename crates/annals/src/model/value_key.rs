@@ -159,6 +159,11 @@ pub(crate) fn append_text_prefix(prefix: &Value, out: &mut Vec<u8>) {
     }
 }
 
+/// True if it is the index key of a string or an IRI.
+pub(crate) fn is_text_key(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(STRING | IRI)))
+}
+
 /// True if the index key of a text holds only its beginning.
 pub(crate) fn key_is_cut(key: &[u8]) -> bool {
     key.ends_with(&END_CUT)

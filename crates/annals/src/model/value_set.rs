@@ -248,6 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
+        #[allow(clippy::mutable_key_type, reason = "what an index knows of its texts is no part of a value")]
         fn a_value_set_behaves_as_a_set(steps in proptest::collection::vec((any::<bool>(), 0u32..60), 0..200)) {
             let mut set = ValueSet::new();
             let mut model = BTreeSet::new();

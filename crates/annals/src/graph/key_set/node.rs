@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::run::KeyRun;
+use super::signature::Known;
 use super::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf};
 
 /// Children of a branch. With 16, look-ups cost a tenth more, because there is one level more.
@@ -25,6 +26,7 @@ pub(super) enum Node {
 pub(super) struct Branch {
     pub(super) separators: KeyRun<FAN>,
     pub(super) children: [Option<Arc<Node>>; FAN],
+    known: Known,
 }
 
 /// A branch that others share, but for some children.
@@ -39,6 +41,7 @@ pub(super) struct Patched {
     places: u32,
     // Those others, in order.
     children: [Option<Arc<Node>>; PATCHES_MAX],
+    known: Known,
 }
 
 /// A node that a split put to the right of another, and the separator between the two.
@@ -49,7 +52,7 @@ pub(super) struct Split {
 
 impl Patched {
     fn over(base: Arc<Node>) -> Patched {
-        Patched { base, places: 0, children: [const { None }; PATCHES_MAX] }
+        Patched { base, places: 0, children: [const { None }; PATCHES_MAX], known: Known::default() }
     }
 
     // How many patches stand before that of child `index`.
@@ -103,6 +106,14 @@ impl Node {
         }
     }
 
+    /// What is known of the texts below an inner node.
+    pub(super) fn known(&self) -> &Known {
+        match self {
+            Node::Patched(patched) => &patched.known,
+            inner => &inner.branch().known,
+        }
+    }
+
     fn shared_child(&self, index: usize) -> Option<&Arc<Node>> {
         match self {
             Node::Patched(patched) if patched.has(index) => patched.children[patched.rank(index)].as_ref(),
@@ -134,8 +145,14 @@ impl Node {
             *node = Arc::new(renewed);
         }
         match Arc::get_mut(node).expect("made its own above") {
-            Node::Branch(branch) => branch.child_mut(index),
-            Node::Patched(patched) => patched.child_mut(index),
+            Node::Branch(branch) => {
+                branch.known.forget();
+                branch.child_mut(index)
+            }
+            Node::Patched(patched) => {
+                patched.known.forget();
+                patched.child_mut(index)
+            }
             Node::Leaf(_) => unreachable!("a leaf has no children"),
         }
     }
@@ -146,7 +163,10 @@ impl Node {
             *node = Arc::new(Node::Branch(patched.to_branch()));
         }
         match Arc::make_mut(node) {
-            Node::Branch(branch) => branch,
+            Node::Branch(branch) => {
+                branch.known.forget();
+                branch
+            }
             _ => unreachable!("only inner nodes have children"),
         }
     }
@@ -187,7 +207,7 @@ impl Node {
 
 impl Branch {
     pub(super) fn empty() -> Branch {
-        Branch { separators: KeyRun::new(), children: [const { None }; FAN] }
+        Branch { separators: KeyRun::new(), children: [const { None }; FAN], known: Known::default() }
     }
 
     pub(super) fn over(left: Arc<Node>, split: Split) -> Branch {

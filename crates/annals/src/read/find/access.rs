@@ -5,12 +5,13 @@ use std::ops::Bound as Edge;
 use super::bounds::Bounds;
 use super::domain::Domain;
 use super::test::{Bound, Test};
+use super::trigram;
 use super::value_test::ValueTest;
 use crate::Result;
-use crate::graph::key_set::KeySet;
+use crate::graph::key_set::{KeySet, Needed};
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{Table, slot_of_key};
-use crate::model::{Id, decode_key_text, key_is_cut};
+use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
 
@@ -37,6 +38,7 @@ enum Source<'t> {
 /// What is searched, and since when.
 pub(super) struct Places<'s> {
     pub(super) snapshot: &'s Snapshot,
+    pub(super) kind: TypeKind,
     pub(super) table: &'s Table,
     /// True if values that are not held now count as well.
     pub(super) with_past: bool,
@@ -119,7 +121,7 @@ impl<'t> Access<'t> {
                 let texts = test.values.iter().filter_map(|value| value.as_str());
                 let slots: Vec<u32> = texts
                     .filter_map(|text| Id::new(text).ok())
-                    .filter_map(|id| places.table.slot(&id))
+                    .filter_map(|id| places.snapshot.slot_of(places.kind, &id))
                     .collect();
                 Some(Access { len: slots.len(), sources: vec![Source::Ids(slots)] })
             }
@@ -150,8 +152,10 @@ impl<'t> Access<'t> {
             }
             _ => {
                 let texts = Bounds::texts();
-                // What a pattern admits is not known before it was asked: half, so that a range is preferred.
-                let len = places.count(name, &texts) / 2;
+                // What a pattern admits is not known before it was asked. Trigrams leave out most of what a part of a text
+                // does not stand in.
+                let divisor = if trigram::needed(pattern) == Needed::Unknown { 2 } else { 16 };
+                let len = places.count(name, &texts) / divisor;
                 Access { sources: vec![Source::Texts(name, pattern)], len }
             }
         }
@@ -190,6 +194,7 @@ impl<'t> Access<'t> {
     /// The slots of all candidates in the domain, ascending, each once.
     pub(super) fn gather(&self, places: &Places, domain: &Domain, bound: &Bound) -> Result<Vec<u32>> {
         let mut slots = Vec::new();
+        let (mut needed, mut last_pattern): (Needed, Option<&Pattern>) = (Needed::Unknown, None);
         let take = |slot: u32, slots: &mut Vec<u32>| -> Result<()> {
             bound.visit(places.snapshot)?;
             if domain.contains(slot) {
@@ -214,8 +219,13 @@ impl<'t> Access<'t> {
                     }
                 }
                 Source::Texts(name, pattern) => {
+                    if last_pattern.is_none_or(|last| !std::ptr::eq(last, *pattern)) {
+                        (needed, last_pattern) = (trigram::needed(pattern), Some(*pattern));
+                    }
                     for set in places.sets(*name) {
-                        gather_texts(places, set, pattern, bound, &mut |slot| take(slot, &mut slots))?;
+                        let mut take = |slot| take(slot, &mut slots);
+                        let skipped = gather_texts(places, set, pattern, &needed, bound, &mut take)?;
+                        bound.skipped(skipped);
                     }
                 }
             }
@@ -244,32 +254,33 @@ impl<'t> Access<'t> {
     }
 }
 
-/// Asks the pattern once for each value, and takes all slots that hold it.
+/// Asks the pattern once for each value, and takes all slots that hold it. Leaves out branches of the index whose texts lack
+/// what the pattern needs; tells how many.
 fn gather_texts(
     places: &Places,
     set: &KeySet,
     pattern: &Pattern,
+    needed: &Needed,
     bound: &Bound,
     take: &mut dyn FnMut(u32) -> Result<()>,
-) -> Result<()> {
+) -> Result<usize> {
     let bounds = Bounds::texts();
-    let mut before: &[u8] = &[];
+    let mut before: Vec<u8> = Vec::new();
     let mut is_admitted = false;
     let mut text = Vec::new();
-    for key in bounds.range(set) {
+    let high = bounds.high.as_deref().expect("texts have a tag behind them");
+    set.search_texts(&bounds.low, high, needed, &mut |key| {
         let value = &key[..key.len() - 4];
-        if value != before {
+        if *value != before[..] {
             bound.visit(places.snapshot)?;
-            before = value;
+            before.clear();
+            before.extend_from_slice(value);
             // Of a long text the index has only the beginning.
             is_admitted = key_is_cut(value) || {
                 decode_key_text(value, &mut text);
                 std::str::from_utf8(&text).is_ok_and(|text| pattern.admits(text))
             };
         }
-        if is_admitted {
-            take(slot_of_key(key))?;
-        }
-    }
-    Ok(())
+        if is_admitted { take(slot_of_key(key)) } else { Ok(()) }
+    })
 }

@@ -23,6 +23,8 @@ pub struct Explanation {
     pub verified: usize,
     /// Values and links that were looked at, candidates included.
     pub visited: usize,
+    /// Branches of indexes, of some thousand keys and more, that were left out because their texts lack what a pattern needs.
+    pub branches_skipped: usize,
     /// Instances on the page.
     pub found: usize,
 }
@@ -51,6 +53,7 @@ impl Explanation {
             candidates: steps.candidates,
             verified: steps.verified,
             visited: search.bound.visited(),
+            branches_skipped: search.bound.branches_skipped(),
             found: steps.found,
         }
     }
@@ -63,6 +66,16 @@ pub(super) fn of_walk(walk: &Walk, places: &Places) -> String {
     match walk {
         Walk::Slots { is_descending } => {
             format!("walk everything of the types and classifications, {}", way(is_descending))
+        }
+        Walk::Stamps { is_updated, is_descending } => {
+            format!(
+                "walk times of {}, {} first",
+                if *is_updated { "changes" } else { "creation" },
+                if *is_descending { "latest" } else { "earliest" }
+            )
+        }
+        Walk::Ids { is_descending } => {
+            format!("walk all ids, {} first", if *is_descending { "greatest" } else { "smallest" })
         }
         Walk::Run { property, .. } => format!("walk one value of {}, oldest first", names.name(*property)),
         Walk::Values { property, bounds, is_descending, with_absent } => format!(

@@ -7,7 +7,7 @@ use super::bounds::Bounds;
 use super::subject::Subject;
 use super::test::Test;
 use crate::graph::symbols::Symbol;
-use crate::graph::table::for_each_indexed;
+use crate::graph::table::{Table, for_each_indexed};
 use crate::model::{Id, TypeKind, append_index_key};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
@@ -37,6 +37,10 @@ pub(super) enum Shape {
     Slots { is_descending: bool },
     /// By the values of one property.
     Values { property: Symbol, is_descending: bool },
+    /// By the time of creation, or of the last change.
+    Stamps { is_updated: bool, is_descending: bool },
+    /// By id.
+    Ids { is_descending: bool },
     /// None: what is found must be sorted.
     Mixed,
 }
@@ -66,13 +70,28 @@ impl Sorting {
         Sorting { keys, number: crc32c::crc32c(text.as_bytes()) }
     }
 
-    pub(super) fn shape(&self, snapshot: &Snapshot) -> Shape {
+    pub(super) fn shape(&self, snapshot: &Snapshot, table: &Table) -> Shape {
         match self.keys[..] {
             [] => Shape::Slots { is_descending: false },
             [(Key::Property(Some(property)), is_descending)]
                 if !snapshot.graph().types.unindexed.contains(&property) =>
             {
                 Shape::Values { property, is_descending }
+            }
+            [(Key::Header(Header::CreatedAt), is_descending)] if table.stamps.is_all_in_order() => {
+                Shape::Slots { is_descending }
+            }
+            [(Key::Header(Header::CreatedAt), is_descending)] => {
+                Shape::Stamps { is_updated: false, is_descending }
+            }
+            [(Key::Header(Header::UpdatedAt), is_descending)] => {
+                Shape::Stamps { is_updated: true, is_descending }
+            }
+            // As of an earlier time some may have had other ids.
+            [(Key::Header(Header::Id), is_descending)]
+                if snapshot.view().is_none() || snapshot.graph().headers.len() == 1 =>
+            {
+                Shape::Ids { is_descending }
             }
             _ => Shape::Mixed,
         }
@@ -103,7 +122,7 @@ impl Sorting {
                         append_sort_key(&value, *is_descending, out);
                     }
                 }
-                Key::Header(Header::Id) => append_id(snapshot.graph().table(kind).id(slot), out),
+                Key::Header(Header::Id) => append_id(subject.id(snapshot, kind, slot), out),
                 Key::Header(header) => {
                     if let Some(value) = subject.header(snapshot, *header) {
                         append_index_key(&value, out);
@@ -149,7 +168,7 @@ fn append_sort_key(value: &crate::Value, is_greatest: bool, out: &mut Vec<u8>) {
 }
 
 /// Appends an id so that ids are ordered as they compare, and none begins another.
-fn append_id(id: &Id, out: &mut Vec<u8>) {
+pub(super) fn append_id(id: &Id, out: &mut Vec<u8>) {
     match id.uuid_bytes() {
         Some(bytes) => {
             out.push(0);

@@ -26,6 +26,10 @@ pub(super) enum Walk {
     Slots { is_descending: bool },
     /// The values of a property within bounds; then, unless a condition asks for the property, what lacks it.
     Values { property: Symbol, bounds: Bounds, is_descending: bool, with_absent: bool },
+    /// What was created, or changed, in the order of these times.
+    Stamps { is_updated: bool, is_descending: bool },
+    /// All ids.
+    Ids { is_descending: bool },
     /// The slots that hold one value, by age.
     Run { property: Symbol, bounds: Bounds },
 }
@@ -39,7 +43,7 @@ pub(super) struct Plans<'t> {
 
 impl<'t> Plans<'t> {
     pub(super) fn of(places: &Places, domain: &Domain, sorting: &Sorting, test: &'t Test) -> Plans<'t> {
-        let shape = sorting.shape(places.snapshot);
+        let shape = sorting.shape(places.snapshot, places.table);
         let parts = match test {
             Test::All(parts) => &parts[..],
             one => std::slice::from_ref(one),
@@ -55,6 +59,10 @@ impl<'t> Plans<'t> {
             Shape::Values { property, is_descending } => {
                 walks.push(values(places, parts, property, is_descending));
             }
+            Shape::Stamps { is_updated, is_descending } => {
+                walks.push(Walk::Stamps { is_updated, is_descending });
+            }
+            Shape::Ids { is_descending } => walks.push(Walk::Ids { is_descending }),
             Shape::Mixed => {}
         }
         let mut accesses = Access::all(places, test);
@@ -87,7 +95,7 @@ impl<'t> Plans<'t> {
         if let Walk::Run { .. } = walk {
             return (Plan::Walk(walk.clone()), None);
         }
-        let is_slots = matches!(walk, Walk::Slots { .. });
+        let is_slots = matches!(walk, Walk::Slots { .. } | Walk::Stamps { .. });
         if is_slots && self.accesses.len() == 1 {
             return (Plan::Walk(walk.clone()), None);
         }

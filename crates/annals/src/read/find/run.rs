@@ -9,7 +9,7 @@ use super::plan::{Plan, Plans, Walk};
 use super::resolve;
 use super::subject::Subject;
 use super::test::{Bound, Test};
-use super::walk::{Walker, sort_key};
+use super::walk::{Place, Walker, sort_key};
 use super::{cursor, explain};
 use crate::Result;
 use crate::model::{Status, TypeKind};
@@ -121,6 +121,7 @@ impl<'s, 'f> Search<'s, 'f> {
     fn places(&self) -> Places<'s> {
         Places {
             snapshot: self.snapshot,
+            kind: self.kind,
             table: self.snapshot.graph().table(self.kind),
             with_past: self.reach.other,
         }
@@ -210,12 +211,14 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         let (checks_key, checks_domain, is_descending) = match walk {
             Walk::Slots { .. } => (false, false, false),
+            Walk::Ids { .. } => (false, true, false),
+            Walk::Stamps { is_descending, .. } => (self.reach.other, true, *is_descending),
             Walk::Run { .. } => (false, true, false),
             Walk::Values { property, is_descending, .. } => {
                 (self.reach.other || places.table.is_multi_valued(*property), true, *is_descending)
             }
         };
-        let is_of_values = matches!(walk, Walk::Values { .. });
+        let is_of_values = matches!(walk, Walk::Values { .. } | Walk::Stamps { .. });
         let (mut key, mut expected) = (Vec::new(), Vec::new());
         let mut candidates = 0;
         while let Some(candidate) = walker.next() {
@@ -230,12 +233,12 @@ impl<'s, 'f> Search<'s, 'f> {
                 continue;
             }
             let Some(held) = self.admit(slot, steps)? else { continue };
-            if is_of_values && (checks_key || candidate.key.is_none()) {
+            if is_of_values && (checks_key || matches!(candidate.key, Place::Absent)) {
                 // The index holds more than what this view sees, and one instance at several places.
                 self.write_key(slot, &held, &mut key);
-                match candidate.key {
-                    Some(index_key) => sort_key(index_key, is_descending, &mut expected),
-                    None => super::order::absent_key(slot, is_descending, &mut expected),
+                match &candidate.key {
+                    Place::Key(index_key) => sort_key(index_key, is_descending, &mut expected),
+                    Place::Absent => super::order::absent_key(slot, is_descending, &mut expected),
                 }
                 if key != expected {
                     continue;

@@ -7,7 +7,7 @@ use crate::graph::headers::HeaderNumber;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::row::{Row, any_text};
 use crate::graph::symbols::Symbol;
-use crate::model::{Instant, ProvenanceKind, Status, TypeKind, Value};
+use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
 use crate::search::Header;
 
@@ -67,6 +67,13 @@ impl<'s> Subject<'s> {
             }
             instance => instance.row(snapshot).is_some_and(|row| row.any_text(admits)),
         }
+    }
+
+    /// The id that the instance has in this version.
+    pub(super) fn id(self, snapshot: &'s Snapshot, kind: TypeKind, slot: u32) -> &'s Id {
+        let graph = snapshot.graph();
+        self.row(snapshot)
+            .map_or_else(|| graph.table(kind).id(slot), |row| graph.id_in(kind, slot, row.header()))
     }
 
     #[inline]

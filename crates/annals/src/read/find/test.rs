@@ -41,16 +41,26 @@ const VISITS_UNCHECKED: usize = 256;
 /// Counts what is looked at, and stops when it is too much or was called off.
 pub(super) struct Bound {
     visited: Cell<usize>,
+    branches_skipped: Cell<usize>,
     visited_max: usize,
 }
 
 impl Bound {
     pub(super) fn new(visited_max: usize) -> Bound {
-        Bound { visited: Cell::new(0), visited_max }
+        Bound { visited: Cell::new(0), branches_skipped: Cell::new(0), visited_max }
     }
 
     pub(super) fn visited(&self) -> usize {
         self.visited.get()
+    }
+
+    /// Counts branches of indexes that were left out.
+    pub(super) fn skipped(&self, count: usize) {
+        self.branches_skipped.set(self.branches_skipped.get() + count);
+    }
+
+    pub(super) fn branches_skipped(&self) -> usize {
+        self.branches_skipped.get()
     }
 
     #[inline]

@@ -1,12 +1,15 @@
 //! Walks indexes in the order of a search.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 use std::ops::Bound as Edge;
 
 use super::bounds::Bounds;
 use super::domain::{Domain, Slots};
+use super::ids::Ids;
 use super::order::{ABSENT, PRESENT, append_slot, slot_of};
 use super::plan::Walk;
+use super::stamped::Stamped;
 use crate::graph::key_set::{KeySet, Range};
 use crate::graph::table::{Table, slot_of_key};
 
@@ -15,13 +18,32 @@ pub(super) enum Walker<'d, 'g> {
     Slots(Slots<'d, 'g>),
     Values(Box<Values<'d, 'g>>),
     Run(Range<'g>),
+    Stamps(Box<Stamped<'d, 'g>>),
+    Ids(Ids<'g>),
 }
 
 /// A candidate, and what the walk knows of it.
 pub(super) struct Candidate<'g> {
     pub(super) slot: u32,
-    /// The key of the index that led to it; `None` if it must lack the property.
-    pub(super) key: Option<&'g [u8]>,
+    pub(super) key: Place<'g>,
+}
+
+/// Where a candidate stands in a walk by values.
+pub(super) enum Place<'g> {
+    /// At this key of the index.
+    Key(Cow<'g, [u8]>),
+    /// Behind all values: it must lack the property. Walks that are not by values tell the same.
+    Absent,
+}
+
+impl<'g> Candidate<'g> {
+    fn at(key: &'g [u8]) -> Candidate<'g> {
+        Candidate { slot: slot_of_key(key), key: Place::Key(Cow::Borrowed(key)) }
+    }
+
+    fn absent(slot: u32) -> Candidate<'g> {
+        Candidate { slot, key: Place::Absent }
+    }
 }
 
 /// The keys of a set of the present and of one of the past in one order, each once; then the slots.
@@ -70,6 +92,15 @@ impl<'d, 'g> Walker<'d, 'g> {
                 }
                 Walker::Run(bounds.range(set))
             }
+            Walk::Stamps { is_updated, is_descending } => Walker::Stamps(Box::new(Stamped::start(
+                table,
+                domain,
+                with_past,
+                *is_updated,
+                *is_descending,
+                after,
+            ))),
+            Walk::Ids { is_descending } => Walker::Ids(Ids::start(table, *is_descending, after)),
             Walk::Values { property, bounds, is_descending, with_absent } => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
                 let absent_after = after.filter(|_| is_behind_values).map(|key| slot_of(key, *is_descending));
@@ -93,11 +124,13 @@ impl<'d, 'g> Walker<'d, 'g> {
     #[inline]
     pub(super) fn next(&mut self) -> Option<Candidate<'g>> {
         match self {
-            Walker::Slots(slots) => slots.next().map(|slot| Candidate { slot, key: None }),
-            Walker::Run(keys) => keys.next().map(|key| Candidate { slot: slot_of_key(key), key: Some(key) }),
+            Walker::Slots(slots) => slots.next().map(Candidate::absent),
+            Walker::Run(keys) => keys.next().map(Candidate::at),
+            Walker::Stamps(stamped) => stamped.next(),
+            Walker::Ids(ids) => ids.next().map(Candidate::absent),
             Walker::Values(values) => match values.next_key() {
-                Some(key) => Some(Candidate { slot: slot_of_key(key), key: Some(key) }),
-                None => values.absent.as_mut()?.next().map(|slot| Candidate { slot, key: None }),
+                Some(key) => Some(Candidate::at(key)),
+                None => values.absent.as_mut()?.next().map(Candidate::absent),
             },
         }
     }
@@ -112,7 +145,7 @@ impl<'d, 'g> Walker<'d, 'g> {
 }
 
 /// What a key of the order is in the index: its value, then the slot.
-fn index_key(key: &[u8], is_descending: bool) -> Vec<u8> {
+pub(super) fn index_key(key: &[u8], is_descending: bool) -> Vec<u8> {
     let mut own = key[1..].to_vec();
     if is_descending {
         own.iter_mut().for_each(|byte| *byte = !*byte);
@@ -143,9 +176,22 @@ fn range<'g>(set: &'g KeySet, bounds: &Bounds, after: Option<&[u8]>, is_descendi
     }
 }
 
-impl<'g> Values<'_, 'g> {
+impl<'d, 'g> Values<'d, 'g> {
+    /// The keys of two sets behind that of a cursor.
+    pub(super) fn of_sets(
+        current: &'g KeySet,
+        past: Option<&'g KeySet>,
+        after: Option<&[u8]>,
+        is_descending: bool,
+    ) -> Values<'d, 'g> {
+        let all = Bounds::default();
+        let directed =
+            |set| Directed { range: range(set, &all, after, is_descending), is_descending }.peekable();
+        Values { current: Some(directed(current)), past: past.map(directed), is_descending, absent: None }
+    }
+
     #[inline]
-    fn next_key(&mut self) -> Option<&'g [u8]> {
+    pub(super) fn next_key(&mut self) -> Option<&'g [u8]> {
         match (&mut self.current, &self.past) {
             (Some(current), None) => current.next(),
             _ => self.next_of_both(),
