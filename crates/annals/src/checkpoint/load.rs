@@ -1,27 +1,30 @@
 //! Reads a graph from blocks. Any bytes give a graph or a warning, never a panic.
 
 use std::io::Read;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
 
-use super::block::{Input, Kind, Loaded, damaged, read_block};
+use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
-use super::load_table::TableParts;
+use super::load_table::{Message, TableParts};
 use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
 use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
-use crate::graph::headers;
-use crate::graph::row_check::{Ends, Limits};
+use crate::graph::headers::{self, Headers};
+use crate::graph::row_check::Ends;
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
+use crate::graph::table::Table;
 use crate::graph::types::Types;
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
 
-/// Blocks that may wait for the thread that reads a table.
-const WAITING_BLOCKS_MAX: usize = 16;
+/// Blocks that may wait for the thread that reads a table, as long as it makes the table of its rows.
+const WAITING_BLOCKS_MAX: usize = 64;
+/// The same in a repository with a memory budget.
+const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
 
 #[derive(Default)]
 struct Header {
@@ -35,11 +38,13 @@ struct Header {
 struct Parts {
     header: Header,
     instants: Vec<i64>,
-    names: Vec<Arc<str>>,
-    authors: Vec<Arc<str>>,
+    names: Symbols,
+    authors: Symbols,
     type_changes: Vec<(u64, Arc<TypeDefinition>)>,
     collection: Option<Arc<str>>,
     headers: Vec<headers::Header>,
+    // True once the tables were told that their rows are whole.
+    are_rows_whole: bool,
     links: [LinkParts; 2],
     keys: KeySets,
     // How many keys there must be in all.
@@ -53,38 +58,57 @@ struct LinkParts {
     wide: Vec<Option<Vec<Link>>>,
 }
 
-type Block = (Kind, Vec<u8>);
+/// What both tables refer to. It stands in the file before them.
+pub(super) struct Common {
+    pub(super) names: Symbols,
+    pub(super) authors: Symbols,
+    types: Types,
+    pub(super) headers: Headers,
+    /// How many entities and relationships there are, purged ones included.
+    pub(super) slots: [usize; 2],
+}
 
 /// Reads the whole graph, and the checksum of the record at its position. Errors: why the file cannot be used.
 pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loaded<(Graph, u32)> {
-    std::thread::scope(|scope| {
-        // The tables are most of the work, and neither needs the other.
-        let (entities_in, entities) = sync_channel(WAITING_BLOCKS_MAX);
-        let (relationships_in, relationships) = sync_channel(WAITING_BLOCKS_MAX);
-        let entities = scope.spawn(move || read_table(&entities, spill));
-        let relationships = scope.spawn(move || read_table(&relationships, spill));
-        let parts = read(&mut input, [entities_in, relationships_in]);
+    let waiting = if spill.is_some() { WAITING_BLOCKS_SPILLED_MAX } else { WAITING_BLOCKS_MAX };
+    let common = OnceLock::new();
+    let (parts, links, tables) = std::thread::scope(|scope| {
+        // The tables are most of the work. All that one needs of the other are the rows of entities.
+        let (entities_in, entities) = sync_channel(waiting);
+        let (relationships_in, relationships) = sync_channel(waiting);
+        let (rows_out, rows_in) = sync_channel(1);
+        let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
+        let entities = scope.spawn(move || {
+            let whole = TableParts::read_rows(&entities, spill, common, 0)?;
+            // Whoever waits for them may have failed.
+            let _ = rows_out.send(whole.rows.clone());
+            whole.table(&entities, common, Ends::None)
+        });
+        let relationships = scope.spawn(move || {
+            let whole = TableParts::read_rows(&relationships, spill, common, 1)?;
+            let rows = rows_in.recv().map_err(|_| damaged("the rows of entities"))?;
+            whole.table(&relationships, common, Ends::Of(rows))
+        });
+        let parts = read(&mut input, common, [entities_in, relationships_in]);
+        let parts = parts.and_then(|mut parts| {
+            let links = parts.adjacencies(common)?;
+            Ok((parts, links))
+        });
         let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
-        let tables = [joined(entities.join()), joined(relationships.join())];
-        let (parts, [entities, relationships]) = (parts?, tables);
-        let record_checksum = parts.header.record_checksum;
-        Ok((parts.graph(entities?, relationships?)?, record_checksum))
-    })
-}
-
-fn read_table(blocks: &Receiver<Block>, spill: Option<&SpillSettings>) -> Loaded<TableParts> {
-    let mut table = TableParts::new(spill);
-    for (kind, payload) in blocks {
-        let mut input = Input::new(&payload);
-        input.u8()?;
-        table.read(kind, &mut input)?;
-    }
-    table.keys.close();
-    Ok(table)
+        let tables: [Loaded<(Table, u64)>; 2] = [joined(entities.join()), joined(relationships.join())];
+        let [entities, relationships] = tables;
+        // A table that failed tells why; the reader then only knows that nobody listens.
+        let tables = [entities?, relationships?];
+        let (parts, links) = parts?;
+        Ok::<_, Damage>((parts, links, tables))
+    })?;
+    let record_checksum = parts.header.record_checksum;
+    let common = common.into_inner().ok_or_else(|| damaged("it is cut off"))?;
+    Ok((parts.graph(common, links, tables)?, record_checksum))
 }
 
 /// Reads all blocks, and hands those of tables on.
-fn read(input: &mut impl Read, tables: [SyncSender<Block>; 2]) -> Loaded<Parts> {
+fn read(input: &mut impl Read, common: &OnceLock<Common>, tables: [SyncSender<Message>; 2]) -> Loaded<Parts> {
     let mut parts = Parts::default();
     let mut payload = Vec::new();
     let mut is_first = true;
@@ -93,6 +117,9 @@ fn read(input: &mut impl Read, tables: [SyncSender<Block>; 2]) -> Loaded<Parts> 
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
+        if matches!(kind, Kind::Links | Kind::Wide | Kind::Keys | Kind::End) {
+            parts.end_rows(common, &tables)?;
+        }
         let is_of_table = match kind {
             Kind::Ids | Kind::Pages | Kind::Extras | Kind::Values => true,
             Kind::Keys => payload.first() != Some(&NO_TABLE),
@@ -101,16 +128,18 @@ fn read(input: &mut impl Read, tables: [SyncSender<Block>; 2]) -> Loaded<Parts> 
         if is_of_table {
             let table = payload.first().and_then(|number| tables.get(usize::from(*number)));
             let table = table.ok_or_else(|| damaged("the number of a table"))?;
-            // A thread that has ended tells why itself.
-            if table.send((kind, std::mem::take(&mut payload))).is_err() {
-                break;
-            }
+            table.send(Message::Block(kind, std::mem::take(&mut payload))).map_err(|_| unheard())?;
         } else {
             parts.read(kind, Input::new(&payload))?;
         }
     }
     parts.keys.close();
     Ok(parts)
+}
+
+/// A thread that has ended tells why itself.
+fn unheard() -> Damage {
+    damaged("a table")
 }
 
 impl Parts {
@@ -132,14 +161,17 @@ impl Parts {
             }
             _ => {}
         }
+        if self.are_rows_whole {
+            return Err(damaged("the order of blocks"));
+        }
         while !input.is_empty() {
             match kind {
                 Kind::Instants => {
                     let before = self.instants.last().copied().unwrap_or(0);
                     self.instants.push(before.wrapping_add(input.signed()?));
                 }
-                Kind::Names => self.names.push(input.text()?.into()),
-                Kind::Authors => self.authors.push(input.text()?.into()),
+                Kind::Names => drop(self.names.intern(&input.text()?.into())),
+                Kind::Authors => drop(self.authors.intern(&input.text()?.into())),
                 Kind::Headers if self.collection.is_none() && self.headers.is_empty() => {
                     self.collection = load_collection(&mut input)?;
                     self.headers.push(headers::Header::default());
@@ -170,54 +202,52 @@ impl Parts {
         Ok(())
     }
 
-    fn graph(mut self, mut entities: TableParts, mut relationships: TableParts) -> Loaded<Graph> {
-        let Some(keys_count) = self.keys_count else { return Err(damaged("it is cut off")) };
+    /// Tells the tables that their rows are whole, and what both refer to, unless that was done before.
+    fn end_rows(&mut self, common: &OnceLock<Common>, tables: &[SyncSender<Message>; 2]) -> Loaded<()> {
+        if std::mem::replace(&mut self.are_rows_whole, true) {
+            return Ok(());
+        }
+        let (mut names, authors) = (std::mem::take(&mut self.names), std::mem::take(&mut self.authors));
+        let types =
+            Types::from_changes(&self.type_changes, &mut names).map_err(|error| damaged(error.text()))?;
         let slots = self.header.slots_counts;
+        let headers = loaded_headers(std::mem::take(&mut self.headers), names.len(), authors.len(), slots)?;
+        let _ = common.set(Common { names, authors, types, headers, slots });
+        tables.iter().try_for_each(|table| table.send(Message::RowsEnd).map_err(|_| unheard()))
+    }
+
+    fn adjacencies(&mut self, common: &OnceLock<Common>) -> Loaded<[Adjacency; 2]> {
+        let Common { names, slots, .. } = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let bounds = Bounds { types: names.len(), relationships: slots[1], entities: slots[0] };
+        let [out, into] = std::mem::take(&mut self.links);
+        Ok([out.adjacency(slots[0], bounds)?, into.adjacency(slots[0], bounds)?])
+    }
+
+    fn graph(
+        mut self,
+        common: Common,
+        [out, into]: [Adjacency; 2],
+        [(entities, entity_keys), (relationships, relationship_keys)]: [(Table, u64); 2],
+    ) -> Loaded<Graph> {
         if self.instants.len() as u64 != self.header.position
-            || keys_count != self.keys.count + entities.keys.count + relationships.keys.count
+            || self.keys_count != Some(self.keys.count + entity_keys + relationship_keys)
         {
             return Err(damaged("something is missing"));
         }
-        let mut names = Symbols::new();
-        self.names.iter().for_each(|name| {
-            names.intern(name);
-        });
-        let mut authors = Symbols::new();
-        self.authors.iter().for_each(|name| {
-            authors.intern(name);
-        });
-        let types =
-            Types::from_changes(&self.type_changes, &mut names).map_err(|error| damaged(error.text()))?;
-        let bounds = Bounds { types: names.len(), relationships: slots[1], entities: slots[0] };
-        let entity_rows = entities.rows(slots[0])?;
-        let relationship_rows = relationships.rows(slots[1])?;
-        let headers = loaded_headers(self.headers, names.len(), authors.len(), slots)?;
-        let limits =
-            |ends| Limits { names: names.len(), authors: authors.len(), headers: headers.len(), ends };
-        let (of_entities, of_relationships) = (limits(Ends::None), limits(Ends::Of(entity_rows.clone())));
-        let [out, into] = self.links;
-        let (entities, relationships, out, into) = std::thread::scope(|scope| {
-            let relationships =
-                scope.spawn(|| relationships.table(relationship_rows, &of_relationships, &headers, &names));
-            let entities = entities.table(entity_rows, &of_entities, &headers, &names);
-            let [out, into] = [out, into].map(|links| links.adjacency(slots[0], bounds));
-            let relationships = relationships.join().map_err(|_| damaged("reading it panicked"));
-            (entities, relationships, out, into)
-        });
         Ok(Graph {
             position: Position(self.header.position),
             instants: self.instants.into_iter().collect(),
-            types: Arc::new(types),
+            types: Arc::new(common.types),
             type_changes: self.type_changes.into_iter().collect(),
-            entities: entities?,
-            relationships: relationships??,
-            out: out?,
-            into: into?,
+            entities,
+            relationships,
+            out,
+            into,
             past_links: self.keys.take(SetKind::PastLinks, 0),
             collection: self.collection,
-            headers,
-            names,
-            authors,
+            headers: common.headers,
+            names: common.names,
+            authors: common.authors,
         })
     }
 }

@@ -67,11 +67,6 @@ impl RowParts {
         instance.past.clone().map_or(Extra::Gone, Extra::Past)
     }
 
-    /// Called when all rows are read: frees what only they needed.
-    pub(super) fn forget_packed(&mut self) {
-        (self.packed, self.packed_extras) = (Rows::new(), Vec::new());
-    }
-
     /// Reads a page, whose rows belong to the slots that follow those before.
     pub(super) fn read_page(&mut self, page: &[u8], ids: &[Id], extras: &mut Vec<Extra>) -> Loaded<()> {
         if !is_page(page) {

@@ -1,75 +1,96 @@
 //! Reads a table out of a checkpoint.
 
-use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, OnceLock};
 
 use super::block::{Input, Kind, Loaded, damaged};
+use super::load::Common;
 use super::load_instance::{instance, past};
 use super::load_keys::KeySets;
 use super::load_rows::RowParts;
 use super::save::SetKind;
-use crate::graph::headers::Headers;
 use crate::graph::instance::Instance;
-use crate::graph::row_check::Limits;
+use crate::graph::row_check::{Ends, Limits};
 use crate::graph::rows::Rows;
+use crate::graph::spill::Spill;
 use crate::graph::spill_file::SpillSettings;
-use crate::graph::symbols::Symbols;
 use crate::graph::table::{Extra, Table};
 use crate::model::Id;
 
-/// What has been read of a table.
+/// What the thread that reads a table is told.
+pub(super) enum Message {
+    Block(Kind, Vec<u8>),
+    /// No more blocks of rows: only keys follow.
+    RowsEnd,
+}
+
+/// What has been read of the rows of a table.
 pub(super) struct TableParts {
     ids: Vec<Id>,
     extras: Vec<Extra>,
-    rows: RowParts,
-    pub(super) keys: KeySets,
+    parts: RowParts,
+}
+
+/// All rows of a table, which are not looked into yet.
+pub(super) struct WholeRows {
+    ids: Vec<Id>,
+    extras: Vec<Extra>,
+    spill: Spill,
+    pub(super) rows: Rows,
 }
 
 impl TableParts {
-    pub(super) fn new(spill: Option<&SpillSettings>) -> TableParts {
-        TableParts {
-            ids: Vec::new(),
-            extras: Vec::new(),
-            rows: RowParts::new(spill),
-            keys: KeySets::default(),
+    /// Reads the rows of the table with this number.
+    pub(super) fn read_rows(
+        messages: &Receiver<Message>,
+        spill: Option<&SpillSettings>,
+        common: &OnceLock<Common>,
+        number: usize,
+    ) -> Loaded<WholeRows> {
+        let mut table = TableParts { ids: Vec::new(), extras: Vec::new(), parts: RowParts::new(spill) };
+        let next = || messages.recv().map_err(|_| damaged("it is cut off"));
+        while let Message::Block(kind, payload) = next()? {
+            table.read(kind, &payload)?;
         }
+        let TableParts { ids, extras, mut parts } = table;
+        let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let rows = parts.finish(common.slots[number])?;
+        if ids.len() != rows.len() {
+            return Err(damaged("something is missing"));
+        }
+        Ok(WholeRows { ids, extras, spill: parts.spill, rows })
     }
 
-    /// Reads one block.
-    pub(super) fn read(&mut self, kind: Kind, input: &mut Input) -> Loaded<()> {
-        if kind == Kind::Keys {
-            self.rows.forget_packed();
-            return self.keys.read(input);
-        }
+    fn read(&mut self, kind: Kind, payload: &[u8]) -> Loaded<()> {
+        let mut input = Input::new(payload);
+        input.u8()?;
         while !input.is_empty() {
             match kind {
                 Kind::Ids => self.ids.push(input.id()?),
-                Kind::Values => self.rows.read_value(input.bytes()?)?,
-                Kind::Pages => self.rows.read_page(input.bytes()?, &self.ids, &mut self.extras)?,
+                Kind::Values => self.parts.read_value(input.bytes()?)?,
+                Kind::Pages => self.parts.read_page(input.bytes()?, &self.ids, &mut self.extras)?,
                 _ => {
-                    let extra = self.rows.take_extra(self.extras.len(), extra(input)?);
+                    let extra = self.parts.take_extra(self.extras.len(), extra(&mut input)?);
                     self.extras.push(extra);
                 }
             }
         }
         Ok(())
     }
+}
 
-    /// The rows, which are not looked into yet.
-    pub(super) fn rows(&mut self, len: usize) -> Loaded<Rows> {
-        self.rows.finish(len)
-    }
-
-    /// The table, if everything that its rows refer to is there.
+impl WholeRows {
+    /// The table and how many keys it has, if everything that its rows refer to is there. Its keys are read while it
+    /// is made: the file comes more slowly than rows are looked into.
     pub(super) fn table(
-        mut self,
-        rows: Rows,
-        limits: &Limits,
-        headers: &Headers,
-        names: &Symbols,
-    ) -> Loaded<Table> {
-        if self.ids.len() != rows.len() {
-            return Err(damaged("something is missing"));
-        }
+        self,
+        messages: &Receiver<Message>,
+        common: &OnceLock<Common>,
+        ends: Ends,
+    ) -> Loaded<(Table, u64)> {
+        let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
+        let limits = Limits { names, authors, headers, ends };
         let is_sound = |extra: &Extra| match extra {
             Extra::Whole(instance) => {
                 limits.admit(instance) && instance.past.as_ref().is_none_or(|past| limits.admit_past(past))
@@ -79,27 +100,31 @@ impl TableParts {
         };
         let is_whole =
             |extra: u32| self.extras.get(extra as usize).map(|extra| matches!(extra, Extra::Whole(_)));
-        if !self.extras.iter().all(is_sound) || !rows.iter().all(|row| limits.admit_row(row, is_whole)) {
+        if !self.extras.iter().all(is_sound) || !self.rows.iter().all(|row| limits.admit_row(row, is_whole)) {
             return Err(damaged("an instance refers to what is not there"));
         }
-        let mut table = Table::from_rows(
-            rows,
-            self.extras.into_iter().collect(),
-            self.ids,
-            self.rows.spill,
-            headers,
-            names,
-        );
-        let keys = &mut self.keys;
+        let extras = self.extras.into_iter().collect();
+        let mut table =
+            Table::from_rows(self.rows, extras, self.ids, self.spill, &common.headers, &common.names);
+        let mut keys = KeySets::default();
+        for message in messages {
+            let Message::Block(Kind::Keys, payload) = message else {
+                return Err(damaged("the order of blocks"));
+            };
+            let mut input = Input::new(&payload);
+            input.u8()?;
+            keys.read(&mut input)?;
+        }
+        keys.close();
         table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
         let updated = keys.take(SetKind::Updated, 0);
         let past_updated = keys.take(SetKind::PastUpdated, 0);
         table.stamps.set_updated(updated, past_updated);
         table.multi_valued = keys.take(SetKind::MultiValued, 0);
-        table.values = keys.take_all(SetKind::Values, limits.names).collect();
-        table.past_values = keys.take_all(SetKind::PastValues, limits.names).collect();
-        Ok(table)
+        table.values = keys.take_all(SetKind::Values, names).collect();
+        table.past_values = keys.take_all(SetKind::PastValues, names).collect();
+        Ok((table, keys.count))
     }
 }
 

@@ -17,7 +17,7 @@ impl Symbol {
 }
 
 /// Names by symbol and symbols by name.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Symbols {
     names: Vector<Arc<str>>,
     by_name: IdMap,
@@ -25,7 +25,7 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     pub(crate) fn new() -> Symbols {
-        Symbols { names: Vector::new(), by_name: IdMap::new() }
+        Symbols::default()
     }
 
     pub(crate) fn len(&self) -> usize {
