@@ -8,5 +8,6 @@ mod http {
     mod feed;
     mod hostile;
     mod limits;
+    mod methods;
     mod protocol;
 }

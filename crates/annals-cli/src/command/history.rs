@@ -1,12 +1,13 @@
 //! `annals history`: the versions of an entity or relationship.
 
+use annals::{History, Instant};
 use clap::Args;
 
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, one_line};
 use crate::stop::Outcome;
-use crate::wire::version_to_json;
+use crate::wire::{version_to_json, version_with_content};
 
 /// Show the versions of an entity or relationship, newest first
 #[derive(Args, Debug)]
@@ -14,6 +15,7 @@ use crate::wire::version_to_json;
 Examples:
   annals history package:bash
   annals history package:bash --limit 1
+  annals history package:bash --from 2025-01-01 --to 2026-01-01 --oldest-first
   annals diff package:bash 1 2                what differs between two of them
 The version marked with * is the one that `annals get` shows.")]
 pub struct Arguments {
@@ -22,9 +24,21 @@ pub struct Arguments {
     /// Most versions
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
-    /// Leave out this many of the newest
+    /// Leave out this many of the first
     #[arg(long, default_value_t = 0, value_name = "N")]
     skip: usize,
+    /// Begin with the version that was there at this instant
+    #[arg(long, value_name = "INSTANT")]
+    from: Option<Instant>,
+    /// Only versions written before this instant
+    #[arg(long, value_name = "INSTANT")]
+    to: Option<Instant>,
+    /// Show the instance in each version too, as JSON
+    #[arg(long)]
+    content: bool,
+    /// The oldest first
+    #[arg(long)]
+    oldest_first: bool,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
@@ -36,9 +50,20 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let instance = arguments.instance.find(&snapshot)?;
     let mut table =
         Table::new(&["", "VERSION", "ACTION", "POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
-    for version in snapshot.versions(&instance, arguments.skip, arguments.limit)? {
-        if context.output.is_json() {
-            context.output.json(&version_to_json(&version))?;
+    let history = History {
+        from: arguments.from,
+        to: arguments.to,
+        is_oldest_first: arguments.oldest_first,
+        skip: arguments.skip,
+        limit: arguments.limit,
+    };
+    for version in snapshot.history(&instance, &history)? {
+        if context.output.is_json() || arguments.content {
+            let json = match arguments.content {
+                true => version_with_content(&snapshot, &instance, &version)?,
+                false => version_to_json(&version),
+            };
+            context.output.json(&json)?;
             continue;
         }
         table.row([
@@ -52,5 +77,5 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             one_line(&version.message),
         ]);
     }
-    context.output.table(&table)
+    if arguments.content { Ok(()) } else { context.output.table(&table) }
 }

@@ -70,6 +70,16 @@ pub fn type_kinds() -> Json {
     json!({ "type": "string", "enum": annals::TypeKind::ALL.map(annals::TypeKind::name) })
 }
 
+/// Which versions of an instance, in which order, and whether with their content.
+pub fn history() -> Vec<Parameter> {
+    vec![
+        query("from", instant(), "2025-01-01", "Begin with the version that was there at this instant."),
+        query("to", instant(), "2026-01-01T00:00:00Z", "Only versions written before this instant."),
+        query("oldestFirst", flag(), false, "The oldest first, not the newest."),
+        query("content", flag(), true, "Show the instance in each version as `content`."),
+    ]
+}
+
 /// The home of a copy.
 pub fn home() -> Parameter {
     required("home", text(), "there", "Name of the collection that it belongs to.")

@@ -350,7 +350,7 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
 }
 
 fn version() -> Json {
-    object(json!({
+    let mut schema = object(json!({
         "version": number(),
         "base": number(),
         "position": number(),
@@ -358,10 +358,13 @@ fn version() -> Json {
         "author": text(),
         "message": text(),
         "validFrom": instant(),
-        "status": { "type": "string", "enum": ["active", "deleted"] },
+        "status": text(),
         "action": text(),
         "inForce": flag(),
-    }))
+    }));
+    // Only where it was asked for.
+    schema["properties"]["content"] = json!({ "oneOf": [reference("Entity"), reference("Relationship")] });
+    schema
 }
 
 fn version_example() -> Json {

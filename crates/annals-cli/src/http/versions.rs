@@ -1,6 +1,6 @@
 //! The past of an instance: its versions, one version, and what differs between two.
 
-use annals::{InstanceId, Snapshot};
+use annals::{History, InstanceId, Snapshot, VersionInfo};
 use axum::http::{Method, StatusCode};
 
 use super::answer;
@@ -10,7 +10,7 @@ use super::instances::{Collection, ENTITIES, RELATIONSHIPS, Seen};
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{difference_to_json, version_to_json};
+use crate::wire::{difference_to_json, version_to_json, version_with_content};
 
 const PATHS: [[&str; 3]; 2] = [
     ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],
@@ -33,12 +33,13 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
     };
     let number = |name, description| parameters::required(name, parameters::count(), 1, description);
     vec![
-        reads(Endpoint::new(Method::GET, history_path, "List the versions, newest first", move |call| {
-            history(of, call)
-        }))
-        .describe("Also of a deleted instance: who wrote each version, when and why.")
-        .takes(parameters::paging())
-        .answers(200, "A page of versions.", "VersionPage"),
+        reads(Endpoint::new(Method::GET, history_path, "List the versions", move |call| history(of, call)))
+            .describe(
+                "Also of a deleted instance: who wrote each version, when and why; what was in it, if asked.",
+            )
+            .takes(parameters::history())
+            .takes(parameters::paging())
+            .answers(200, "A page of versions.", "VersionPage"),
         reads(Endpoint::new(Method::GET, version_path, "Read one version", move |call| version(of, call)))
             .answers(200, "The instance in that version, also a deleted one.", of.schema),
         reads(Endpoint::new(Method::GET, diff_path, "Compare two versions", move |call| diff(of, call)))
@@ -54,12 +55,24 @@ async fn history(of: Collection, call: Call) -> Outcome {
     let id = of.named(&call)?;
     let limit = call.limit()?;
     let offset = Offset::of(&call)?;
+    let history = History {
+        from: call.query.instant("from")?,
+        to: call.query.instant("to")?,
+        is_oldest_first: call.query.flag("oldestFirst")?,
+        ..History::default()
+    };
+    let with_content = call.query.flag("content")?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
-        let mut versions = snapshot.versions(&id, offset.skipped, limit + 1)?;
+        let mut versions =
+            snapshot.history(&id, &History { skip: offset.skipped, limit: limit + 1, ..history })?;
         let next = offset.next(versions.len() > limit, limit, &snapshot);
         versions.truncate(limit);
-        let items = versions.iter().map(version_to_json).collect();
+        let item = |version: &VersionInfo| match with_content {
+            true => version_with_content(&snapshot, &id, version),
+            false => Ok(version_to_json(version)),
+        };
+        let items = versions.iter().map(item).collect::<annals::Result<_>>()?;
         Ok(answer::page(call, items, next, serde_json::Value::Null, snapshot.position()))
     })
     .await

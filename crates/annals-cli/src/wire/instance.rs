@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use annals::{
     ClassificationContent, ClassificationRef, Difference, Entity, InstanceChange, InstanceId,
-    PropertyDifference, Relationship, Stamp, Value, VersionInfo,
+    PropertyDifference, Relationship, Snapshot, Stamp, Value, VersionInfo,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
@@ -209,6 +209,25 @@ pub fn version_to_json(version: &VersionInfo) -> Json {
         "action": version.verb,
         "inForce": version.is_in_force,
     })
+}
+
+/// The JSON form of a version with the instance in it, as `content`.
+pub fn version_with_content(
+    snapshot: &Snapshot,
+    id: &InstanceId,
+    version: &VersionInfo,
+) -> annals::Result<Json> {
+    let mut json = version_to_json(version);
+    json["content"] = match id {
+        InstanceId::Entity(id) => {
+            snapshot.entity_version(id, version.version)?.map(|entity| entity_to_json(&entity)).into()
+        }
+        InstanceId::Relationship(id) => {
+            let found = snapshot.relationship_version(id, version.version)?;
+            found.map(|relationship| relationship_to_json(&relationship)).into()
+        }
+    };
+    Ok(json)
 }
 
 /// The JSON form of a difference of two versions.

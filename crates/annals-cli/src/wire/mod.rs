@@ -21,6 +21,7 @@ pub use graph::{
 pub use instance::{
     EntityForm, RelationshipForm, classification_from_json, classification_to_json, difference_to_json,
     entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,
+    version_with_content,
 };
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;

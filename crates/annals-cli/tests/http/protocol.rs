@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::support::Server;
 
-fn server() -> (tempfile::TempDir, Server) {
+pub fn server() -> (tempfile::TempDir, Server) {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(&folder.path().join("repository"), &[]);
     (folder, server)

@@ -164,7 +164,14 @@ impl Door for CliDoor {
                 let number = words(["--version", &step["number"].to_string()]);
                 self.read([of_instance("get"), number].concat()).one()
             }
-            "history" => self.read(of_instance("history")).page(),
+            "history" => {
+                let flags = [("oldestFirst", "--oldest-first"), ("content", "--content")];
+                let flags = flags.iter().filter(|(name, _)| step[*name] == true);
+                let mut arguments = of_instance("history");
+                arguments.extend(flags.map(|(_, flag)| (*flag).to_owned()));
+                arguments.extend(options(step, &["from", "to", "limit"]));
+                self.read(arguments).page()
+            }
             "difference" => {
                 let versions = words([&step["from"].to_string(), &step["to"].to_string()]);
                 self.read([of_instance("diff"), versions].concat()).one()

@@ -33,7 +33,10 @@ impl Door for HttpDoor {
                 other => other,
             },
             "version" => get(&format!("{instance}/versions/{}", step["number"]), &[]),
-            "history" => get(&format!("{instance}/history"), &["limit", "after"]),
+            "history" => {
+                let names = ["from", "to", "oldestFirst", "content", "limit", "after"];
+                get(&format!("{instance}/history"), &names)
+            }
             "difference" => get(&format!("{instance}/diff"), &["from", "to"]),
             "changes" => outcome(self.0.get(&format!("/v1/diff?{}", query(step, &["from", "to"])))),
             "neighbors" => get(&format!("{instance}/neighbors"), &["direction", "type", "limit", "after"]),

@@ -226,8 +226,21 @@ fn version(snapshot: &Snapshot, step: &Json) -> Result<Json> {
 }
 
 fn history(snapshot: &Snapshot, step: &Json) -> Result<Json> {
-    let versions = snapshot.versions(&instance(step)?, 0, usize::MAX)?;
-    Ok(json!({ "items": versions.iter().map(version_to_json).collect::<Json>() }))
+    let id = instance(step)?;
+    let instant = |name: &str| step[name].as_str().map(str::parse).transpose();
+    let history = annals::History {
+        from: instant("from")?,
+        to: instant("to")?,
+        is_oldest_first: step["oldestFirst"] == true,
+        limit: step["limit"].as_u64().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap()),
+        ..annals::History::default()
+    };
+    let item = |version: &annals::VersionInfo| match step["content"] == true {
+        true => version_with_content(snapshot, &id, version),
+        false => Ok(version_to_json(version)),
+    };
+    let items = snapshot.history(&id, &history)?.iter().map(item).collect::<Result<Json>>()?;
+    Ok(json!({ "items": items }))
 }
 
 fn neighbors(snapshot: &Snapshot, step: &Json) -> Result<Json> {

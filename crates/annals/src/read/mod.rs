@@ -28,5 +28,5 @@ pub use snapshot::{AsOf, Snapshot};
 pub use sort::{Sort, SortBy};
 pub(crate) use source::{Pending, Source};
 pub use types::{TypeDifference, TypeMatch};
-pub use versions::VersionInfo;
+pub use versions::{History, VersionInfo};
 pub use walk::*;

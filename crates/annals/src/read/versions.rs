@@ -37,18 +37,72 @@ pub struct VersionInfo {
     pub is_in_force: bool,
 }
 
+/// Which versions of an instance, in which order.
+///
+/// ```
+/// use annals::{History, InstanceId, NewEntity, Patch, Repository};
+/// let repository = Repository::in_memory();
+/// let (id, _) = repository.transact(|t| t.create_entity(NewEntity::new("person").property("city", "London")))?;
+/// let person = InstanceId::Entity(id);
+/// let (_, paris) = repository.transact(|t| t.update(&person, Patch::new().set("city", "Paris")))?;
+/// repository.transact(|t| t.update(&person, Patch::new().set("city", "Bath")))?;
+/// let snapshot = repository.snapshot();
+/// let since_paris = History { from: Some(paris.instant), is_oldest_first: true, ..History::default() };
+/// let versions = snapshot.history(&person, &since_paris)?;
+/// assert_eq!(versions.last().unwrap().version, 3);
+/// assert!(versions.iter().any(|version| version.instant == paris.instant));
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct History {
+    /// Not those that were followed by another one up to this instant: the first is the one that was there at it.
+    pub from: Option<Instant>,
+    /// Only those written before this instant.
+    pub to: Option<Instant>,
+    /// The other way round than newest first.
+    pub is_oldest_first: bool,
+    /// How many to leave out first. Units: versions.
+    pub skip: usize,
+    /// Page size. Units: versions.
+    pub limit: usize,
+}
+
+impl Default for History {
+    fn default() -> History {
+        History { from: None, to: None, is_oldest_first: false, skip: 0, limit: 100 }
+    }
+}
+
 impl Snapshot {
     /// The versions of an instance that this snapshot knows, newest first, skipping `offset`, at most `limit`.
     ///
     /// Errors: `NotFound` if there is no such instance.
     pub fn versions(&self, id: &InstanceId, offset: usize, limit: usize) -> Result<Vec<VersionInfo>> {
+        self.history(id, &History { skip: offset, limit, ..History::default() })
+    }
+
+    /// The versions of an instance that this snapshot knows, of a time and in an order. The times are those of writing; from when
+    /// a version is true does not matter here.
+    ///
+    /// Errors: `NotFound` if there is no such instance; `InvalidArgument` if `from` is later than `to`.
+    pub fn history(&self, id: &InstanceId, history: &History) -> Result<Vec<VersionInfo>> {
+        if let (Some(from), Some(to)) = (history.from, history.to)
+            && from > to
+        {
+            let text = format!("history from {from} to {to}: expected the start before the end");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
         let (_, instance) = self.known_ever(id)?;
         let in_force = self.version_seen(&instance);
-        self.known_versions(&instance)
+        let mut versions = self.known_versions(&instance);
+        self.keep_between(&mut versions, history);
+        if !history.is_oldest_first {
+            versions.reverse();
+        }
+        versions
             .into_iter()
-            .rev()
-            .skip(offset)
-            .take(limit)
+            .skip(history.skip)
+            .take(history.limit)
             .map(|version| {
                 let (record, change) = self.source().change(version.place, self.pending())?;
                 Ok(VersionInfo {
@@ -66,6 +120,21 @@ impl Snapshot {
                 })
             })
             .collect()
+    }
+
+    /// Versions are written one after the other, so those of a time are next to each other.
+    fn keep_between(&self, versions: &mut Vec<PastVersion>, history: &History) {
+        let written = |version: &PastVersion| self.instant_of(Position(version.place.position));
+        if let Some(to) = history.to {
+            let end =
+                versions.partition_point(|version| written(version).is_some_and(|instant| instant < to));
+            versions.truncate(end);
+        }
+        if let Some(from) = history.from {
+            let later =
+                versions.partition_point(|version| written(version).is_some_and(|instant| instant <= from));
+            versions.drain(..later.saturating_sub(1));
+        }
     }
 
     /// An entity in the version with this number, also a deleted one; `None` if there is no such version.
