@@ -1,6 +1,7 @@
 //! What a text is compared with: regular expressions, and the forms that need none.
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Dot, Hir, HirKind};
 
 use super::expression::{Condition, Operator};
 use crate::model::Value;
@@ -20,6 +21,8 @@ pub(crate) enum Pattern {
     Prefix(Box<str>),
     Suffix(Box<str>),
     Contains(Box<str>),
+    /// The same of texts without a line break.
+    OneLine(Box<Pattern>),
     /// Whole texts only.
     Matches(Box<Regex>),
 }
@@ -64,11 +67,14 @@ impl Pattern {
         let source = unquoted(source);
         let source = if ignores_case { format!("(?i){source}") } else { source };
         // Alone first, so that a bracket that closes too much is not lost in the anchors, and errors tell its places.
-        regex_syntax::ParserBuilder::new()
+        let parsed = regex_syntax::ParserBuilder::new()
             .nest_limit(NESTING_MAX)
             .build()
             .parse(&source)
             .map_err(|error| bad(&source, &error))?;
+        if let Some(simple) = simple(&parsed) {
+            return Ok(simple);
+        }
         let regex = RegexBuilder::new(&format!("^(?:{source})$"))
             .size_limit(COMPILED_BYTES_MAX)
             .dfa_size_limit(COMPILED_BYTES_MAX)
@@ -92,8 +98,51 @@ impl Pattern {
             Pattern::Prefix(prefix) => text.starts_with(&**prefix),
             Pattern::Suffix(suffix) => text.ends_with(&**suffix),
             Pattern::Contains(part) => text.contains(&**part),
+            Pattern::OneLine(pattern) => pattern.admits(text) && !text.contains('\n'),
             Pattern::Matches(regex) => regex.is_match(text),
         }
+    }
+}
+
+/// The form without a regular expression of one that only says what texts are, begin with, end with or contain: it needs
+/// no automaton, and an index has more to offer.
+fn simple(parsed: &Hir) -> Option<Pattern> {
+    let parts = match parsed.kind() {
+        HirKind::Concat(parts) => &parts[..],
+        _ => std::slice::from_ref(parsed),
+    };
+    let (begins_open, parts) = without_any(parts.split_first(), parts);
+    let (ends_open, parts) = without_any(parts.split_last(), parts);
+    let text = match parts {
+        [] => "",
+        [only] => match only.kind() {
+            HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok()?,
+            HirKind::Empty => "",
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let pattern = match (begins_open, ends_open) {
+        (None, None) => return Some(Pattern::Equal(text.into())),
+        (None, Some(_)) => Pattern::Prefix(text.into()),
+        (Some(_), None) => Pattern::Suffix(text.into()),
+        (Some(_), Some(_)) => Pattern::Contains(text.into()),
+    };
+    match [begins_open, ends_open].into_iter().flatten().collect::<Vec<Dot>>()[..] {
+        [Dot::AnyChar] | [Dot::AnyChar, Dot::AnyChar] => Some(pattern),
+        _ if text.contains('\n') || [begins_open, ends_open].contains(&Some(Dot::AnyChar)) => None,
+        _ => Some(Pattern::OneLine(Box::new(pattern))),
+    }
+}
+
+/// Takes `.*` off an end of a list of parts. Shape: what it stands for, and the others.
+fn without_any<'p>(divided: Option<(&'p Hir, &'p [Hir])>, parts: &'p [Hir]) -> (Option<Dot>, &'p [Hir]) {
+    let Some((end, others)) = divided else { return (None, parts) };
+    let HirKind::Repetition(repetition) = end.kind() else { return (None, parts) };
+    let dot = [Dot::AnyChar, Dot::AnyCharExceptLF].into_iter().find(|dot| *repetition.sub == Hir::dot(*dot));
+    match dot {
+        Some(dot) if repetition.min == 0 && repetition.max.is_none() => (Some(dot), others),
+        _ => (None, parts),
     }
 }
 
@@ -168,6 +217,22 @@ mod tests {
         ] {
             assert_eq!(pattern(source).unwrap().admits(text), is_match, "{source} {text}");
         }
+    }
+
+    #[test]
+    fn a_simple_one_admits_what_the_automaton_does() {
+        let texts = ["", "ab", "xab", "abx", "xabx", "a\nb", "ab\n", "\nab", "x\nabx", "AB", "\n"];
+        for source in [
+            "ab", "\\Qab\\E", "ab.*", ".*ab", ".*ab.*", ".*", "", "ab.*?", "(?s:.*)ab", "(?s:.*)ab.*", "(?s:.*)ab(?s:.*)",
+            "a\nb", "a\nb.*", ".+ab", "ab.?", "(ab).*", "(?i)ab.*", ".*.*", ".*ab.*ab", "^ab$", "[a]b.*", "ab|x",
+        ] {
+            let regex = Regex::new(&format!("^(?:{})$", unquoted(source))).unwrap();
+            for text in texts {
+                assert_eq!(pattern(source).unwrap().admits(text), regex.is_match(text), "{source:?} {text:?}");
+            }
+        }
+        assert!(matches!(pattern("\\Qa.b\\E").unwrap(), Pattern::Equal(_)));
+        assert!(matches!(pattern("ab.*").unwrap(), Pattern::OneLine(_)));
     }
 
     #[test]

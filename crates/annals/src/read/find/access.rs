@@ -108,8 +108,9 @@ impl<'t> Access<'t> {
             }
             Test::AnyText(pattern) if places.snapshot.graph().types.unindexed.is_empty() => {
                 let mut access = Access { sources: Vec::new(), len: 0 };
+                let divisor = left_out(pattern);
                 for name in places.properties() {
-                    let one = Access::of_pattern(places, name, pattern);
+                    let one = Access::of_pattern(places, name, pattern, divisor);
                     access.len += one.len;
                     access.sources.extend(one.sources);
                 }
@@ -136,11 +137,13 @@ impl<'t> Access<'t> {
             return Some(Access { sources, len });
         }
         let pattern = test.pattern.as_ref().filter(|_| test.is_of_text())?;
-        Some(Access::of_pattern(places, name, pattern))
+        Some(Access::of_pattern(places, name, pattern, left_out(pattern)))
     }
 
-    fn of_pattern(places: &Places, name: Symbol, pattern: &'t Pattern) -> Access<'t> {
+    fn of_pattern(places: &Places, name: Symbol, pattern: &'t Pattern, left_out: usize) -> Access<'t> {
         match pattern {
+            // What is found is asked for line breaks.
+            Pattern::OneLine(pattern) => Access::of_pattern(places, name, pattern, left_out),
             // A condition on a property asks for an IRI as well; any text is a string.
             Pattern::Equal(text) | Pattern::Prefix(text) => {
                 let bounds = Bounds::of_text(text, matches!(pattern, Pattern::Prefix(_)));
@@ -152,10 +155,7 @@ impl<'t> Access<'t> {
             }
             _ => {
                 let texts = Bounds::texts();
-                // What a pattern admits is not known before it was asked. Trigrams leave out most of what a part of a text
-                // does not stand in.
-                let divisor = if trigram::needed(pattern) == Needed::Unknown { 2 } else { 16 };
-                let len = places.count(name, &texts) / divisor;
+                let len = places.count(name, &texts) / left_out;
                 Access { sources: vec![Source::Texts(name, pattern)], len }
             }
         }
@@ -252,6 +252,12 @@ impl<'t> Access<'t> {
             [first, ..] => format!("{} and {} more stretches of indexes", one(first), self.sources.len() - 1),
         }
     }
+}
+
+/// One of how many texts is looked at. What a pattern admits is not known before it was asked; trigrams leave out most of
+/// what a part of a text does not stand in.
+fn left_out(pattern: &Pattern) -> usize {
+    if trigram::needed(pattern) == Needed::Unknown { 2 } else { 16 }
 }
 
 /// Asks the pattern once for each value, and takes all slots that hold it. Leaves out branches of the index whose texts lack

@@ -14,6 +14,7 @@ pub(super) fn needed(pattern: &Pattern) -> Needed {
         Pattern::Equal(text) | Pattern::Prefix(text) | Pattern::Suffix(text) | Pattern::Contains(text) => {
             of_run(&text.chars().collect::<Vec<_>>())
         }
+        Pattern::OneLine(pattern) => needed(pattern),
         Pattern::Matches(regex) => regex_syntax::parse(regex.as_str())
             .map_or(Needed::Unknown, |hir| of_parts(std::slice::from_ref(&hir))),
     }
