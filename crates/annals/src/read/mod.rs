@@ -10,6 +10,7 @@ mod find;
 mod instance;
 mod many;
 mod neighbors;
+mod recent;
 mod relationships;
 mod sort;
 mod source;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cancel::Cancel;
 use super::instance::{Entity, Held, Relationship};
 use super::neighbors::LinkTypes;
-use super::source::{Pending, Source};
+use super::source::{Pending, Source, VersionKey};
 use crate::graph::Graph;
 use crate::graph::adjacency::Link;
 use crate::graph::headers::Shape;
@@ -265,15 +265,28 @@ impl Snapshot {
     /// One version of the instance at `slot`, with its content.
     pub(crate) fn content(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<Held> {
         let table = self.graph.table(kind);
-        if table.row(slot).is_some_and(|row| row.version() == version.version) {
+        let row = table.row(slot).expect("the caller has its version from there");
+        if row.version() == version.version {
             return self.in_force(kind, slot);
+        }
+        let key = VersionKey { kind, slot, version: version.version, changed: row.changed() };
+        // What a transaction has written it may write again.
+        let is_settled = self.pending.is_none();
+        if let Some(known) = is_settled.then(|| self.source.known_version(key)).flatten() {
+            return Ok(Held::Read(known));
         }
         let id = match kind {
             TypeKind::Relationship => InstanceId::Relationship(table.id(slot).clone()),
-            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => InstanceId::Entity(table.id(slot).clone()),
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => {
+                InstanceId::Entity(table.id(slot).clone())
+            }
         };
         let current = table.get(slot)?.expect("the caller has its version from there");
-        self.source.version(&self.graph, self.pending.as_ref(), &id, &current, version).map(Held::Read)
+        let read = self.source.version(&self.graph, self.pending.as_ref(), &id, &current, version)?;
+        if is_settled {
+            self.source.keep_version(key, &read);
+        }
+        Ok(Held::Read(read))
     }
 
     /// What a handle holds.

@@ -1,8 +1,8 @@
 //! Contents of past versions, read from the log.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use super::recent::Recent;
 use super::walk::KeptWalks;
 use crate::graph::Graph;
 use crate::graph::headers::{Header, HeaderNumber, PLAIN};
@@ -14,51 +14,41 @@ use crate::graph::symbols::Symbol;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{
-    Action, Anchor, Change, ClassificationContent, ClassificationCopy, InstanceId, Provenance, Record, Value,
+    Action, Anchor, Change, ClassificationContent, ClassificationCopy, InstanceId, Provenance, Record,
+    TypeKind, Value,
 };
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Records kept in memory for reading history, unless a memory budget has less for them. Units: bytes.
-const CACHE_BYTES_MAX: usize = 128 << 20;
+const RECORDS_BYTES_MAX: usize = 128 << 20;
+/// The same of versions that were read.
+const VERSIONS_BYTES_MAX: usize = 32 << 20;
+/// A larger version is not kept. Units: bytes.
+const VERSION_BYTES_MAX: usize = 16 << 10;
 
 /// Where past versions come from: the log, through a bounded cache.
 pub(crate) struct Source {
     log: Arc<dyn Log>,
     memory: Arc<Memory>,
-    cache: Mutex<Cache>,
+    records: Recent<u64, IndexedRecord>,
+    versions: Recent<VersionKey, Instance>,
     /// Walks of which more pages may be asked for.
     pub(super) walks: KeptWalks,
 }
 
-#[derive(Default)]
-struct Cache {
-    records: HashMap<u64, Arc<IndexedRecord>>,
-    // Oldest first; the first to go.
-    order: VecDeque<u64>,
-    bytes: usize,
-}
-
-impl Cache {
-    fn insert(&mut self, position: u64, record: Arc<IndexedRecord>, bytes_max: usize) {
-        self.bytes += record.bytes_count();
-        match self.records.insert(position, record) {
-            None => self.order.push_back(position),
-            // Another thread has read it meanwhile.
-            Some(same) => self.bytes -= same.bytes_count(),
-        }
-        while self.bytes > bytes_max
-            && let Some(oldest) = self.order.pop_front()
-        {
-            let gone = self.records.remove(&oldest).map_or(0, |record| record.bytes_count());
-            self.bytes -= gone;
-        }
-    }
+/// Which version of an instance, as an instance that was last changed at a position knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct VersionKey {
+    pub(super) kind: TypeKind,
+    pub(super) slot: u32,
+    pub(super) version: u32,
+    pub(super) changed: u64,
 }
 
 impl Source {
     pub(crate) fn new(log: Arc<dyn Log>, memory: Arc<Memory>) -> Source {
-        Source { log, memory, cache: Mutex::default(), walks: KeptWalks::default() }
+        Source { log, memory, records: Recent::new(), versions: Recent::new(), walks: KeptWalks::default() }
     }
 
     /// What bounds the memory of everything that is read or written.
@@ -70,16 +60,16 @@ impl Source {
         &self.log
     }
 
-    /// Forgets all records and walks: compaction has rewritten some.
+    /// Forgets all records, versions and walks: compaction has rewritten some.
     pub(crate) fn clear(&self) {
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Cache::default();
+        self.records.clear();
+        self.versions.clear();
         self.walks.clear();
     }
 
     fn record(&self, position: u64) -> Result<Arc<IndexedRecord>> {
-        if let Some(record) = self.cache.lock().unwrap_or_else(PoisonError::into_inner).records.get(&position)
-        {
-            return Ok(Arc::clone(record));
+        if let Some(record) = self.records.get(position) {
+            return Ok(record);
         }
         let mut records = self.log.read(Position(position), ReadLimit::ONE)?;
         let bytes = records.pop().ok_or_else(|| {
@@ -88,8 +78,8 @@ impl Source {
             Error::new(ErrorKind::Gap, text)
         })?;
         let record = Arc::new(IndexedRecord::new(Position(position), bytes)?);
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.insert(position, Arc::clone(&record), self.memory.share(CACHE_BYTES_MAX));
+        let bytes = record.bytes_count();
+        self.records.insert(position, Arc::clone(&record), bytes, self.memory.share(RECORDS_BYTES_MAX));
         Ok(record)
     }
 
@@ -104,6 +94,19 @@ impl Source {
         }
         let record = self.record(place.position)?;
         Ok((record.head.clone(), record.change(place.change)?))
+    }
+
+    /// A version that was read before.
+    pub(super) fn known_version(&self, key: VersionKey) -> Option<Arc<Instance>> {
+        self.versions.get(key)
+    }
+
+    /// Keeps a version that was read, unless it is large.
+    pub(super) fn keep_version(&self, key: VersionKey, version: &Arc<Instance>) {
+        let bytes = bytes_about(version);
+        if bytes <= VERSION_BYTES_MAX {
+            self.versions.insert(key, Arc::clone(version), bytes, self.memory.share(VERSIONS_BYTES_MAX));
+        }
     }
 
     /// The content of a version that is not in force.
@@ -176,6 +179,27 @@ impl Source {
         instance.set_classifications(content.classifications);
         Ok(Arc::new(instance))
     }
+}
+
+/// What an instance takes in memory, roughly, or more than is kept. Units: bytes.
+fn bytes_about(instance: &Instance) -> usize {
+    let of_properties =
+        |properties: &Properties| properties.iter().map(|(_, value)| value_bytes(value)).sum();
+    let classified: usize =
+        instance.classifications().iter().map(|known| of_properties(&known.properties)).sum();
+    let own: usize = of_properties(&instance.properties);
+    size_of::<Instance>() + size_of_val(instance.classifications()) + own + classified
+}
+
+fn value_bytes(value: &Value) -> usize {
+    size_of::<(Symbol, Value)>()
+        + match value {
+            Value::String(text) | Value::Iri(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            // Counting them may take longer than reading them again.
+            Value::List(_) | Value::Map(_) | Value::Set(_) => VERSION_BYTES_MAX,
+            _ => 0,
+        }
 }
 
 /// The record of a transaction that is not committed, for reading versions it wrote itself.

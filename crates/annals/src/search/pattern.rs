@@ -223,12 +223,36 @@ mod tests {
     fn a_simple_one_admits_what_the_automaton_does() {
         let texts = ["", "ab", "xab", "abx", "xabx", "a\nb", "ab\n", "\nab", "x\nabx", "AB", "\n"];
         for source in [
-            "ab", "\\Qab\\E", "ab.*", ".*ab", ".*ab.*", ".*", "", "ab.*?", "(?s:.*)ab", "(?s:.*)ab.*", "(?s:.*)ab(?s:.*)",
-            "a\nb", "a\nb.*", ".+ab", "ab.?", "(ab).*", "(?i)ab.*", ".*.*", ".*ab.*ab", "^ab$", "[a]b.*", "ab|x",
+            "ab",
+            "\\Qab\\E",
+            "ab.*",
+            ".*ab",
+            ".*ab.*",
+            ".*",
+            "",
+            "ab.*?",
+            "(?s:.*)ab",
+            "(?s:.*)ab.*",
+            "(?s:.*)ab(?s:.*)",
+            "a\nb",
+            "a\nb.*",
+            ".+ab",
+            "ab.?",
+            "(ab).*",
+            "(?i)ab.*",
+            ".*.*",
+            ".*ab.*ab",
+            "^ab$",
+            "[a]b.*",
+            "ab|x",
         ] {
             let regex = Regex::new(&format!("^(?:{})$", unquoted(source))).unwrap();
             for text in texts {
-                assert_eq!(pattern(source).unwrap().admits(text), regex.is_match(text), "{source:?} {text:?}");
+                assert_eq!(
+                    pattern(source).unwrap().admits(text),
+                    regex.is_match(text),
+                    "{source:?} {text:?}"
+                );
             }
         }
         assert!(matches!(pattern("\\Qa.b\\E").unwrap(), Pattern::Equal(_)));

@@ -1,0 +1,72 @@
+//! Keeps what was read last, up to a number of bytes.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A bounded cache. What came first goes first.
+pub(super) struct Recent<K, V>(Mutex<Kept<K, V>>);
+
+struct Kept<K, V> {
+    // With the bytes that each takes.
+    values: HashMap<K, (Arc<V>, usize)>,
+    // Oldest first.
+    order: VecDeque<K>,
+    bytes: usize,
+}
+
+impl<K: Copy + Eq + Hash, V> Recent<K, V> {
+    pub(super) fn new() -> Recent<K, V> {
+        Recent(Mutex::new(Kept { values: HashMap::new(), order: VecDeque::new(), bytes: 0 }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept<K, V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, key: K) -> Option<Arc<V>> {
+        self.lock().values.get(&key).map(|(value, _)| Arc::clone(value))
+    }
+
+    /// Keeps a value that takes so many bytes, and as many of those before as go into `bytes_max` with it.
+    pub(super) fn insert(&self, key: K, value: Arc<V>, bytes: usize, bytes_max: usize) {
+        let mut kept = self.lock();
+        // Another thread may have read it meanwhile.
+        match kept.values.insert(key, (value, bytes)) {
+            None => kept.order.push_back(key),
+            Some((_, before)) => kept.bytes -= before,
+        }
+        kept.bytes += bytes;
+        while kept.bytes > bytes_max
+            && let Some(oldest) = kept.order.pop_front()
+        {
+            let gone = kept.values.remove(&oldest).map_or(0, |(_, bytes)| bytes);
+            kept.bytes -= gone;
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        *self.lock() = Kept { values: HashMap::new(), order: VecDeque::new(), bytes: 0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_first_goes_first_and_the_bytes_are_bounded() {
+        let recent = Recent::new();
+        for key in 0..10u32 {
+            recent.insert(key, Arc::new(key), 10, 30);
+        }
+        let kept: Vec<u32> = (0..10).filter(|key| recent.get(*key).is_some()).collect();
+        assert_eq!(kept, [7, 8, 9]);
+        recent.insert(8, Arc::new(80), 5, 30);
+        assert_eq!((recent.get(8).as_deref(), recent.lock().bytes), (Some(&80), 25));
+        recent.insert(11, Arc::new(11), 31, 30);
+        assert!(recent.get(11).is_none() && recent.lock().bytes == 0);
+        recent.clear();
+        assert!(recent.get(9).is_none());
+    }
+}
