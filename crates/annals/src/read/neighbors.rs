@@ -52,7 +52,9 @@ pub(crate) enum LinkTypes {
 enum LinksSeen<'s> {
     /// At present the current ones, which it sees all.
     Current(Links<'s>),
-    /// As of an earlier time the past ones too.
+    /// As of an earlier time some of them.
+    Some(Links<'s>),
+    /// And past ones too.
     Merged(Box<Merged<'s>>),
 }
 
@@ -178,10 +180,16 @@ impl<'s> LinksSeen<'s> {
         if snapshot.view().is_none() && statuses.is_live() {
             return LinksSeen::Current(current);
         }
+        if snapshot.graph().past_links.is_empty() {
+            return LinksSeen::Some(current);
+        }
         let mut prefix = past_link_prefix(slot, direction).to_vec();
         prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
         let mut past = snapshot.graph().past_links.prefix(&prefix).peekable();
         while past.next_if(|key| after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
+        if past.peek().is_none() {
+            return LinksSeen::Some(current);
+        }
         LinksSeen::Merged(Box::new(Merged { current: current.peekable(), past }))
     }
 }
@@ -192,7 +200,7 @@ impl Iterator for LinksSeen<'_> {
     #[inline]
     fn next(&mut self) -> Option<Link> {
         match self {
-            LinksSeen::Current(links) => links.next(),
+            LinksSeen::Current(links) | LinksSeen::Some(links) => links.next(),
             LinksSeen::Merged(merged) => merged.next(),
         }
     }
@@ -236,7 +244,7 @@ impl<'s> Neighbors<'s> {
             if let Some(link) = self.links.next() {
                 let is_seen = match &self.links {
                     LinksSeen::Current(_) => true,
-                    LinksSeen::Merged(_) => {
+                    LinksSeen::Some(_) | LinksSeen::Merged(_) => {
                         let (kind, slot) = (TypeKind::Relationship, link.relationship);
                         self.snapshot.sees_status(kind, slot, &self.statuses)
                             && self.snapshot.has_link(self.slot, self.direction, link)
