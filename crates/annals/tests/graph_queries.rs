@@ -166,13 +166,16 @@ fn relationships_of_an_entity_come_once_in_any_order_page_by_page() {
             };
             let by = [
                 None,
-                Some(SortBy::Id),
-                Some(SortBy::Created),
-                Some(SortBy::Updated),
-                Some(SortBy::Property("weight".into())),
+                Some(Field::Header(Header::Id)),
+                Some(Field::Header(Header::CreatedAt)),
+                Some(Field::Header(Header::UpdatedAt)),
+                Some(Field::from("weight")),
             ];
             let order = if graph.random.one_in(2) { Order::Ascending } else { Order::Descending };
-            of.sort = by[round % 5].clone().map(|by| Sort { by, order });
+            of.order.extend(by[round % 5].clone().map(|field| OrderBy { field, order }));
+            if round % 3 == 0 && !of.order.is_empty() {
+                of.order.push(OrderBy::descending(Header::Id));
+            }
             let expected: BTreeSet<String> =
                 plain.hops(&start, &reach).into_iter().map(|(edge, _)| edge.to_owned()).collect();
             assert_eq!(snapshot.relationships_of_count(&id(&start), &of).unwrap(), expected.len());
@@ -180,7 +183,7 @@ fn relationships_of_an_entity_come_once_in_any_order_page_by_page() {
             let whole: Vec<String> = ids(&snapshot.relationships_of(&id(&start), &whole).unwrap());
             assert_eq!(whole.iter().cloned().collect::<BTreeSet<_>>(), expected, "{of:?}");
             assert_eq!(whole.len(), expected.len(), "each once");
-            check_order(&plain, &whole, of.sort.as_ref());
+            check_order(&plain, &whole, &of.order);
             let mut paged = Vec::new();
             loop {
                 let page = snapshot.relationships_of(&id(&start), &of).unwrap();
@@ -203,17 +206,20 @@ fn ids(page: &Page<Relationship>) -> Vec<String> {
     page.items.iter().map(|one| one.id().to_string()).collect()
 }
 
-fn check_order(plain: &Plain, found: &[String], sort: Option<&Sort>) {
-    let is_descending = sort.is_some_and(|sort| sort.order == Order::Descending);
-    match sort.map(|sort| &sort.by) {
-        Some(SortBy::Id) if is_descending => assert!(found.is_sorted_by(|a, b| a > b)),
-        Some(SortBy::Id) => assert!(found.is_sorted()),
-        Some(SortBy::Property(_)) => {
+fn check_order(plain: &Plain, found: &[String], order: &[OrderBy]) {
+    let Some(first) = order.first() else { return };
+    let is_descending = first.order == Order::Descending;
+    match &first.field {
+        Field::Header(Header::Id) if is_descending => assert!(found.is_sorted_by(|a, b| a > b)),
+        Field::Header(Header::Id) => assert!(found.is_sorted()),
+        Field::Property(_) => {
             let key = |id: &String| {
                 let weight = plain.edges[id].weight;
                 (weight.is_none(), weight.map(|weight| if is_descending { -weight } else { weight }))
             };
             assert!(found.is_sorted_by_key(key), "{found:?}");
+            let is_by_id = order.len() > 1;
+            assert!(!is_by_id || found.is_sorted_by(|a, b| key(a) != key(b) || a > b), "{found:?}");
         }
         _ => {}
     }
@@ -310,12 +316,12 @@ fn related_entities_come_once_in_any_order_page_by_page_whatever_is_written_mean
     for_each_graph(|graph| {
         for round in 0..6 {
             let (snapshot, plain, reach, start) = query(graph);
-            let by = [None, Some(SortBy::Id), Some(SortBy::Created)];
-            let sort = by[round % 3].clone().map(Sort::ascending);
+            let by = [None, Some(Header::Id), Some(Header::CreatedAt)];
+            let order: Vec<OrderBy> = by[round % 3].map(OrderBy::ascending).into_iter().collect();
             let limit = 1 + graph.random.below(6);
             let mut related = Related {
                 reach: reach.clone(),
-                sort: sort.clone(),
+                order: order.clone(),
                 skip: 0,
                 limit,
                 is_counted: round % 2 == 0,
@@ -338,9 +344,9 @@ fn related_entities_come_once_in_any_order_page_by_page_whatever_is_written_mean
                 related.skip += limit;
                 graph.repository.transact(|t| t.create_entity(NewEntity::new("c"))).unwrap();
             }
-            match &sort {
+            match by[round % 3] {
                 None => assert!(found.is_sorted_by_key(|(_, distance)| *distance)),
-                Some(Sort { by: SortBy::Id, .. }) => assert!(found.is_sorted()),
+                Some(Header::Id) => assert!(found.is_sorted()),
                 Some(_) => assert!(found.is_sorted_by_key(|(id, _)| id[1..].parse::<usize>().unwrap())),
             }
             assert_eq!(found.len(), expected.len(), "each once");

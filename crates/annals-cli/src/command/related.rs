@@ -8,7 +8,7 @@ use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, count, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::{reached_to_json, sort_from_text};
+use crate::wire::{order_from_text, reached_to_json};
 
 /// List every entity related to one by any path
 #[derive(Args, Debug)]
@@ -23,9 +23,9 @@ pub struct Arguments {
     id: Id,
     #[command(flatten)]
     walk: WalkArguments,
-    /// Order by @id, @createdAt, @updatedAt or a property; with a minus sign in front, largest first
+    /// Order by this property or @header, such as @createdAt; with a minus sign in front, largest first. Repeatable
     #[arg(long, value_name = "ORDER", allow_hyphen_values = true)]
-    order_by: Option<String>,
+    order_by: Vec<String>,
     /// Page size
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
@@ -43,7 +43,7 @@ pub struct Arguments {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let related = Related {
         reach: arguments.walk.reach_both(),
-        sort: arguments.order_by.as_deref().map(sort_from_text).transpose()?,
+        order: arguments.order_by.iter().map(|key| order_from_text(key)).collect::<annals::Result<_>>()?,
         skip: arguments.skip,
         limit: arguments.limit,
         is_counted: arguments.is_count,

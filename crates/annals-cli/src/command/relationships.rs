@@ -8,7 +8,7 @@ use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{relationship_to_json, sort_from_text};
+use crate::wire::{order_from_text, relationship_to_json};
 
 /// List the relationships of an entity, each once
 #[derive(Args, Debug)]
@@ -30,9 +30,9 @@ pub struct Arguments {
     /// Only with this status; all but deleted unless told otherwise; may be repeated
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
-    /// Order by @id, @createdAt, @updatedAt or a property; with a minus sign in front, largest first
+    /// Order by this property or @header, such as @createdAt; with a minus sign in front, largest first. Repeatable
     #[arg(long, value_name = "ORDER", allow_hyphen_values = true)]
-    order_by: Option<String>,
+    order_by: Vec<String>,
     /// Page size
     #[arg(long, default_value_t = 100, value_name = "N")]
     limit: usize,
@@ -55,7 +55,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         directions: arguments.direction.directions(),
         types: arguments.types.clone(),
         statuses: arguments.statuses.clone(),
-        sort: arguments.order_by.as_deref().map(sort_from_text).transpose()?,
+        order: arguments.order_by.iter().map(|key| order_from_text(key)).collect::<annals::Result<_>>()?,
         after: arguments.after.clone(),
         skip: arguments.skip,
         limit: arguments.limit,

@@ -12,7 +12,7 @@ use super::parameters;
 use super::problem::Problem;
 use super::walks::{directions_of, reach_of};
 use crate::wire::{
-    path_to_json, reached_to_json, relationship_to_json, shared_to_json, sort_from_text, subgraph_to_json,
+    order_from_text, path_to_json, reached_to_json, relationship_to_json, shared_to_json, subgraph_to_json,
 };
 
 /// Paths given unless told otherwise.
@@ -130,7 +130,7 @@ async fn relationships(call: Call) -> Outcome {
         directions: directions_of(&call, "both")?,
         types: all("type"),
         statuses: all("status"),
-        sort: call.query.get("orderBy").map(sort_from_text).transpose()?,
+        order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
         after: call.query.get("after").map(str::to_owned),
         skip: call.query.number("skip")?.unwrap_or_default(),
         limit: call.limit()?,
@@ -168,7 +168,7 @@ async fn related(call: Call) -> Outcome {
     let (limit, offset) = (call.limit()?, Offset::of(&call)?);
     let related = Related {
         reach: reach_of(&call, "both")?,
-        sort: call.query.get("orderBy").map(sort_from_text).transpose()?,
+        order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
         skip: offset.skipped,
         limit,
         is_counted: call.query.flag("count")?,

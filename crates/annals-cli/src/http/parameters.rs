@@ -241,14 +241,14 @@ pub fn status() -> Parameter {
     ))
 }
 
-/// An order by a header field or a property.
+/// An order by header fields and properties.
 pub fn order() -> Parameter {
-    query(
+    many(query(
         "orderBy",
         text(),
         "-@createdAt",
-        "Order by @id, @createdAt, @updatedAt or a property, what lacks it last; with a minus sign, largest first.",
-    )
+        "Order by this property, what lacks it last, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
+    ))
 }
 
 /// Whether all are counted.

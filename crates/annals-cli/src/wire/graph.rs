@@ -1,34 +1,9 @@
-//! Answers of graph queries, and the text form of an order.
+//! Answers of graph queries.
 
-use annals::{Direction, Order, Path, PathStep, Reached, Result, Shared, Sort, SortBy, Subgraph};
+use annals::{Direction, Path, PathStep, Reached, Result, Shared, Subgraph};
 use serde_json::{Value as Json, json};
 
-use super::{entity_to_json, invalid, relationship_to_json};
-
-/// An order from `@id`, `@createdAt`, `@updatedAt` or the name of a property, with a minus sign in front for largest first.
-pub fn sort_from_text(text: &str) -> Result<Sort> {
-    let (order, name) = match text.strip_prefix('-') {
-        Some(name) => (Order::Descending, name),
-        None => (Order::Ascending, text),
-    };
-    let by = match name {
-        "@id" => SortBy::Id,
-        "@createdAt" => SortBy::Created,
-        "@updatedAt" => SortBy::Updated,
-        "" => {
-            return Err(invalid(
-                "orderBy: expected a property, @id, @createdAt or @updatedAt, found nothing",
-            ));
-        }
-        name if name.starts_with('@') => {
-            return Err(invalid(format!(
-                "orderBy {name}: expected @id, @createdAt, @updatedAt or a property"
-            )));
-        }
-        property => SortBy::Property(property.into()),
-    };
-    Ok(Sort { by, order })
-}
+use super::{entity_to_json, relationship_to_json};
 
 /// The name of a direction.
 pub fn direction_to_text(direction: Direction) -> &'static str {
@@ -85,18 +60,4 @@ pub fn subgraph_to_json(subgraph: &Subgraph, skip: usize, limit: usize) -> Resul
         "relationshipsCount": relationships_count,
     });
     Ok((json, has_more))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_order_is_a_header_field_or_a_property() {
-        assert_eq!(sort_from_text("-@createdAt").unwrap(), Sort::descending(SortBy::Created));
-        assert_eq!(sort_from_text("id").unwrap(), Sort::ascending(SortBy::Property("id".into())));
-        for bad in ["", "-", "@", "@size"] {
-            assert!(sort_from_text(bad).is_err(), "{bad}");
-        }
-    }
 }

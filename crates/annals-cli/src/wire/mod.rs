@@ -15,9 +15,7 @@ pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
 };
-pub use graph::{
-    direction_to_text, path_to_json, reached_to_json, shared_to_json, sort_from_text, subgraph_to_json,
-};
+pub use graph::{direction_to_text, path_to_json, reached_to_json, shared_to_json, subgraph_to_json};
 pub use instance::{
     EntityForm, RelationshipForm, classification_from_json, classification_to_json, difference_to_json,
     entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,

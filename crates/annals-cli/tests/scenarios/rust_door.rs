@@ -182,7 +182,7 @@ fn relationships(snapshot: &Snapshot, step: &Json) -> Result<Json> {
         directions: directions(step, "both"),
         types: names(step, "types"),
         statuses: names(step, "statuses"),
-        sort: text("orderBy").map(sort_from_text).transpose()?,
+        order: order(step)?,
         after: text("after").map(str::to_owned),
         skip: step["skip"].as_u64().unwrap_or_default() as usize,
         limit: step["limit"].as_u64().unwrap_or(100) as usize,
@@ -196,11 +196,20 @@ fn relationships(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     Ok(json!({ "items": items, "next": page.next, "count": count }))
 }
 
+fn order(step: &Json) -> Result<Vec<annals::OrderBy>> {
+    let keys = match &step["orderBy"] {
+        Json::Array(keys) => keys.iter().collect(),
+        Json::Null => Vec::new(),
+        key => vec![key],
+    };
+    keys.into_iter().map(|key| order_from_text(key.as_str().unwrap())).collect()
+}
+
 fn related(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let limit = step["limit"].as_u64().unwrap_or(100) as usize;
     let skip = step["after"].as_u64().unwrap_or_default() as usize;
-    let sort = step["orderBy"].as_str().map(sort_from_text).transpose()?;
-    let related = Related { reach: reach_along(step, "both"), sort, skip, limit, is_counted: true };
+    let related =
+        Related { reach: reach_along(step, "both"), order: order(step)?, skip, limit, is_counted: true };
     let page = snapshot.related(instance(step)?.id(), &related)?;
     let items = page.items.iter().map(reached_to_json).collect::<Result<Json>>()?;
     Ok(json!({ "items": items, "next": page.has_more.then_some(skip + limit), "count": page.count }))

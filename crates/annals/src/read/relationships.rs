@@ -3,16 +3,16 @@
 use std::iter::Peekable;
 
 use super::cursor;
-use super::find::Page;
+use super::find::{Page, Sorting};
 use super::instance::Relationship;
 use super::neighbors::{LinkTypes, Neighbors};
 use super::snapshot::Snapshot;
-use super::sort::{Sort, SortKey};
 use super::status::Statuses;
 use super::walk::VISITED_MAX;
 use crate::graph::adjacency::Link;
 use crate::graph::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
+use crate::search::OrderBy;
 use crate::{Error, ErrorKind, Result};
 
 /// Most relationships on one page.
@@ -22,12 +22,12 @@ const ITEMS_RESERVED_MAX: usize = 1_000;
 /// Whether a read was called off is looked at once in so many relationships.
 const LINKS_UNCHECKED: usize = 1_024;
 /// Tells cursors of the order by type and age from those of other orders.
-const BY_AGE: u8 = 31;
+const BY_AGE: u32 = 31;
 
 /// Which relationships of an entity, in which order.
 ///
 /// ```
-/// use annals::{NewEntity, NewRelationship, RelationshipsOf, Repository, Sort, SortBy};
+/// use annals::{NewEntity, NewRelationship, OrderBy, RelationshipsOf, Repository};
 /// let repository = Repository::in_memory();
 /// let (ada, _) = repository.transact(|t| {
 ///     let ada = t.create_entity(NewEntity::new("person"))?;
@@ -40,7 +40,7 @@ const BY_AGE: u8 = 31;
 /// })?;
 /// let snapshot = repository.snapshot();
 /// let mut of_ada = RelationshipsOf::both().of_types(["took-part"]);
-/// of_ada.sort = Some(Sort::ascending(SortBy::Property("year".into())));
+/// of_ada.order = vec![OrderBy::ascending("year")];
 /// of_ada.limit = 2;
 /// let page = snapshot.relationships_of(&ada, &of_ada)?;
 /// let years: Vec<_> = page.items.iter().map(|one| one.property("year").unwrap()).collect();
@@ -58,9 +58,9 @@ pub struct RelationshipsOf {
     pub types: Vec<String>,
     /// Statuses; empty means all but `deleted`.
     pub statuses: Vec<String>,
-    /// The order; by type and then by age if `None`, which makes pages of any depth cost what the first one does. Any
-    /// other order looks at all relationships of the entity for every page.
-    pub sort: Option<Sort>,
+    /// The order, as of a search, the most important key first; by type and then by age if empty, which makes pages of any
+    /// depth cost what the first one does. Any other order looks at all relationships of the entity for every page.
+    pub order: Vec<OrderBy>,
     /// Only what follows the page that ended with this cursor.
     pub after: Option<String>,
     /// How many to leave out first, behind the cursor if there is one. Units: relationships.
@@ -78,7 +78,7 @@ impl RelationshipsOf {
             directions: vec![Direction::Out, Direction::In],
             types: Vec::new(),
             statuses: Vec::new(),
-            sort: None,
+            order: Vec::new(),
             after: None,
             skip: 0,
             limit: 100,
@@ -158,9 +158,9 @@ impl Snapshot {
     /// reading history.
     pub fn relationships_of(&self, id: &Id, of: &RelationshipsOf) -> Result<Page<Relationship<'_>>> {
         of.check()?;
-        match &of.sort {
+        match self.sorting(&of.order)? {
             None => self.relationships_by_age(id, of),
-            Some(sort) => self.relationships_sorted(id, of, sort),
+            Some(sorting) => self.relationships_sorted(id, of, &sorting),
         }
     }
 
@@ -253,13 +253,10 @@ impl Snapshot {
         &self,
         id: &Id,
         of: &RelationshipsOf,
-        sort: &Sort,
+        sorting: &Sorting,
     ) -> Result<Page<Relationship<'_>>> {
         let (slot, types, statuses) = self.resolve(id, of)?;
-        let after = of.after.as_deref().map(|text| {
-            SortKey::from_bytes(&cursor::decode(sort.number(), text)?).ok_or_else(|| cursor::foreign(text))
-        });
-        let after = after.transpose()?;
+        let after = of.after.as_deref().map(|text| cursor::decode(sorting.number, text)).transpose()?;
         let mut links = self.links_of(slot, of, types, &statuses, None);
         let (mut keys, mut visited) = (Vec::new(), 0);
         while let Some(link) = links.next()? {
@@ -274,22 +271,23 @@ impl Snapshot {
                     ),
                 ));
             }
-            let key = self.sort_key(TypeKind::Relationship, link.relationship, sort)?;
-            if after.as_ref().is_none_or(|after| sort.compare(&key, after).is_gt()) {
+            let key = self.sort_key(TypeKind::Relationship, link.relationship, sorting)?;
+            if after.as_ref().is_none_or(|after| key > *after) {
                 keys.push(key);
             }
         }
         let end = of.skip.saturating_add(of.limit).min(keys.len());
         if end < keys.len() {
-            keys.select_nth_unstable_by(end, |a, b| sort.compare(a, b));
+            keys.select_nth_unstable(end);
         }
         let has_more = end < keys.len();
         keys.truncate(end);
-        keys.sort_unstable_by(|a, b| sort.compare(a, b));
+        keys.sort_unstable();
         let shown = keys.get(of.skip..).unwrap_or_default();
-        let items = shown.iter().map(|key| self.relationship_with(key.slot)).collect::<Result<_>>()?;
+        let items =
+            shown.iter().map(|key| self.relationship_with(sorting.slot(key))).collect::<Result<_>>()?;
         let last = shown.last().filter(|_| has_more);
-        Ok(Page { items, next: last.map(|last| cursor::encode(sort.number(), &last.to_bytes())) })
+        Ok(Page { items, next: last.map(|last| cursor::encode(sorting.number, last)) })
     }
 
     /// The relationship at `slot`, which this snapshot sees, deleted or not.

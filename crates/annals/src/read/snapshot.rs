@@ -198,9 +198,16 @@ impl Snapshot {
 
     /// The id that the entity at `slot` has in this snapshot.
     pub(crate) fn id_seen(&self, slot: u32) -> &Id {
-        let table = &self.graph.entities;
-        let version = self.view.and_then(|view| table.version_in(slot, view));
-        version.map_or_else(|| table.id(slot), |seen| self.graph.id_in(TypeKind::Entity, slot, seen.header))
+        self.id_of(TypeKind::Entity, slot)
+    }
+
+    /// The id that the instance at `slot` has in this snapshot.
+    pub(crate) fn id_of(&self, kind: TypeKind, slot: u32) -> &Id {
+        let table = self.graph.table(kind);
+        // With one header nothing ever had another id.
+        let view = self.view.filter(|_| self.graph.headers.len() > 1);
+        let version = view.and_then(|view| table.version_in(slot, view));
+        version.map_or_else(|| table.id(slot), |seen| self.graph.id_in(kind, slot, seen.header))
     }
 
     #[inline]
@@ -345,6 +352,11 @@ impl Snapshot {
     fn seen_slots(&self, kind: TypeKind) -> impl Iterator<Item = u32> + '_ {
         let slots = 0..u32::try_from(self.graph.table(kind).slots_count()).unwrap_or(u32::MAX);
         slots.filter(move |slot| self.sees(kind, *slot) && !self.is_proxy(kind, *slot))
+    }
+
+    /// False if no instance is a proxy in this snapshot, which saves asking each.
+    pub(crate) fn has_proxies(&self) -> bool {
+        self.graph.headers.len() > 1 && (self.view.is_some() || self.graph.entities.proxies.len() > 0)
     }
 
     /// True if the instance at `slot` is a proxy in this snapshot.

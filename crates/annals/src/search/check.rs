@@ -1,7 +1,7 @@
 //! Refuses searches that are over a bound, or compare what cannot be compared.
 
 use super::expression::{Condition, Expression, Field, Operator};
-use super::find::Find;
+use super::find::{Find, OrderBy};
 use super::pattern::Pattern;
 use crate::model::Value;
 use crate::{Error, ErrorKind, Result};
@@ -37,22 +37,25 @@ impl Find {
             let text = "page: expected after or offset, found both; give one";
             return Err(Error::new(ErrorKind::InvalidPage, text));
         }
-        for (what, most, found) in [
-            ("keys of an order", SORTS_MAX, self.order.len()),
-            ("types", TYPES_MAX, self.types.len() + self.subtypes.len()),
-        ] {
-            if found > most {
-                return Err(too_large(what, most, found));
-            }
+        let types_count = self.types.len() + self.subtypes.len();
+        if types_count > TYPES_MAX {
+            return Err(too_large("types", TYPES_MAX, types_count));
         }
-        if self.order.iter().any(|sort| sort.field == Field::AnyText) {
-            return Err(invalid(
-                "order by @text: expected one property, or a header such as @createdAt".into(),
-            ));
-        }
+        check_order(&self.order)?;
         let mut left = CONDITIONS_MAX;
         self.filter.check(0, Within::Instance, &mut left)
     }
+}
+
+/// Errors: `TooLarge` for too many keys; `InvalidExpression` for free text, which has no order.
+pub(crate) fn check_order(order: &[OrderBy]) -> Result<()> {
+    if order.len() > SORTS_MAX {
+        return Err(too_large("keys of an order", SORTS_MAX, order.len()));
+    }
+    if order.iter().any(|sort| sort.field == Field::AnyText) {
+        return Err(invalid("order by @text: expected one property, or a header such as @createdAt".into()));
+    }
+    Ok(())
 }
 
 /// What an expression is about.

@@ -84,6 +84,19 @@ pub enum Field {
     AnyText,
 }
 
+impl From<&str> for Field {
+    /// The property of this name.
+    fn from(name: &str) -> Field {
+        Field::Property(name.into())
+    }
+}
+
+impl From<Header> for Field {
+    fn from(header: Header) -> Field {
+        Field::Header(header)
+    }
+}
+
 /// What the repository keeps about an instance, or about a classification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -28,6 +28,18 @@ pub struct OrderBy {
     pub order: Order,
 }
 
+impl OrderBy {
+    /// Smallest first, by a property or a header field.
+    pub fn ascending(field: impl Into<Field>) -> OrderBy {
+        OrderBy { field: field.into(), order: Order::Ascending }
+    }
+
+    /// Largest first.
+    pub fn descending(field: impl Into<Field>) -> OrderBy {
+        OrderBy { field: field.into(), order: Order::Descending }
+    }
+}
+
 /// Whether deleted instances are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deleted {

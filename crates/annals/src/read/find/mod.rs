@@ -8,6 +8,7 @@ mod test;
 mod resolve;
 mod domain;
 mod order;
+mod sort_key;
 mod bounds;
 mod trigram;
 mod access;
@@ -16,8 +17,10 @@ mod ids;
 mod stamped;
 mod walk;
 mod run;
-mod cursor;
 mod explain;
 
+use super::cursor;
+
 pub use explain::Explanation;
+pub(super) use order::Sorting;
 pub use run::Page;

@@ -24,10 +24,10 @@ pub(super) enum Key {
     Header(Header),
 }
 
-pub(super) struct Sorting {
+pub(in crate::read) struct Sorting {
     pub(super) keys: Vec<(Key, bool)>,
     /// Tells cursors of different orders apart.
-    pub(super) number: u32,
+    pub(in crate::read) number: u32,
 }
 
 /// Orders that an index has.
@@ -56,9 +56,15 @@ impl Sorting {
             let field = Field::Property(names.name(property).clone());
             sorts.push(OrderBy { field, order: Order::Ascending });
         }
+        Sorting::by(snapshot, &sorts)
+    }
+
+    /// The order that these keys make.
+    pub(super) fn by(snapshot: &Snapshot, order: &[OrderBy]) -> Sorting {
+        let names = &snapshot.graph().names;
         let mut text = String::new();
         let mut keys = Vec::new();
-        for sort in &sorts {
+        for sort in order {
             let _ = write!(text, "{sort},");
             let key = match &sort.field {
                 Field::Property(name) => Key::Property(names.find(name)),
@@ -95,6 +101,27 @@ impl Sorting {
             }
             _ => Shape::Mixed,
         }
+    }
+
+    /// True if ids decide, and nothing has to be read.
+    pub(super) fn is_by_id(&self) -> bool {
+        matches!(self.keys[..], [(Key::Header(Header::Id), _)])
+    }
+
+    /// Writes the place of an instance in an order by id.
+    pub(super) fn write_id_key(&self, id: &Id, slot: u32, out: &mut Vec<u8>) {
+        out.clear();
+        out.push(PRESENT);
+        append_id(id, out);
+        if self.is_last_descending() {
+            out[1..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        append_slot(slot, self.is_last_descending(), out);
+    }
+
+    /// The slot of the instance that has this place.
+    pub(in crate::read) fn slot(&self, key: &[u8]) -> u32 {
+        slot_of(key, self.is_last_descending())
     }
 
     /// True if the youngest of equals comes first.

@@ -17,6 +17,8 @@ pub(super) struct Breadth {
     expanded: Visited,
     /// The admitted, nearest first. The first `next` of them have been expanded.
     pub(super) order: Vec<u32>,
+    /// Places in `order` of proxies, ascending: they are walked through and not listed.
+    proxies: Vec<usize>,
     next: usize,
     /// Where each distance begins in `order`; the last one is still being filled.
     levels: Vec<usize>,
@@ -27,12 +29,14 @@ pub(super) struct Breadth {
 }
 
 impl Breadth {
-    pub(super) fn new(slots_count: usize, start: u32, reach: &Reach) -> Result<Breadth> {
+    pub(super) fn new(steps: &Steps, start: u32, reach: &Reach) -> Result<Breadth> {
+        let slots_count = steps.slots_count();
         let mut breadth = Breadth {
             visited: Visited::new(slots_count),
             refused: Visited::new(slots_count),
             expanded: Visited::new(slots_count),
             order: vec![start],
+            proxies: Vec::from_iter(steps.is_proxy(start).then_some(0)),
             next: 0,
             levels: vec![0, 1],
             relationships_count: 0,
@@ -62,7 +66,9 @@ impl Breadth {
     /// Units: bytes it takes, about.
     pub(super) fn bytes_count(&self) -> usize {
         let sets = [&self.visited, &self.refused, &self.expanded];
-        4 * self.order.capacity() + sets.into_iter().map(Visited::bytes_count).sum::<usize>()
+        4 * self.order.capacity()
+            + 8 * self.proxies.capacity()
+            + sets.into_iter().map(Visited::bytes_count).sum::<usize>()
     }
 
     /// Expands a few entities more, and adds the relationships it goes along to `relationships` if they are wanted.
@@ -81,6 +87,9 @@ impl Breadth {
         steps.links(&slots[..end - first], &steps.directions, |from, direction, link| {
             if self.visited.insert(link.other) {
                 if admits_all || steps.admits(link.other)? {
+                    if steps.is_proxy(link.other) {
+                        self.proxies.push(self.order.len());
+                    }
                     self.order.push(link.other);
                     self.check(self.order.len(), "entities")?;
                 } else {
@@ -154,10 +163,12 @@ impl<'s> Walk<'s> {
 
     fn pending(&mut self) -> Option<Element<'s>> {
         let snapshot = self.steps.snapshot;
-        if self.given < self.breadth.order.len() {
+        while self.given < self.breadth.order.len() {
             let (slot, distance) = (self.breadth.order[self.given], self.breadth.distance(self.given));
             self.given += 1;
-            return Some(Element::Entity(Reached { snapshot, slot, distance }));
+            if self.breadth.is_listed(self.given - 1) {
+                return Some(Element::Entity(Reached { snapshot, slot, distance }));
+            }
         }
         let slot = self.relationships.as_mut()?.pop()?;
         Some(Element::Relationship(Crossed { snapshot, slot }))
@@ -218,7 +229,7 @@ impl Snapshot {
     /// `reach.visited_max`, `Cancelled`, or an error of reading history.
     pub fn walk(&self, start: &Id, reach: &Reach) -> Result<Walk<'_>> {
         let steps = Steps::new(self, reach)?;
-        let breadth = Breadth::new(steps.slots_count(), steps.slot(start)?, reach)?;
+        let breadth = Breadth::new(&steps, steps.slot(start)?, reach)?;
         let (depth_min, relationships) = (reach.depth_min, Some(Vec::new()));
         Ok(Walk { steps, breadth, depth_min, given: 0, relationships, is_broken: false })
     }
@@ -253,7 +264,7 @@ impl Snapshot {
     /// or as many relationships; `Cancelled`; those of reading history.
     pub fn neighborhood(&self, start: &Id, reach: &Reach) -> Result<Subgraph<'_>> {
         let steps = Steps::new(self, reach)?;
-        let mut breadth = Breadth::new(steps.slots_count(), steps.slot(start)?, reach)?;
+        let mut breadth = Breadth::new(&steps, steps.slot(start)?, reach)?;
         let mut relationships = Vec::new();
         while !breadth.is_done() {
             breadth.advance(&steps, Some(&mut relationships))?;
@@ -270,7 +281,7 @@ impl Snapshot {
     /// Errors: as [`Snapshot::neighborhood`].
     pub fn reachable(&self, start: &Id, reach: &Reach) -> Result<Vec<Reached<'_>>> {
         let steps = Steps::new(self, reach)?;
-        let mut breadth = Breadth::new(steps.slots_count(), steps.slot(start)?, reach)?;
+        let mut breadth = Breadth::new(&steps, steps.slot(start)?, reach)?;
         while !breadth.is_done() {
             breadth.advance(&steps, None)?;
         }
@@ -286,8 +297,37 @@ impl Breadth {
         let mut listed = Vec::with_capacity(self.order.len().saturating_sub(self.first_at(depth_min)));
         for (distance, first) in self.levels.iter().enumerate().skip(depth_min) {
             let end = self.levels.get(distance + 1).copied().unwrap_or(self.order.len());
-            listed.extend(self.order[*first..end].iter().map(|slot| (*slot, distance as u32)));
+            let places = (*first..end).filter(|at| self.is_listed(*at));
+            listed.extend(places.map(|at| (self.order[at], distance as u32)));
         }
         listed
+    }
+
+    /// False if the entity at a place in `order` is a proxy.
+    fn is_listed(&self, at: usize) -> bool {
+        self.proxies.is_empty() || self.proxies.binary_search(&at).is_err()
+    }
+
+    /// How many entities at least so far away are listed, as far as is walked.
+    pub(super) fn listed_count(&self, depth_min: usize) -> usize {
+        let first = self.first_at(depth_min);
+        self.order.len() - first - self.proxies_from(first).len()
+    }
+
+    /// The place in `order` of one of them, counted from 0.
+    pub(super) fn listed_place(&self, depth_min: usize, number: usize) -> usize {
+        let first = self.first_at(depth_min);
+        let proxies = self.proxies_from(first);
+        // Before the proxy at a place are as many listed ones as places, less the proxies before it.
+        let (mut before, mut end) = (0, proxies.len());
+        while before < end {
+            let middle = usize::midpoint(before, end);
+            if proxies[middle] - first - middle <= number { before = middle + 1 } else { end = middle }
+        }
+        first + number + before
+    }
+
+    fn proxies_from(&self, first: usize) -> &[usize] {
+        &self.proxies[self.proxies.partition_point(|at| *at < first)..]
     }
 }

@@ -41,7 +41,7 @@ pub struct Subgraph<'s> {
 impl<'s> Reached<'s> {
     /// Its id.
     pub fn id(&self) -> &'s Id {
-        self.snapshot.graph().entities.id(self.slot)
+        self.snapshot.id_of(TypeKind::Entity, self.slot)
     }
 
     /// The entity, in the version that the snapshot sees; deleted ones too, where a walk was asked for them.
@@ -57,7 +57,7 @@ impl<'s> Reached<'s> {
 impl<'s> Crossed<'s> {
     /// Its id.
     pub fn id(&self) -> &'s Id {
-        self.snapshot.graph().relationships.id(self.slot)
+        self.snapshot.id_of(TypeKind::Relationship, self.slot)
     }
 
     /// The relationship, in the version that the snapshot sees; deleted ones too, where a walk was asked for them.

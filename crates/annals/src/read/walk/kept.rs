@@ -9,7 +9,7 @@ use super::reach::Reach;
 use crate::graph::Graph;
 use crate::graph::past::View;
 use crate::model::Id;
-use crate::read::sort::Sort;
+use crate::search::OrderBy;
 
 /// Most walks kept; the one used longest ago goes first, and is walked again if it is asked for.
 const WALKS_MAX: usize = 32;
@@ -26,7 +26,7 @@ pub(super) struct Question {
     pub(super) valid: i64,
     pub(super) start: Id,
     pub(super) reach: Reach,
-    pub(super) sort: Option<Sort>,
+    pub(super) order: Vec<OrderBy>,
 }
 
 /// A walk with the graph it goes over: the one of its first page, whatever was written since.
@@ -35,7 +35,7 @@ pub(super) struct Kept {
     pub(super) graph: Arc<Graph>,
     pub(super) view: Option<View>,
     pub(super) breadth: Breadth,
-    /// Places in the order of the walk, in the order asked for; `None` if that is the order of the walk.
+    /// Places in the order of the walk of what is listed, in the order asked for; `None` if that is the order of the walk.
     pub(super) sorted: Option<Vec<u32>>,
     pub(super) used: Instant,
 }

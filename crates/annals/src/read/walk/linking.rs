@@ -44,7 +44,7 @@ impl Snapshot {
         let (start, goal) = (steps.slot(from)?, steps.slot(to)?);
         let mut subgraph = Subgraph { snapshot: self, entities: Vec::new(), relationships: Vec::new() };
         if start == goal {
-            subgraph.entities.push((start, 0));
+            subgraph.entities.extend((!steps.is_proxy(start)).then_some((start, 0)));
             return Ok(subgraph);
         }
         let depth_max = reach.depth_max.map_or(u32::MAX, |depth| u32::try_from(depth).unwrap_or(u32::MAX));
@@ -54,6 +54,7 @@ impl Snapshot {
         let mut links = LinksBetween::new(&steps, near, depth_max, reach.visited_max)?;
         links.keep_linking(self)?;
         subgraph.entities = links.entities();
+        subgraph.entities.retain(|(slot, _)| !steps.is_proxy(*slot));
         subgraph.relationships = links.relationships();
         Ok(subgraph)
     }

@@ -10,7 +10,7 @@ use super::reach::Reach;
 use super::steps::Steps;
 use crate::model::{Id, TypeKind};
 use crate::read::snapshot::Snapshot;
-use crate::read::sort::{Sort, SortKey};
+use crate::search::OrderBy;
 use crate::{Error, ErrorKind, Result};
 
 /// Most entities on one page.
@@ -23,8 +23,9 @@ const SORTED_UNCHECKED: usize = 1_024;
 pub struct Related {
     /// Which walk they are found by.
     pub reach: Reach,
-    /// The order; nearest first if `None`, which walks no farther than the page needs.
-    pub sort: Option<Sort>,
+    /// The order, as of a search, the most important key first; nearest first if empty, which walks no farther than the page
+    /// needs.
+    pub order: Vec<OrderBy>,
     /// How many to leave out first. Units: entities.
     pub skip: usize,
     /// Page size. Units: entities.
@@ -47,7 +48,7 @@ pub struct RelatedPage<'s> {
 impl Related {
     /// The first hundred of a walk, nearest first.
     pub fn by(reach: Reach) -> Related {
-        Related { reach, sort: None, skip: 0, limit: 100, is_counted: false }
+        Related { reach, order: Vec::new(), skip: 0, limit: 100, is_counted: false }
     }
 }
 
@@ -60,7 +61,7 @@ impl Snapshot {
     /// left out. Within one program [`Snapshot::walk`] needs nothing kept.
     ///
     /// ```
-    /// use annals::{NewEntity, NewRelationship, Reach, Related, Repository, Sort, SortBy};
+    /// use annals::{NewEntity, NewRelationship, Reach, OrderBy, Related, Repository};
     /// let repository = Repository::in_memory();
     /// let (hub, _) = repository.transact(|t| {
     ///     let hub = t.create_entity(NewEntity::new("hub"))?;
@@ -72,7 +73,7 @@ impl Snapshot {
     /// })?;
     /// let snapshot = repository.snapshot();
     /// let mut related = Related::by(Reach::both());
-    /// related.sort = Some(Sort::descending(SortBy::Property("size".into())));
+    /// related.order = vec![OrderBy::descending("size")];
     /// related.limit = 2;
     /// let page = snapshot.related(&hub, &related)?;
     /// let sizes = page.items.iter().map(|one| Ok(one.entity()?.property("size").unwrap()));
@@ -87,12 +88,13 @@ impl Snapshot {
             let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", related.limit);
             return Err(Error::new(ErrorKind::InvalidPage, text));
         }
+        let sorting = self.sorting(&related.order)?;
         let question = Question {
             position: self.position().0,
             valid: self.view().map_or(i64::MAX, |view| view.valid),
             start: start.clone(),
             reach: related.reach.clone(),
-            sort: related.sort.clone(),
+            order: related.order.clone(),
         };
         // What a transaction has not committed is nobody else's.
         let walks = self.pending().is_none().then(|| &self.source().walks);
@@ -105,7 +107,7 @@ impl Snapshot {
             }
             None => self.begin(question)?,
         };
-        let page = self.page_of(&mut kept, related)?;
+        let page = self.page_of(&mut kept, related, sorting.is_some())?;
         if let Some(walks) = walks.filter(|_| page.has_more) {
             walks.put(kept, self.source().memory().share(WALKS_BYTES_MAX));
         }
@@ -118,30 +120,30 @@ impl Snapshot {
 
     fn begin(&self, question: Question) -> Result<Kept> {
         let steps = Steps::new(self, &question.reach)?;
-        let breadth = Breadth::new(steps.slots_count(), steps.slot(&question.start)?, &question.reach)?;
+        let breadth = Breadth::new(&steps, steps.slot(&question.start)?, &question.reach)?;
         let (graph, view) = (Arc::clone(self.shared_graph()), self.view());
         Ok(Kept { question, graph, view, breadth, sorted: None, used: Instant::now() })
     }
 
-    fn page_of(&self, kept: &mut Kept, related: &Related) -> Result<RelatedPage<'_>> {
+    fn page_of(&self, kept: &mut Kept, related: &Related, is_sorted: bool) -> Result<RelatedPage<'_>> {
         let then = self.over(Arc::clone(&kept.graph), kept.view);
         let steps = Steps::new(&then, &related.reach)?;
         let depth_min = related.reach.depth_min.max(1);
-        let is_whole = related.is_counted || related.sort.is_some();
+        let is_whole = related.is_counted || is_sorted;
         let end = related.skip.saturating_add(related.limit);
         let breadth = &mut kept.breadth;
         // One more than the page needs tells whether there are more.
-        while !breadth.is_done()
-            && (is_whole || breadth.order.len().saturating_sub(breadth.first_at(depth_min)) <= end)
-        {
+        while !breadth.is_done() && (is_whole || breadth.listed_count(depth_min) <= end) {
             breadth.advance(&steps, None)?;
         }
-        let first = breadth.first_at(depth_min);
-        let count = breadth.order.len() - first;
-        if let (Some(sort), None) = (&related.sort, &kept.sorted) {
-            kept.sorted = Some(then.places_sorted(&breadth.order[first..], sort)?);
+        let count = breadth.listed_count(depth_min);
+        if is_sorted && kept.sorted.is_none() {
+            kept.sorted = Some(then.places_sorted(breadth, depth_min, &related.order)?);
         }
-        let place = |at: usize| first + kept.sorted.as_ref().map_or(at, |sorted| sorted[at] as usize);
+        let place = |at: usize| match &kept.sorted {
+            Some(sorted) => sorted[at] as usize,
+            None => kept.breadth.listed_place(depth_min, at),
+        };
         let is_same = Arc::ptr_eq(&kept.graph, self.shared_graph());
         let reached = (related.skip..count.min(end)).map(place).filter_map(|at| {
             let slot = kept.breadth.order[at];
@@ -150,7 +152,7 @@ impl Snapshot {
                 return Some(Reached { snapshot: self, slot, distance });
             }
             // By its id, and only if it was not purged since.
-            let slot = self.graph().entities.slot(then.graph().entities.id(slot))?;
+            let slot = self.slot_of(TypeKind::Entity, then.id_seen(slot))?;
             self.status_of(TypeKind::Entity, slot)?;
             Some(Reached { snapshot: self, slot, distance })
         });
@@ -158,16 +160,19 @@ impl Snapshot {
         Ok(RelatedPage { items: reached.collect(), has_more, count: is_whole.then_some(count) })
     }
 
-    /// The places of these entities, in order.
-    fn places_sorted(&self, slots: &[u32], sort: &Sort) -> Result<Vec<u32>> {
-        let mut keys: Vec<(SortKey, u32)> = Vec::with_capacity(slots.len());
-        for (place, slot) in (0u32..).zip(slots) {
-            if (place as usize).is_multiple_of(SORTED_UNCHECKED) {
+    /// The places of what a walk lists, in order.
+    fn places_sorted(&self, breadth: &Breadth, depth_min: usize, order: &[OrderBy]) -> Result<Vec<u32>> {
+        let Some(sorting) = self.sorting(order)? else { return Ok(Vec::new()) };
+        let count = breadth.listed_count(depth_min);
+        let mut keys: Vec<(Vec<u8>, u32)> = Vec::with_capacity(count);
+        for at in 0..count {
+            if at.is_multiple_of(SORTED_UNCHECKED) {
                 self.check_cancelled()?;
             }
-            keys.push((self.sort_key(TypeKind::Entity, *slot, sort)?, place));
+            let place = breadth.listed_place(depth_min, at);
+            keys.push((self.sort_key(TypeKind::Entity, breadth.order[place], &sorting)?, place as u32));
         }
-        keys.sort_unstable_by(|(a, _), (b, _)| sort.compare(a, b));
+        keys.sort_unstable();
         Ok(keys.into_iter().map(|(_, place)| place).collect())
     }
 }

@@ -69,7 +69,7 @@ impl Snapshot {
         let steps = Steps::new(self, reach)?;
         let starts = [steps.slot(one)?, steps.slot(other)?];
         let walk = |start: u32| {
-            let mut breadth = Breadth::new(steps.slots_count(), start, reach)?;
+            let mut breadth = Breadth::new(&steps, start, reach)?;
             while !breadth.is_done() {
                 breadth.advance(&steps, None)?;
             }

@@ -26,6 +26,8 @@ pub(super) struct Steps<'s> {
     /// Ascending; `None` for any or none.
     classifications: Option<Vec<Symbol>>,
     statuses: Statuses,
+    /// True if there may be proxies: they are walked through and not listed.
+    pub(super) has_proxies: bool,
 }
 
 /// Which way round a direction is when a path is walked from its end.
@@ -66,6 +68,7 @@ impl<'s> Steps<'s> {
             entity_types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
             classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
             statuses: Statuses::new(snapshot, &reach.statuses)?,
+            has_proxies: snapshot.has_proxies(),
         })
     }
 
@@ -83,6 +86,12 @@ impl<'s> Steps<'s> {
             Some(slot) => Ok(slot),
             None => self.snapshot.live_slot(id),
         }
+    }
+
+    /// True if only a proxy of the entity at `slot` is here.
+    #[inline]
+    pub(super) fn is_proxy(&self, slot: u32) -> bool {
+        self.has_proxies && self.snapshot.is_proxy(TypeKind::Entity, slot)
     }
 
     pub(super) fn slots_count(&self) -> usize {
