@@ -8,6 +8,7 @@ mod http {
     mod feed;
     mod hostile;
     mod limits;
+    mod lines;
     mod methods;
     mod protocol;
 }

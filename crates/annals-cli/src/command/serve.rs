@@ -58,6 +58,9 @@ pub struct Serve {
     /// Largest page.
     #[arg(long, value_name = "ITEMS", default_value_t = Limits::default().page_max)]
     pub page_max: usize,
+    /// Most answers in lines (application/x-ndjson) sent at once.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().streams_max)]
+    pub streams_max: usize,
     /// Most subscribers of the feed.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().subscribers_max)]
     pub subscribers_max: usize,
@@ -106,6 +109,7 @@ impl Serve {
             idle_time: Duration::from_millis(self.idle_time_ms),
             heavy_max: self.heavy_max.max(1),
             page_max: self.page_max.max(1),
+            streams_max: self.streams_max.min(crate::http::STREAMS_MAX),
             subscribers_max: self.subscribers_max,
             heartbeat: Duration::from_millis(self.heartbeat_ms),
             visible_time: Duration::from_millis(self.visible_time_ms),

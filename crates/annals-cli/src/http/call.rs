@@ -78,6 +78,17 @@ impl Call {
         check_limit(&self.door, self.query.number("limit")?)
     }
 
+    /// Most items of an answer in lines: all of them unless told otherwise.
+    pub fn lines_limit(&self) -> Result<usize, Problem> {
+        check_lines_limit(self.query.number("limit")?)
+    }
+
+    /// The snapshot as of the time asked for, once what the client waits for is visible.
+    pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
+        self.wait_visible().await?;
+        Ok(self.door.repository()?.snapshot().as_of(self.query.as_of()?)?)
+    }
+
     /// Reads a snapshot, as of the time asked for.
     pub async fn read(
         self,
@@ -136,6 +147,18 @@ pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> 
             Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
                 .with("parameter", "limit"))
         }
+    }
+}
+
+/// Most items of an answer in lines, which has no bound of its own.
+pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked {
+        Some(0) => {
+            let text = "limit: expected at least 1, found 0";
+            Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
+                .with("parameter", "limit"))
+        }
+        asked => Ok(asked.unwrap_or(usize::MAX)),
     }
 }
 

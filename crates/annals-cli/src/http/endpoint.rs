@@ -160,6 +160,12 @@ impl Endpoint {
         self
     }
 
+    /// The same, answering also in lines of JSON, as many as there are, if the client accepts them.
+    #[must_use]
+    pub fn answers_lines(self, schema: &'static str) -> Endpoint {
+        self.answers_as(200, "", super::lines::NDJSON, schema)
+    }
+
     /// The same with kinds of errors more.
     #[must_use]
     pub fn fails(mut self, kinds: &[&'static str]) -> Endpoint {

@@ -1,13 +1,14 @@
 //! Searches by type, classification and property.
 
 use annals::{AsOf, Expression, Find, Snapshot};
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;
-use super::call::{Call, Weight, check_limit, heavy_read};
+use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_read};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
+use super::lines;
 use super::parameters;
 use super::problem::Problem;
 use crate::wire::{
@@ -29,6 +30,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::paging())
             .takes(parameters::reading())
             .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", schema)
+            .answers_lines("InstanceLine")
             .fails(PROBLEMS)
     };
     let wait = || parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION);
@@ -41,6 +43,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(wait())
             .body("Find")
             .answers(200, "A page. The next one: the same body with `after`.", "InstancePage")
+            .answers_lines("InstanceLine")
             .fails(PROBLEMS),
         Endpoint::new(Method::POST, "/v1/count", "Count what a search finds", count)
             .tag("search")
@@ -63,6 +66,10 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 async fn find(of: Collection, call: Call) -> Outcome {
     let find = search(&call)?;
+    if lines::are_wanted(&call) {
+        let snapshot = call.snapshot().await?;
+        return find_lines(call, of, find, snapshot).await;
+    }
     call.read(Weight::Heavy, move |call, snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
         Ok(answer::page(call, items, next, Json::Null, snapshot.position()))
@@ -74,8 +81,8 @@ async fn find(of: Collection, call: Call) -> Outcome {
 fn search(call: &Call) -> Result<Find, Problem> {
     let text = call.query.get("q");
     let mut find = text.map_or_else(|| Ok(Find::all()), Find::parse)?;
-    let is_limited = call.query.get("limit").is_some() || find.limit == Find::all().limit;
-    find.limit = if is_limited { call.limit()? } else { check_limit(&call.door, Some(find.limit))? };
+    let asked = call.query.number("limit")?.or((find.limit != Find::all().limit).then_some(find.limit));
+    find.limit = limit_of(call, asked)?;
     find.types.extend(call.query.all("type").map(Into::into));
     for name in call.query.all("classified") {
         find = find.classified(name);
@@ -100,6 +107,29 @@ fn search(call: &Call) -> Result<Find, Problem> {
     Ok(find)
 }
 
+/// The page size asked for, or how many lines.
+fn limit_of(call: &Call, asked: Option<usize>) -> Result<usize, Problem> {
+    if lines::are_wanted(call) { check_lines_limit(asked) } else { check_limit(&call.door, asked) }
+}
+
+/// Answers in lines with what the search finds, page by page of one snapshot.
+async fn find_lines(call: Call, of: Collection, mut find: Find, snapshot: Snapshot) -> Outcome {
+    lines::send(call, snapshot, move |_, snapshot, lines| {
+        let mut left = find.limit;
+        loop {
+            find.limit = left.min(lines::BATCH_ITEMS_MAX);
+            let (items, next) = page(of, snapshot, &find)?;
+            left -= items.len();
+            items.iter().try_for_each(|item| lines.line(item))?;
+            match next {
+                Some(next) if left > 0 => (find.after, find.offset) = (Some(next), 0),
+                next => return lines.next(next),
+            }
+        }
+    })
+    .await
+}
+
 fn page(of: Collection, snapshot: &Snapshot, find: &Find) -> annals::Result<(Vec<Json>, Option<String>)> {
     if of == ENTITIES {
         let page = snapshot.find_entities(find)?;
@@ -109,10 +139,15 @@ fn page(of: Collection, snapshot: &Snapshot, find: &Find) -> annals::Result<(Vec
     Ok((page.items.iter().map(relationship_to_json).collect(), page.next))
 }
 
-async fn find_json(call: Call) -> Outcome {
-    with_search(call, |of, find, snapshot| {
-        let (items, next) = page(of, snapshot, find)?;
-        Ok(json!({ "items": items, "next": next }))
+async fn find_json(mut call: Call) -> Outcome {
+    let (of, find, snapshot) = receive_search(&mut call).await?;
+    if lines::are_wanted(&call) {
+        return find_lines(call, of, find, snapshot).await;
+    }
+    heavy_read(&call.door, snapshot, move |snapshot| {
+        let (items, next) = page(of, &snapshot, &find)?;
+        let body = json!({ "items": items, "next": next });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })
     .await
 }
@@ -146,6 +181,16 @@ async fn with_search(
     mut call: Call,
     work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
+    let (of, find, snapshot) = receive_search(&mut call).await?;
+    heavy_read(&call.door, snapshot, move |snapshot| {
+        let body = work(of, &find, &snapshot)?;
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+    })
+    .await
+}
+
+/// The search in the body, and the snapshot it asks for.
+async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot), Problem> {
     let body = call.receive().await?;
     call.wait_visible().await?;
     let mut fields = object(&body, "search")?.clone();
@@ -160,13 +205,8 @@ async fn with_search(
     let as_of = take_as_of(&mut fields)?;
     let mut find = find_from_json(&fields)?;
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
-    find.limit = check_limit(&call.door, is_limited.then_some(find.limit))?;
-    let snapshot = call.door.repository()?.snapshot().as_of(as_of)?;
-    heavy_read(&call.door, snapshot, move |snapshot| {
-        let body = work(of, &find, &snapshot)?;
-        Ok(answer::json(axum::http::StatusCode::OK, &body, snapshot.position()))
-    })
-    .await
+    find.limit = limit_of(call, is_limited.then_some(find.limit))?;
+    Ok((of, find, call.door.repository()?.snapshot().as_of(as_of)?))
 }
 
 fn take_as_of(fields: &mut Object) -> Result<AsOf, Problem> {

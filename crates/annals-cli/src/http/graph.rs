@@ -1,12 +1,13 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
 
-use annals::{Id, Reach, Related, RelationshipsOf};
+use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use axum::http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome, Parameter};
+use super::lines::{self, Lines};
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
@@ -64,7 +65,8 @@ pub fn endpoints() -> Vec<Endpoint> {
                      nearest first, then the relationships.",
         )
         .takes(parameters::paging())
-        .answers(200, "A page of the neighbourhood.", "SubgraphPage"),
+        .answers(200, "A page of the neighbourhood.", "SubgraphPage")
+        .answers_lines("SubgraphLine"),
         walks(
             Endpoint::new(Method::GET, "/v1/entities/{id}/related", "List related entities", related),
             "both",
@@ -75,7 +77,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         )
         .takes([parameters::order(), parameters::counted()])
         .takes(parameters::paging())
-        .answers(200, "A page of entities; `count` counts all of them, if asked for.", "RelatedPage"),
+        .answers(200, "A page of entities; `count` counts all of them, if asked for.", "RelatedPage")
+        .answers_lines("ReachedLine"),
         walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
             .describe(
                 "Every entity and relationship on a path from one to the other of at most `depthMax` \
@@ -83,7 +86,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .takes(ends())
             .takes(parameters::paging())
-            .answers(200, "A page of what links them.", "SubgraphPage"),
+            .answers(200, "A page of what links them.", "SubgraphPage")
+            .answers_lines("SubgraphLine"),
         walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
             .describe(
                 "The `limit` shortest paths on which no entity comes twice (10 unless told \
@@ -153,7 +157,16 @@ async fn relationships(call: Call) -> Outcome {
 async fn neighborhood(call: Call) -> Outcome {
     let id = call.id()?;
     let reach = near(&call)?;
-    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            subgraph_lines(lines, &snapshot.neighborhood(&id, &reach)?, offset, limit, snapshot)
+        })
+        .await;
+    }
+    let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let subgraph = snapshot.neighborhood(&id, &reach)?;
@@ -165,14 +178,19 @@ async fn neighborhood(call: Call) -> Outcome {
 
 async fn related(call: Call) -> Outcome {
     let id = call.id()?;
-    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
-    let related = Related {
+    let offset = Offset::of(&call)?;
+    let mut related = Related {
         reach: reach_of(&call, "both")?,
         order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
         skip: offset.skipped,
-        limit,
+        limit: 1,
         is_counted: call.query.flag("count")?,
     };
+    if lines::are_wanted(&call) {
+        return related_lines(call, id, related, offset).await;
+    }
+    let limit = call.limit()?;
+    related.limit = limit;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
@@ -185,10 +203,63 @@ async fn related(call: Call) -> Outcome {
     .await
 }
 
+/// Answers in lines with everything that a walk comes to: while it goes on, or in another order when it is done.
+pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offset: Offset) -> Outcome {
+    let limit = call.lines_limit()?;
+    let snapshot = offset.pin(call.snapshot().await?)?;
+    related.is_counted = false;
+    lines::send(call, snapshot, move |_, snapshot, lines| {
+        if related.order.is_empty() {
+            related.reach.depth_min = related.reach.depth_min.max(1);
+            let mut found = snapshot.walk(&id, &related.reach)?.entities().skip(offset.skipped);
+            found.by_ref().take(limit).try_for_each(|reached| lines.line(&reached_to_json(&reached?)?))?;
+            let has_more = found.next().transpose()?.is_some();
+            return lines.next(offset.next(has_more, limit, snapshot));
+        }
+        lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
+            (related.skip, related.limit) = (skip, count);
+            let page = snapshot.related(&id, &related)?;
+            page.items.iter().try_for_each(|reached| lines.line(&reached_to_json(reached)?))?;
+            Ok(page.has_more)
+        })
+    })
+    .await
+}
+
+/// Gives the entities and then the relationships of a part of the graph as lines.
+fn subgraph_lines(
+    lines: &mut Lines,
+    found: &Subgraph,
+    offset: Offset,
+    limit: usize,
+    snapshot: &Snapshot,
+) -> Result<(), Problem> {
+    let (entities, relationships) = (found.entities(), found.relationships());
+    let skip_relationships = offset.skipped.saturating_sub(entities.len());
+    let rest = limit.saturating_sub(entities.len().saturating_sub(offset.skipped));
+    let has_more = offset.skipped.saturating_add(limit) < entities.len() + relationships.len();
+    for reached in entities.skip(offset.skipped).take(limit) {
+        lines.line(&reached_to_json(&reached)?)?;
+    }
+    for crossed in relationships.skip(skip_relationships).take(rest) {
+        lines.line(&json!({ "relationship": relationship_to_json(&crossed.relationship()?) }))?;
+    }
+    lines.next(offset.next(has_more, limit, snapshot))
+}
+
 async fn linking(call: Call) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = reach_of(&call, "both")?;
-    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            subgraph_lines(lines, &snapshot.linking(&from, &to, &reach)?, offset, limit, snapshot)
+        })
+        .await;
+    }
+    let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let subgraph = snapshot.linking(&from, &to, &reach)?;

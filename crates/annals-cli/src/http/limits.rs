@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+/// Most answers in lines at once, whatever is asked for: each has a thread.
+pub const STREAMS_MAX: usize = 1_024;
+
 /// Bounds. Over a bound the answer is a clear refusal; nothing grows or waits without end.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -26,6 +29,8 @@ pub struct Limits {
     pub heavy_max: usize,
     /// Largest page. Units: items.
     pub page_max: usize,
+    /// Most answers in lines that are sent at once.
+    pub streams_max: usize,
     /// Most subscribers of the feed.
     pub subscribers_max: usize,
     /// A comment is sent on the feed when nothing else was for this long.
@@ -49,6 +54,7 @@ impl Default for Limits {
             idle_time: Duration::from_secs(75),
             heavy_max: 2 * cores,
             page_max: 1_000,
+            streams_max: 16,
             subscribers_max: 64,
             heartbeat: Duration::from_secs(15),
             visible_time: Duration::from_secs(5),
@@ -67,6 +73,8 @@ pub struct Gates {
     pub heavy: Arc<Semaphore>,
     /// One per byte of a request body held.
     pub body_bytes: Arc<Semaphore>,
+    /// One per answer in lines.
+    pub streams: Arc<Semaphore>,
     /// One per subscriber of the feed.
     pub subscribers: Arc<Semaphore>,
 }
@@ -80,6 +88,7 @@ impl Gates {
             connections: gate(limits.connections_max),
             heavy: gate(limits.heavy_max),
             body_bytes: gate(limits.bodies_bytes_max),
+            streams: gate(limits.streams_max),
             subscribers: gate(limits.subscribers_max),
         }
     }

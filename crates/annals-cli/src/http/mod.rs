@@ -23,6 +23,7 @@ mod neighbors;
 mod walks;
 mod graph;
 mod offset;
+mod lines;
 mod find;
 mod classifications;
 mod types;
@@ -35,6 +36,7 @@ mod schemas;
 mod search_schemas;
 mod type_schemas;
 mod provenance_schemas;
+mod line_schemas;
 
-pub use limits::Limits;
+pub use limits::{Limits, STREAMS_MAX};
 pub use server::{Settings, serve};

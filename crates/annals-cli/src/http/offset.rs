@@ -39,6 +39,6 @@ impl Offset {
 
     /// The cursor of the page after this one, if there is one.
     pub fn next(&self, has_more: bool, limit: usize, snapshot: &Snapshot) -> Option<String> {
-        has_more.then(|| format!("{}-{}", snapshot.position(), self.skipped + limit))
+        has_more.then(|| format!("{}-{}", snapshot.position(), self.skipped.saturating_add(limit)))
     }
 }

@@ -111,7 +111,11 @@ fn media(schema: &str) -> Json {
 fn responses(endpoint: &Endpoint) -> Json {
     let mut responses: Map<String, Json> = Map::new();
     for answer in &endpoint.answers {
-        responses.insert(answer.status.to_string(), response(endpoint, answer));
+        // A second answer of one status differs in its media type.
+        match responses.get_mut(&answer.status.to_string()) {
+            Some(known) => known["content"][answer.media_type] = media(answer.schema),
+            None => drop(responses.insert(answer.status.to_string(), response(endpoint, answer))),
+        }
     }
     let repository = if endpoint.is_operational { &[][..] } else { &REPOSITORY };
     let ready = (endpoint.path == "/health/ready").then_some("opening");

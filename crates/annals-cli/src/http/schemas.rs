@@ -55,6 +55,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(super::search_schemas::schemas());
     schemas.extend(super::type_schemas::schemas());
     schemas.extend(super::provenance_schemas::schemas());
+    schemas.extend(super::line_schemas::schemas());
     schemas.extend(writes());
     schemas.extend(operation());
     schemas
@@ -133,14 +134,14 @@ fn joined(mut json: Json, more: Json) -> Json {
     json
 }
 
-fn entity_example() -> Json {
+pub(super) fn entity_example() -> Json {
     joined(
         header_example("bash", "package", json!({ "name": "bash", "size": 7 })),
         json!({ "classifications": { "essential": classification_example() } }),
     )
 }
 
-fn relationship_example() -> Json {
+pub(super) fn relationship_example() -> Json {
     joined(header_example("bash-libc6", "depends", json!({})), json!({ "from": "bash", "to": "libc6" }))
 }
 
@@ -349,7 +350,7 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
     ]
 }
 
-fn version() -> Json {
+pub(super) fn version() -> Json {
     let mut schema = object(json!({
         "version": number(),
         "base": number(),
@@ -367,7 +368,7 @@ fn version() -> Json {
     schema
 }
 
-fn version_example() -> Json {
+pub(super) fn version_example() -> Json {
     json!({
         "version": 2, "base": 1, "position": 43, "instant": "2025-08-10T10:00:00Z", "author": "ada",
         "message": "new release", "validFrom": "2025-08-10T10:00:00Z", "status": "active", "action": "update",

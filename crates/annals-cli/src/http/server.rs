@@ -35,7 +35,7 @@ pub struct Settings {
 pub fn serve(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(settings.limits.heavy_max + 4)
+        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + 4)
         .thread_name("annals-http")
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;

@@ -7,6 +7,7 @@ use super::answer;
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS, Seen};
+use super::lines;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
@@ -39,7 +40,8 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
             )
             .takes(parameters::history())
             .takes(parameters::paging())
-            .answers(200, "A page of versions.", "VersionPage"),
+            .answers(200, "A page of versions.", "VersionPage")
+            .answers_lines("VersionLine"),
         reads(Endpoint::new(Method::GET, version_path, "Read one version", move |call| version(of, call)))
             .answers(200, "The instance in that version, also a deleted one.", of.schema),
         reads(Endpoint::new(Method::GET, diff_path, "Compare two versions", move |call| diff(of, call)))
@@ -53,7 +55,6 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
 
 async fn history(of: Collection, call: Call) -> Outcome {
     let id = of.named(&call)?;
-    let limit = call.limit()?;
     let offset = Offset::of(&call)?;
     let history = History {
         from: call.query.instant("from")?,
@@ -62,17 +63,32 @@ async fn history(of: Collection, call: Call) -> Outcome {
         ..History::default()
     };
     let with_content = call.query.flag("content")?;
+    let item = move |snapshot: &Snapshot, id: &InstanceId, version: &VersionInfo| match with_content {
+        true => version_with_content(snapshot, id, version),
+        false => Ok(version_to_json(version)),
+    };
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
+                let versions = snapshot.history(&id, &History { skip, limit: count + 1, ..history })?;
+                let mut shown = versions.iter().take(count);
+                shown.try_for_each(|known| lines.line(&item(snapshot, &id, known)?))?;
+                Ok(versions.len() > count)
+            })
+        })
+        .await;
+    }
+    let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let mut versions =
             snapshot.history(&id, &History { skip: offset.skipped, limit: limit + 1, ..history })?;
         let next = offset.next(versions.len() > limit, limit, &snapshot);
         versions.truncate(limit);
-        let item = |version: &VersionInfo| match with_content {
-            true => version_with_content(&snapshot, &id, version),
-            false => Ok(version_to_json(version)),
-        };
-        let items = versions.iter().map(item).collect::<annals::Result<_>>()?;
+        let items = versions.iter().map(|known| item(&snapshot, &id, known));
+        let items = items.collect::<annals::Result<_>>()?;
         Ok(answer::page(call, items, next, serde_json::Value::Null, snapshot.position()))
     })
     .await

@@ -7,6 +7,8 @@ use serde_json::{Value as Json, json};
 use super::answer;
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome};
+use super::graph::related_lines;
+use super::lines;
 use super::neighbors::direction_of;
 use super::offset::Offset;
 use super::parameters;
@@ -38,6 +40,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::paging())
             .takes(parameters::reading())
             .answers(200, "A page of entities.", "ReachPage")
+            .answers_lines("ReachedLine")
             .fails(&["not-found", "too-large", "future-instant"]),
         Endpoint::new(Method::GET, "/v1/diff", "Compare two positions", diff)
             .describe(
@@ -102,8 +105,11 @@ async fn path(call: Call) -> Outcome {
 async fn reach(call: Call) -> Outcome {
     let id = call.id()?;
     let reach = reach_of(&call, "out")?;
-    let limit = call.limit()?;
     let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        return related_lines(call, id, Related::by(reach), offset).await;
+    }
+    let limit = call.limit()?;
     let related = Related { skip: offset.skipped, limit, is_counted: true, ..Related::by(reach) };
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
