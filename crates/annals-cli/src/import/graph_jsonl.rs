@@ -8,6 +8,7 @@ use super::history::HistoryLoader;
 use super::jsonl::{Item, LineReader};
 use super::loader::{LoadOptions, Loader};
 use super::mark::Covered;
+use super::operation::Operation;
 use super::refused::Refused;
 use super::report::Report;
 use crate::stop::Outcome;
@@ -59,11 +60,8 @@ pub fn load_jsonl(
         progress();
         let line = line?;
         let operations = line.item.and_then(|item| match item {
-            Item::Operations(mut operations) => {
-                for operation in &mut operations {
-                    operation.valid_from = operation.valid_from.or(options.valid_from);
-                }
-                Ok(operations)
+            Item::Operation(operation) => {
+                Ok(vec![Operation { valid_from: operation.valid_from.or(options.valid_from), ..operation }])
             }
             Item::Record(_) => Err(Refused::new(
                 line.line,

@@ -7,7 +7,6 @@
 mod source;
 mod refused;
 pub mod jsonl;
-mod instance_line;
 pub mod csv;
 pub mod debian;
 mod operation;

@@ -165,7 +165,7 @@ fn request(call: &Call, then: Option<Instant>) -> Request {
     match call {
         Call::Known(id) | Call::Get(id) => get(path(id)),
         Call::Summary(id) => get(format!("/v1/entities/{id}/summary")),
-        Call::Versions(id, limit) => get(format!("{}/history?limit={limit}", path(id))),
+        Call::Versions(id, limit) => get(format!("{}/history?content=true&limit={limit}", path(id))),
         Call::RelationshipsOf(id, limit) => get(format!("/v1/entities/{id}/relationships?limit={limit}")),
         Call::Neighborhood(id, depth) => {
             get(format!("/v1/entities/{id}/neighborhood?direction=both&depthMax={depth}"))
@@ -201,7 +201,10 @@ fn kind_name(kind: TypeKind) -> &'static str {
 fn answer(call: &Call, json: &Json) -> Outcome<Answer> {
     let ids = |key: &str| -> Outcome<Vec<Id>> {
         let items = json[key].as_array().into_iter().flatten();
-        items.map(|item| Ok(Id::new(item["id"].as_str().or(item.as_str()).unwrap_or_default())?)).collect()
+        let id = |item: &Json| {
+            item["id"].as_str().or(item["entity"]["id"].as_str()).or(item.as_str()).map(Id::new)
+        };
+        items.map(|item| Ok(id(item).ok_or_else(|| format!("{item}: expected an id"))??)).collect()
     };
     let mut found = Answer { next: json["next"].as_str().map(str::to_owned), ..Answer::default() };
     match call {
@@ -238,6 +241,6 @@ mod tests {
         let get = request(&Call::Get(id.clone()), Some(then));
         assert_eq!((get.method, get.path.as_str()), ("GET", "/v1/entities/a?at=2026-01-01T00:00:00Z"));
         let history = request(&Call::Versions(id, 50), Some(then));
-        assert_eq!(history.path, "/v1/entities/a/history?limit=50&at=2026-01-01T00:00:00Z");
+        assert_eq!(history.path, "/v1/entities/a/history?content=true&limit=50&at=2026-01-01T00:00:00Z");
     }
 }

@@ -7,31 +7,31 @@ pub enum ValueType {
     /// Any value.
     #[default]
     Any,
-    /// [`Value::Boolean`](super::Value::Boolean).
+    /// [`Value::Boolean`].
     Boolean,
-    /// [`Value::Integer`](super::Value::Integer).
+    /// [`Value::Integer`].
     Integer,
-    /// [`Value::Float`](super::Value::Float).
+    /// [`Value::Float`].
     Float,
-    /// [`Value::Decimal`](super::Value::Decimal).
+    /// [`Value::Decimal`].
     Decimal,
-    /// [`Value::String`](super::Value::String).
+    /// [`Value::String`].
     String,
-    /// [`Value::Bytes`](super::Value::Bytes).
+    /// [`Value::Bytes`].
     Bytes,
-    /// [`Value::Date`](super::Value::Date).
+    /// [`Value::Date`].
     Date,
-    /// [`Value::Timestamp`](super::Value::Timestamp).
+    /// [`Value::Timestamp`].
     Timestamp,
-    /// [`Value::Duration`](super::Value::Duration).
+    /// [`Value::Duration`].
     Duration,
-    /// [`Value::Uuid`](super::Value::Uuid).
+    /// [`Value::Uuid`].
     Uuid,
-    /// [`Value::Iri`](super::Value::Iri).
+    /// [`Value::Iri`].
     Iri,
-    /// [`Value::List`](super::Value::List).
+    /// [`Value::List`].
     List,
-    /// [`Value::Map`](super::Value::Map).
+    /// [`Value::Map`].
     Map,
 }
 

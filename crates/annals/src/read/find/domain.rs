@@ -28,15 +28,6 @@ pub(super) struct Reach {
     pub(super) live: bool,
     /// Deleted ones, or live ones of the past.
     pub(super) other: bool,
-    /// Entities of which only a proxy is here.
-    pub(super) proxies: bool,
-}
-
-impl Reach {
-    /// True if the lists of types and classifications hold what is searched for and nothing else.
-    pub(super) fn is_exact(self) -> bool {
-        !self.other && !self.proxies
-    }
 }
 
 impl<'g> Domain<'g> {
@@ -45,7 +36,6 @@ impl<'g> Domain<'g> {
         let mut sets = Vec::new();
         sets.extend(reach.live.then(|| table.live_slots()));
         sets.extend(reach.other.then(|| table.dead_slots()));
-        sets.extend(reach.proxies.then_some(&table.proxies));
         let len = sets.iter().map(|set| set.len()).sum();
         Domain { table, unions: vec![Union { sets, len, types: Vec::new() }] }
     }
@@ -54,17 +44,17 @@ impl<'g> Domain<'g> {
     pub(super) fn of_types(&mut self, types: &[Symbol], reach: Reach) {
         let mut union = Union::new(types, &self.table.extents, reach.live);
         union.add(types, &self.table.past_extents, reach.other);
-        if reach.is_exact() && union.sets.len() > SETS_FEW {
+        if !reach.other && union.sets.len() > SETS_FEW {
             union.types = types.to_vec();
         }
-        self.push(union, reach);
+        self.push(union);
     }
 
     /// Restricts it to entities with one of these classifications.
     pub(super) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
         let mut union = Union::new(names, &self.table.classified, reach.live);
         union.add(names, &self.table.past_classified, reach.other);
-        self.push(union, reach);
+        self.push(union);
     }
 
     /// Restricts it to instances of the collection with this name; nothing is of one without a symbol.
@@ -72,15 +62,10 @@ impl<'g> Domain<'g> {
         let home: Vec<Symbol> = home.into_iter().collect();
         let mut union = Union::new(&home, &self.table.homed, reach.live);
         union.add(&home, &self.table.past_homed, reach.other);
-        self.push(union, reach);
+        self.push(union);
     }
 
-    fn push(&mut self, mut union: Union<'g>, reach: Reach) {
-        if reach.proxies && self.table.proxies.len() > 0 {
-            // Proxies are in no list, so each is asked.
-            union.len += self.table.proxies.len();
-            union.sets.push(&self.table.proxies);
-        }
+    fn push(&mut self, union: Union<'g>) {
         // All instances say nothing that a list of some does not say.
         if self.unions.len() == 1 && self.unions[0].is_all(self.table) {
             self.unions.clear();
