@@ -7,31 +7,31 @@ pub enum ValueType {
     /// Any value.
     #[default]
     Any,
-    /// [`Value::Boolean`].
+    /// [`Value::Boolean`](super::Value::Boolean).
     Boolean,
-    /// [`Value::Integer`].
+    /// [`Value::Integer`](super::Value::Integer).
     Integer,
-    /// [`Value::Float`].
+    /// [`Value::Float`](super::Value::Float).
     Float,
-    /// [`Value::Decimal`].
+    /// [`Value::Decimal`](super::Value::Decimal).
     Decimal,
-    /// [`Value::String`].
+    /// [`Value::String`](super::Value::String).
     String,
-    /// [`Value::Bytes`].
+    /// [`Value::Bytes`](super::Value::Bytes).
     Bytes,
-    /// [`Value::Date`].
+    /// [`Value::Date`](super::Value::Date).
     Date,
-    /// [`Value::Timestamp`].
+    /// [`Value::Timestamp`](super::Value::Timestamp).
     Timestamp,
-    /// [`Value::Duration`].
+    /// [`Value::Duration`](super::Value::Duration).
     Duration,
-    /// [`Value::Uuid`].
+    /// [`Value::Uuid`](super::Value::Uuid).
     Uuid,
-    /// [`Value::Iri`].
+    /// [`Value::Iri`](super::Value::Iri).
     Iri,
-    /// [`Value::List`].
+    /// [`Value::List`](super::Value::List).
     List,
-    /// [`Value::Map`].
+    /// [`Value::Map`](super::Value::Map).
     Map,
 }
 
