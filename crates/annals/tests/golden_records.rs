@@ -16,7 +16,11 @@ use rust_decimal::Decimal;
 use support::{CheckedRepository, dump};
 
 fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/every-action-v1")
+    fixture_named("every-action-v1")
+}
+
+fn fixture_named(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn id(text: &str) -> Id {
@@ -123,8 +127,137 @@ const STEPS: [Step; 22] = [
     },
 ];
 
-fn write_all(repository: &Repository) {
-    for (number, step) in (0i64..).zip(STEPS) {
+fn stamp(seconds: i64) -> Stamp {
+    Stamp { instant: Instant::from_micros(seconds * 1_000_000).unwrap(), author: "elsewhere".into() }
+}
+
+fn header(version: u32) -> CopyHeader {
+    let provenance = Provenance {
+        kind: ProvenanceKind::ContentPack,
+        license: Some("CC0-1.0".into()),
+        maintained_by: vec!["ada".into(), "grace".into()],
+        mappings: [("catalogue".into(), "17".into())].into(),
+        effective_from: Some(Instant::from_micros(1).unwrap()),
+        effective_to: Some(Instant::from_micros(2).unwrap()),
+        ..Provenance::of_home("there")
+    };
+    let (created, updated) = (stamp(1_500_000_000), stamp(1_500_000_001));
+    CopyHeader { provenance, version, status: Some("draft".into()), created, updated }
+}
+
+fn classification_copy(version: u32) -> ClassificationCopy {
+    ClassificationCopy {
+        name: "secret".into(),
+        properties: vec![("level".into(), Value::from(i64::from(version)))],
+        provenance: Provenance::of_home("there"),
+        version,
+        created: stamp(1_500_000_002),
+        updated: stamp(1_500_000_003),
+    }
+}
+
+fn entity_copy(text: &str, version: u32) -> EntityCopy {
+    EntityCopy {
+        id: id(text),
+        type_name: "thing".into(),
+        properties: vec![("version".into(), Value::from(i64::from(version)))],
+        classifications: vec![classification_copy(version)],
+        header: header(version),
+    }
+}
+
+fn relationship_copy(text: &str, from: &str, to: &str) -> RelationshipCopy {
+    let properties = vec![("since".into(), Value::from(1))];
+    let (from, to) = (id(from), id(to));
+    RelationshipCopy { id: id(text), type_name: "near".into(), from, to, properties, header: header(1) }
+}
+
+/// Every action that changes more than content, each in a record of its own.
+const LIFECYCLE_STEPS: [Step; 19] = [
+    |t| t.name_collection("here"),
+    |t| {
+        let red = EnumElement { ordinal: 0, name: "red".into(), description: "like blood".into() };
+        let blue = EnumElement { ordinal: 7, name: "blue".into(), description: "".into() };
+        t.define_type(TypeDefinition { elements: vec![red, blue], ..TypeDefinition::enumeration("color") })
+    },
+    |t| {
+        let color = AttributeDefinition {
+            enum_type: Some("color".into()),
+            ..AttributeDefinition::new("color", ValueType::String)
+        };
+        let sizes = AttributeDefinition {
+            item_type: Some(ValueType::Integer),
+            ..AttributeDefinition::new("sizes", ValueType::List)
+        };
+        let definition = TypeDefinition::entity("paint").attribute(color).attribute(sizes);
+        t.define_type(TypeDefinition {
+            external_id: Some("0190b2f0-1111-7222-8333-444455556666".into()),
+            version: 3,
+            initial_status: Some("draft".into()),
+            ..definition.with_statuses(&["draft", "active"])
+        })
+    },
+    |t| {
+        let provenance = Provenance { home: None, ..header(1).provenance };
+        let provenance = Provenance { kind: ProvenanceKind::Unknown, ..provenance };
+        let new = NewEntity::new("paint").id("a")?.property("color", "red").status("active");
+        t.create_entity(new.from_provenance(provenance.clone()))?;
+        t.create_entity(NewEntity::new("paint").id("b")?)?;
+        let new = NewRelationship::new("near", id("a"), id("b")).id("r")?.status("proposed");
+        t.create_relationship(new.from_provenance(provenance)).map(drop)
+    },
+    |t| {
+        t.set_status(&entity("a"), "draft")?;
+        t.set_status(&relationship("r"), "approved")
+    },
+    |t| {
+        let provenance = Provenance { license: Some("MIT".into()), ..Provenance::default() };
+        t.set_provenance(&entity("a"), provenance.clone())?;
+        t.set_provenance(&relationship("r"), provenance)
+    },
+    |t| t.save_entity_copy(entity_copy("x", 7)),
+    |t| {
+        t.push_action(Action::SaveProxy(Box::new(EntityProxy {
+            id: id("far"),
+            type_name: "thing".into(),
+            properties: vec![("key".into(), Value::from("f"))],
+            home: "there".into(),
+        })))
+    },
+    |t| t.save_relationship_copy(relationship_copy("s", "x", "far"), []),
+    |t| t.save_classification_copy(&id("a"), classification_copy(4)),
+    |t| t.save_entity_copy(entity_copy("x", 9)),
+    |t| {
+        t.reidentify(&entity("b"), &id("b2"))?;
+        t.reidentify(&relationship("r"), &id("r2"))
+    },
+    |t| {
+        t.define_type(TypeDefinition::entity("item"))?;
+        t.retype(&entity("b2"), "item")?;
+        t.retype(&relationship("r2"), "far")
+    },
+    |t| t.relink(&id("r2"), Some(&id("b2")), None),
+    |t| t.relink(&id("r2"), None, Some(&id("a"))),
+    |t| {
+        t.rehome(&entity("x"), "there")?;
+        t.rehome(&relationship("s"), "there")
+    },
+    |t| t.purge_classification_copy(&id("a"), "secret", "there"),
+    |t| {
+        let provenance =
+            Some(std::sync::Arc::new(Provenance { license: Some("MIT".into()), ..Provenance::default() }));
+        t.classify(&id("b2"), ClassificationContent { provenance, ..ClassificationContent::new("open") })
+    },
+    |t| {
+        t.save_entity_copy(entity_copy("y", 1))?;
+        t.save_relationship_copy(relationship_copy("u", "y", "far"), [])?;
+        t.purge_copy(&relationship("u"), "there")?;
+        t.purge_copy(&entity("y"), "there")
+    },
+];
+
+fn write_all(repository: &Repository, steps: &[Step]) {
+    for (number, step) in (0i64..).zip(steps) {
         let mut transaction = repository.transaction();
         transaction.committed_at(Instant::from_micros(1_600_000_000_000_000 + number * 1_000_000).unwrap());
         step(&mut transaction).unwrap();
@@ -135,14 +268,23 @@ fn write_all(repository: &Repository) {
 /// What there is to see at some positions, and of a time that was corrected.
 fn contents(repository: &Repository) -> String {
     let snapshot = repository.snapshot();
-    let mut text = String::new();
-    for position in [0, 7, 13, snapshot.position().0] {
-        let past = snapshot.as_of(AsOf { position: Some(Position(position)), ..AsOf::default() }).unwrap();
-        write_dump(&mut text, &format!("position {position}"), &dump(&past));
-    }
+    let mut text = contents_at(&snapshot, [0, 7, 13, snapshot.position().0], &SINCE_VERSION_1);
     let valid = Some(Instant::from_micros(1_600_000_006_000_000).unwrap());
     let past = snapshot.as_of(AsOf { valid, ..AsOf::default() }).unwrap();
-    write_dump(&mut text, "valid", &dump(&past));
+    write_dump(&mut text, "valid", &dump(&past), &SINCE_VERSION_1);
+    text
+}
+
+fn lifecycle_contents(repository: &Repository) -> String {
+    contents_at(&repository.snapshot(), 1..=LIFECYCLE_STEPS.len() as u64, &[])
+}
+
+fn contents_at(snapshot: &Snapshot, positions: impl IntoIterator<Item = u64>, unsaid: &[&str]) -> String {
+    let mut text = String::new();
+    for position in positions {
+        let past = snapshot.as_of(AsOf { position: Some(Position(position)), ..AsOf::default() }).unwrap();
+        write_dump(&mut text, &format!("position {position}"), &dump(&past), unsaid);
+    }
     text
 }
 
@@ -156,9 +298,9 @@ const SINCE_VERSION_1: [&str; 5] = [
     ", name: None",
 ];
 
-fn write_dump(text: &mut String, what: &str, all: &BTreeMap<String, String>) {
+fn write_dump(text: &mut String, what: &str, all: &BTreeMap<String, String>, unsaid: &[&str]) {
     for (key, value) in all {
-        let value = SINCE_VERSION_1.iter().fold(value.clone(), |value, unsaid| value.replace(unsaid, ""));
+        let value = unsaid.iter().fold(value.clone(), |value, unsaid| value.replace(unsaid, ""));
         for line in value.lines() {
             writeln!(text, "{what} | {key} | {line}").unwrap();
         }
@@ -178,11 +320,10 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-#[test]
-fn a_repository_of_version_1_opens_with_exactly_its_content() {
+fn opens_with_exactly_its_content(fixture: &Path, contents: fn(&Repository) -> String) {
     let folder = tempfile::tempdir().unwrap();
-    copy_folder(&fixture(), folder.path());
-    let expected = std::fs::read_to_string(fixture().join("contents.txt")).unwrap();
+    copy_folder(fixture, folder.path());
+    let expected = std::fs::read_to_string(fixture.join("contents.txt")).unwrap();
     let repository = CheckedRepository::open(folder.path());
     let found = contents(&repository);
     for (found, expected) in found.lines().zip(expected.lines()) {
@@ -192,17 +333,32 @@ fn a_repository_of_version_1_opens_with_exactly_its_content() {
     repository.transact(|t| t.create_entity(NewEntity::new("thing"))).expect("it goes on");
 }
 
-#[test]
-fn the_same_steps_write_the_same_bytes() {
-    let old = FileLog::open_read_only(fixture().join("log")).unwrap();
+fn steps_write_the_same_bytes(fixture: &Path, steps: &[Step]) {
+    let old = FileLog::open_read_only(fixture.join("log")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let repository = CheckedRepository::open(folder.path());
-    write_all(&repository);
+    write_all(&repository, steps);
     let log = FileLog::open_read_only(folder.path().join("log")).unwrap();
-    for position in 1..=STEPS.len() as u64 {
+    for position in 1..=steps.len() as u64 {
         let read = |log: &FileLog| hex(&log.read(Position(position), ReadLimit::ONE).unwrap()[0]);
         assert_eq!(read(&log), read(&old), "record {position}");
     }
+}
+
+#[test]
+fn a_repository_of_version_1_opens_with_exactly_its_content() {
+    opens_with_exactly_its_content(&fixture(), contents);
+}
+
+#[test]
+fn a_repository_with_copies_and_other_ids_opens_with_exactly_its_content() {
+    opens_with_exactly_its_content(&fixture_named("lifecycle-v1"), lifecycle_contents);
+}
+
+#[test]
+fn the_same_steps_write_the_same_bytes() {
+    steps_write_the_same_bytes(&fixture(), &STEPS);
+    steps_write_the_same_bytes(&fixture_named("lifecycle-v1"), &LIFECYCLE_STEPS);
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -266,15 +422,22 @@ fn records_are_the_bytes_of_the_format() {
     assert_eq!(record(19), restored.concat());
 }
 
-/// Writes the fixture, if there is none.
+/// Writes the fixtures that are not there.
 #[test]
-#[ignore = "the fixture is written once"]
-fn write_the_fixture() {
-    assert!(!fixture().exists(), "a fixture is never written again");
-    let repository = Repository::open(fixture()).unwrap();
-    write_all(&repository);
+#[ignore = "fixtures are written once"]
+fn write_the_fixtures() {
+    write_fixture(&fixture(), &STEPS, contents);
+    write_fixture(&fixture_named("lifecycle-v1"), &LIFECYCLE_STEPS, lifecycle_contents);
+}
+
+fn write_fixture(fixture: &Path, steps: &[Step], contents: fn(&Repository) -> String) {
+    if fixture.exists() {
+        return;
+    }
+    let repository = Repository::open(fixture).unwrap();
+    write_all(&repository, steps);
     let text = contents(&repository);
     repository.close().unwrap();
-    std::fs::write(fixture().join("contents.txt"), text).unwrap();
-    let _ = std::fs::remove_file(fixture().join("log/lock"));
+    std::fs::write(fixture.join("contents.txt"), text).unwrap();
+    let _ = std::fs::remove_file(fixture.join("log/lock"));
 }

@@ -314,6 +314,20 @@ fn a_proxy_is_an_end_and_a_summary_until_the_whole_entity_comes() {
     let summary = snapshot.entity_summary(&id("far")).unwrap().unwrap();
     assert_eq!((summary.is_proxy(), summary.property("key")), (true, Some("far".into())));
     assert_eq!(found(&snapshot, &Find::all()), ["own"], "searches leave proxies out");
+    for (text, expected) in [
+        ("* proxies with", vec!["own", "far"]),
+        ("* proxies with order by @id", vec!["far", "own"]),
+        ("* where key = far proxies with", vec!["far"]),
+        ("t where @home = there proxies with", vec!["far"]),
+        ("t where classified c proxies with", vec![]),
+        ("u proxies with", vec![]),
+        ("* proxies without", vec!["own"]),
+        ("* deleted only proxies with", vec![]),
+    ] {
+        let find = Find::parse(text).unwrap();
+        assert_eq!(found(&snapshot, &find), expected, "{text}");
+        assert_eq!(snapshot.count_entities(&find).unwrap(), expected.len() as u64, "{text}");
+    }
     assert_eq!(snapshot.entities_count(), 1);
     assert_eq!(neighbors(&snapshot, "own"), ["far"]);
     assert_eq!(refused(&repository, |t| t.update(&entity("far"), Patch::new())), ErrorKind::NotHome);
@@ -323,6 +337,13 @@ fn a_proxy_is_an_end_and_a_summary_until_the_whole_entity_comes() {
     commit(&repository, |t| t.save_entity_copy(copy_of("far", "there", 3)));
     assert_eq!(repository.snapshot().entities_count(), 2);
     let before = then(&repository, 2);
+    let with = |find: Find| found(&before, &find.with_proxies());
+    let is_key = Find::all().matching("key", Operator::Equal, "far");
+    assert_eq!(with(is_key.clone()), ["far"], "as of then it is found as the proxy it was");
+    assert_eq!(
+        (with(Find::of("t").order_by("key")), found(&before, &is_key)),
+        (vec!["far".into(), "own".into()], vec![])
+    );
     assert_eq!(before.entity(&id("far")).unwrap_err().kind(), ErrorKind::ProxyOnly);
     assert_eq!((found(&before, &Find::all()), before.entities_count()), (vec!["own".to_owned()], 1));
     assert_eq!(found(&repository.snapshot(), &Find::of("t")).len(), 2);

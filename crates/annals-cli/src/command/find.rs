@@ -50,6 +50,9 @@ pub struct Arguments {
     /// Whether deleted ones are found
     #[arg(long, value_name = "WHICH")]
     deleted: Option<DeletedArgument>,
+    /// Find entities of which only a proxy is here, too
+    #[arg(long)]
+    with_proxies: bool,
     /// Page size; 100 unless the search says otherwise
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -188,6 +191,7 @@ fn search(arguments: &Arguments) -> Result<Find> {
             DeletedArgument::Only => Deleted::Only,
         };
     }
+    find.with_proxies |= arguments.with_proxies;
     find.limit = arguments.limit.unwrap_or(find.limit);
     find.offset = arguments.offset.unwrap_or(find.offset);
     if arguments.after.is_some() {

@@ -4,15 +4,16 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
-use annals::{Entity, Position, Relationship, Repository, Snapshot, TypeDefinition, Value};
+use annals::{Position, Repository, Snapshot, TypeDefinition, TypeKind};
 use serde_json::{Value as Json, json};
 
-use super::{Selection, each_entity, each_relationship, instances_count, valid_from};
+use super::instance_line::Lines;
+use super::{Selection, each_entity, each_relationship, instances_count};
 use crate::progress::Progress;
 use crate::stop::Outcome;
-use crate::wire::{Object, record_to_json, type_to_json, value_to_json};
+use crate::wire::{record_to_json, type_to_json};
 
-/// Writes types, then entities, then relationships: no line needs a later one.
+/// Writes the name of the collection, if it has one, and types, then entities with proxies, then relationships: no line needs a later one.
 pub fn export_jsonl(
     snapshot: &Snapshot,
     selection: &Selection,
@@ -26,7 +27,11 @@ pub fn export_jsonl(
         progress.set(done, Some(total));
         write_line(writer, json)
     };
+    let lines = Lines::new(snapshot);
     if selection.is_everything() {
+        if let Some(name) = snapshot.collection() {
+            write_line(writer, &json!({ "collection": name }))?;
+        }
         for definition in in_order(snapshot.types()) {
             write_line(writer, &json!({ "type": type_to_json(&definition) }))?;
         }
@@ -35,11 +40,11 @@ pub fn export_jsonl(
     let mut seen = HashSet::new();
     let several = selection.types.len() > 1;
     for find in selection.finds() {
-        each_entity(snapshot, find, |entity| {
+        each_entity(snapshot, find.with_proxies(), |entity| {
             if several && !seen.insert(entity.id().clone()) {
                 return Ok(());
             }
-            write(writer, &json!({ "entity": entity_line(entity) }))
+            write(writer, &json!({ "entity": lines.entity(entity) }))
         })?;
     }
     seen.clear();
@@ -48,7 +53,7 @@ pub fn export_jsonl(
             if several && !seen.insert(relationship.id().clone()) {
                 return Ok(());
             }
-            write(writer, &json!({ "relationship": relationship_line(snapshot, relationship)? }))
+            write(writer, &json!({ "relationship": lines.relationship(relationship)? }))
         })?;
     }
     Ok(())
@@ -76,7 +81,7 @@ fn write_line(writer: &mut dyn Write, json: &Json) -> Outcome {
     Ok(writer.write_all(b"\n")?)
 }
 
-/// Entity types first, because ends name them; supertypes before what inherits from them.
+/// Enums first, because attributes name them, then entity types, because ends do; supertypes before what inherits from them.
 fn in_order(types: Vec<Arc<TypeDefinition>>) -> Vec<Arc<TypeDefinition>> {
     let mut waiting = types;
     let mut ordered = Vec::new();
@@ -90,38 +95,6 @@ fn in_order(types: Vec<Arc<TypeDefinition>>) -> Vec<Arc<TypeDefinition>> {
         ordered.extend(ready);
         waiting = rest;
     }
-    ordered.sort_by_key(|definition| definition.kind);
+    ordered.sort_by_key(|definition| (definition.kind != TypeKind::Enum, definition.kind));
     ordered
-}
-
-fn entity_line(entity: &Entity) -> Json {
-    let classifications: Vec<Json> = entity
-        .classifications()
-        .map(|known| json!({ "name": known.name(), "properties": properties(known.properties()) }))
-        .collect();
-    let mut json = json!({
-        "id": entity.id().to_string(),
-        "type": entity.type_name(),
-        "properties": properties(entity.properties()),
-        "validFrom": entity.valid_from().to_string(),
-    });
-    if !classifications.is_empty() {
-        json["classifications"] = classifications.into();
-    }
-    json
-}
-
-fn relationship_line(snapshot: &Snapshot, relationship: &Relationship) -> annals::Result<Json> {
-    Ok(json!({
-        "id": relationship.id().to_string(),
-        "type": relationship.type_name(),
-        "from": relationship.from().to_string(),
-        "to": relationship.to().to_string(),
-        "properties": properties(relationship.properties()),
-        "validFrom": valid_from(snapshot, relationship)?.to_string(),
-    }))
-}
-
-fn properties<'p>(properties: impl Iterator<Item = (&'p str, Value)>) -> Json {
-    properties.map(|(name, value)| (name.to_owned(), value_to_json(&value))).collect::<Object>().into()
 }

@@ -1,6 +1,7 @@
 //! Writes what a snapshot holds, one instance at a time: memory does not grow with the repository.
 
 mod jsonl;
+mod instance_line;
 mod csv;
 
 use annals::{Entity, Find, Relationship, Result, Snapshot};
@@ -74,7 +75,7 @@ fn instances_count(snapshot: &Snapshot) -> u64 {
 fn valid_from(snapshot: &Snapshot, relationship: &Relationship) -> Result<annals::Instant> {
     let mut from = relationship.valid_from();
     for end in [relationship.from(), relationship.to()] {
-        if let Some(entity) = snapshot.entity(end)? {
+        if let Some(entity) = snapshot.entity_summary(end)? {
             from = from.max(entity.valid_from());
         }
     }

@@ -13,7 +13,7 @@ use super::parameters;
 use super::problem::Problem;
 use crate::wire::{
     Object, deleted_from_text, entity_to_json, explanation_to_json, find_from_json, object, optional_text,
-    order_from_text, relationship_to_json,
+    order_from_text, proxies_from_text, relationship_to_json,
 };
 
 /// Kinds of errors of a search.
@@ -92,6 +92,9 @@ fn search(call: &Call) -> Result<Find, Problem> {
     }
     if let Some(deleted) = call.query.get("deleted") {
         find.deleted = deleted_from_text(deleted)?;
+    }
+    if let Some(proxies) = call.query.get("proxies") {
+        find.with_proxies = proxies_from_text(proxies)?;
     }
     for key in call.query.all("orderBy") {
         find.order.push(order_from_text(key)?);

@@ -170,6 +170,12 @@ pub fn finding() -> Vec<Parameter> {
             "only",
             "Whether deleted ones are found.",
         ),
+        query(
+            "proxies",
+            json!({ "type": "string", "enum": ["without", "with"], "default": "without" }),
+            "with",
+            "Whether entities are found of which only a proxy is here.",
+        ),
         Parameter {
             is_many: true,
             ..query(

@@ -61,6 +61,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
             "classified": names(),
             "where": { "oneOf": [reference("Expression"), list(reference("Expression"))] },
             "deleted": { "type": "string", "enum": ["without", "with", "only"], "default": "without" },
+            "proxies": { "type": "string", "enum": ["without", "with"], "default": "without" },
             "orderBy": { "oneOf": [order(), list(order())] },
             "limit": number(),
             "offset": number(),

@@ -8,7 +8,6 @@ use super::history::HistoryLoader;
 use super::jsonl::{Item, LineReader};
 use super::loader::{LoadOptions, Loader};
 use super::mark::Covered;
-use super::operation::Operation;
 use super::refused::Refused;
 use super::report::Report;
 use crate::stop::Outcome;
@@ -60,8 +59,11 @@ pub fn load_jsonl(
         progress();
         let line = line?;
         let operations = line.item.and_then(|item| match item {
-            Item::Operation(operation) => {
-                Ok(vec![Operation { valid_from: operation.valid_from.or(options.valid_from), ..operation }])
+            Item::Operations(mut operations) => {
+                for operation in &mut operations {
+                    operation.valid_from = operation.valid_from.or(options.valid_from);
+                }
+                Ok(operations)
             }
             Item::Record(_) => Err(Refused::new(
                 line.line,

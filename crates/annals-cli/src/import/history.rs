@@ -88,7 +88,13 @@ impl<'r> HistoryLoader<'r> {
         let is_wide = record.operations.iter().any(|operation| {
             matches!(
                 operation.action,
-                Action::Delete(_) | Action::Restore(..) | Action::Purge(_) | Action::DefineType(_)
+                Action::Delete(_)
+                    | Action::Restore(..)
+                    | Action::Purge(_)
+                    | Action::PurgeCopy(..)
+                    | Action::Reidentify(..)
+                    | Action::NameCollection(_)
+                    | Action::DefineType(_)
             )
         });
         let changes_count = record.operations.len();

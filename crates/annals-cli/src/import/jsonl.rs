@@ -2,16 +2,14 @@
 
 use std::io::{BufRead, Read};
 
-use annals::{Action, Id, Instant, NewEntity, NewRelationship, Position, Result, TypeDefinition};
+use annals::{Action, Instant, Position, Result};
 use serde_json::Value as Json;
 
+use super::instance_line::{entity_operations, relationship_operations};
 use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
-use crate::wire::{
-    PROVENANCE_FIELDS, action_from_json, array, classification_from_json, invalid, object, only,
-    optional_provenance, optional_text, properties_from_json, text, type_from_json,
-};
+use crate::wire::{action_from_json, array, invalid, object, only, optional_text, text, type_from_json};
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
 pub const LINE_BYTES_MAX: usize = 256 << 20;
@@ -30,8 +28,8 @@ pub struct Line {
 /// What a line says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    /// A change: a type, an entity or a relationship.
-    Operation(Operation),
+    /// Changes: a type, an entity or a relationship, or the name of the collection.
+    Operations(Vec<Operation>),
     /// A commit with all that belongs to it.
     Record(RecordLine),
 }
@@ -123,64 +121,21 @@ pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
 }
 
 fn item_from_json(json: &Json) -> Result<Item> {
-    let expected = "expected one of the keys type, entity, relationship, record";
+    let expected = "expected one of the keys type, entity, relationship, record, collection";
     let fields = object(json, "line")?;
     let mut entries = fields.iter();
     let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
         return Err(invalid(format!("line: {expected}, found {} keys", fields.len())));
     };
-    let operation = |action, valid_from| Item::Operation(Operation { action, valid_from });
+    let operation = |action| Item::Operations(vec![Operation { action, valid_from: None }]);
     Ok(match key.as_str() {
-        "type" => operation(Action::DefineType(Box::new(definition(inner)?)), None),
-        "entity" => {
-            let (new, valid_from) = entity(inner)?;
-            operation(Action::CreateEntity(new), valid_from)
-        }
-        "relationship" => {
-            let (new, valid_from) = relationship(inner)?;
-            operation(Action::CreateRelationship(new), valid_from)
-        }
+        "collection" => operation(Action::NameCollection(text(fields, "line", "collection")?.into())),
+        "type" => operation(Action::DefineType(Box::new(type_from_json(inner)?))),
+        "entity" => Item::Operations(entity_operations(inner)?),
+        "relationship" => Item::Operations(relationship_operations(inner)?),
         "record" => Item::Record(record(inner)?),
         unknown => return Err(invalid(format!("line: {expected}, found {unknown:?}"))),
     })
-}
-
-fn definition(json: &Json) -> Result<TypeDefinition> {
-    type_from_json(json)
-}
-
-fn entity(json: &Json) -> Result<(NewEntity, Option<Instant>)> {
-    let what = "entity";
-    let fields = object(json, what)?;
-    let own = ["id", "type", "properties", "classifications", "validFrom", "status"];
-    only(fields, what, &[&own, PROVENANCE_FIELDS].concat())?;
-    let classifications = array(fields, what, "classifications")?;
-    let new = NewEntity {
-        id: optional_text(fields, what, "id")?.map_or_else(|| Ok(Id::random()), Id::new)?,
-        type_name: text(fields, what, "type")?.into(),
-        properties: properties_from_json(fields.get("properties"), "properties")?,
-        classifications: classifications.iter().map(classification_from_json).collect::<Result<_>>()?,
-        status: optional_text(fields, what, "status")?.map(Into::into),
-        provenance: optional_provenance(fields, what)?,
-    };
-    Ok((new, valid_from(fields, what)?))
-}
-
-fn relationship(json: &Json) -> Result<(NewRelationship, Option<Instant>)> {
-    let what = "relationship";
-    let fields = object(json, what)?;
-    let own = ["id", "type", "from", "to", "properties", "validFrom", "status"];
-    only(fields, what, &[&own, PROVENANCE_FIELDS].concat())?;
-    let new = NewRelationship {
-        id: optional_text(fields, what, "id")?.map_or_else(|| Ok(Id::random()), Id::new)?,
-        type_name: text(fields, what, "type")?.into(),
-        from: Id::new(text(fields, what, "from")?)?,
-        to: Id::new(text(fields, what, "to")?)?,
-        properties: properties_from_json(fields.get("properties"), "properties")?,
-        status: optional_text(fields, what, "status")?.map(Into::into),
-        provenance: optional_provenance(fields, what)?,
-    };
-    Ok((new, valid_from(fields, what)?))
 }
 
 fn record(json: &Json) -> Result<RecordLine> {

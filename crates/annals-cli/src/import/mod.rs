@@ -7,6 +7,7 @@
 mod source;
 mod refused;
 pub mod jsonl;
+mod instance_line;
 pub mod csv;
 pub mod debian;
 mod operation;

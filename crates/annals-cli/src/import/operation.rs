@@ -19,6 +19,7 @@ impl Operation {
             Action::CreateEntity(new) => transaction.create_entity(new).map(drop),
             Action::CreateRelationship(new) => transaction.create_relationship(new).map(drop),
             Action::Classify(id, content) => transaction.classify(&id, content),
+            Action::SaveEntity(copy) => transaction.save_entity_copy(*copy),
             other => transaction.push_action(other),
         }
     }

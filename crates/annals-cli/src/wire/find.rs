@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
 
 /// What a search in JSON may say.
-const FIELDS: [&str; 10] =
-    ["q", "type", "only", "classified", "where", "deleted", "orderBy", "limit", "offset", "after"];
+const FIELDS: [&str; 11] =
+    ["q", "type", "only", "classified", "where", "deleted", "proxies", "orderBy", "limit", "offset", "after"];
 
 /// The order from a text: `size`, or `-size` for largest first; `@createdAt` for what the repository keeps.
 pub fn order_from_text(text: &str) -> Result<OrderBy> {
@@ -60,6 +60,9 @@ pub fn find_from_json(fields: &Object) -> Result<Find> {
         None => {}
         Some(name) => find.deleted = deleted_from_text(name)?,
     }
+    if let Some(name) = optional_text(fields, what, "proxies")? {
+        find.with_proxies = proxies_from_text(name)?;
+    }
     match fields.get("orderBy") {
         None | Some(Json::Null) => {}
         Some(Json::Array(keys)) => find.order = keys.iter().map(order_from_json).collect::<Result<_>>()?,
@@ -85,6 +88,15 @@ pub fn deleted_from_text(name: &str) -> Result<Deleted> {
         "only" => Deleted::Only,
         other => return Err(invalid(format!("deleted: expected without, with or only, found {other:?}"))),
     })
+}
+
+/// Whether entities are meant of which only a proxy is here: `without` or `with`.
+pub fn proxies_from_text(name: &str) -> Result<bool> {
+    match name {
+        "without" => Ok(false),
+        "with" => Ok(true),
+        other => Err(invalid(format!("proxies: expected without or with, found {other:?}"))),
+    }
 }
 
 fn number(fields: &Object, name: &str) -> Result<Option<usize>> {

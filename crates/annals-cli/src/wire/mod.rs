@@ -14,6 +14,7 @@ mod type_definition;
 pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
+    proxies_from_text,
 };
 pub use graph::{direction_to_text, path_to_json, reached_to_json, shared_to_json, subgraph_to_json};
 pub use instance::{

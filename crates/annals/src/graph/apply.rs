@@ -290,7 +290,7 @@ impl Graph {
         if instance.header != PLAIN {
             self.leave_home(kind, slot, instance.header);
             if self.headers.get(instance.header).is_proxy {
-                self.table_mut(kind).set_proxy(slot, false);
+                self.leave_proxies(slot, instance);
                 return;
             }
         }
@@ -304,6 +304,22 @@ impl Graph {
         }
         for classification in instance.classifications() {
             table.set_classified(classification.name, slot, false);
+        }
+    }
+
+    /// Takes an entity off the proxies. Searches for proxies as of before find it in the indexes of the past.
+    fn leave_proxies(&mut self, slot: u32, proxy: &Instance) {
+        let types = Arc::clone(&self.types);
+        let table = self.table_mut(TypeKind::Entity);
+        table.set_proxy(slot, false);
+        table.past_extents.insert(proxy.type_name, slot);
+        for (name, value) in proxy.properties.iter() {
+            if types.is_indexed(TypeKind::Entity, proxy.type_name, name) {
+                table.add_past_value(name, value, slot);
+            }
+        }
+        for classification in proxy.classifications() {
+            table.add_past_classified(classification.name, slot);
         }
     }
 

@@ -283,6 +283,9 @@ impl Graph {
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
         self.entities.set_classified(symbol, slot, false);
+        if self.headers.get(before.header).is_proxy {
+            self.entities.add_past_classified(symbol, slot);
+        }
         self.entities.replace(slot, &after);
         Ok(())
     }

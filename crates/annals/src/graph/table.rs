@@ -417,7 +417,7 @@ impl Table {
             let before = headers.get(version.header);
             if let Some(identity) = &header.identity {
                 let shape = before.identity.as_ref().map_or(&identity.original, |identity| &identity.own);
-                if shape.type_name != row.type_name() && !before.is_proxy {
+                if shape.type_name != row.type_name() {
                     self.past_extents.insert(shape.type_name, slot);
                 }
                 self.former_ids.insert(&shape.id, slot, whole.id(slot));

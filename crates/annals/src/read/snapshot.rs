@@ -151,6 +151,11 @@ impl Snapshot {
         Ok(Snapshot { view: (!is_present).then_some(view), ..self.clone() })
     }
 
+    /// Name of the collection that this repository is; `None` if nobody has named it.
+    pub fn collection(&self) -> Option<&str> {
+        self.graph.collection.as_deref()
+    }
+
     /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
     ///
     /// Errors: `ProxyOnly` if only a proxy of it is here: [`Snapshot::entity_summary`] has that.

@@ -79,6 +79,8 @@ pub struct Find {
     pub subtypes: Vec<Arc<str>>,
     /// Whether deleted instances are found.
     pub deleted: Deleted,
+    /// True if entities are found of which only a proxy is here, too. They look like others; `is_proxy` tells.
+    pub with_proxies: bool,
     /// What must hold.
     pub filter: Expression,
     /// The order, the most important key first. Without one: in the order that is found fastest, the same on every page.
@@ -99,6 +101,7 @@ impl Default for Find {
             types: Vec::new(),
             subtypes: Vec::new(),
             deleted: Deleted::Without,
+            with_proxies: false,
             filter: Expression::everything(),
             order: Vec::new(),
             after: None,
@@ -150,6 +153,13 @@ impl Find {
     #[must_use]
     pub fn deleted(mut self, deleted: Deleted) -> Find {
         self.deleted = deleted;
+        self
+    }
+
+    /// The same, with entities of which only a proxy is here.
+    #[must_use]
+    pub fn with_proxies(mut self) -> Find {
+        self.with_proxies = true;
         self
     }
 

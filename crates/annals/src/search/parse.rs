@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result};
 pub const TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// Words that begin or join conditions: as names they need backticks.
-pub(super) const KEYWORDS: [&str; 22] = [
+pub(super) const KEYWORDS: [&str; 23] = [
     "where",
     "order",
     "by",
@@ -30,6 +30,7 @@ pub(super) const KEYWORDS: [&str; 22] = [
     "null",
     "nocase",
     "deleted",
+    "proxies",
     "exists",
     "missing",
     "only",
@@ -159,7 +160,7 @@ impl<'t> Parser<'t> {
     }
 
     fn is_clause(&self) -> bool {
-        ["order", "limit", "offset", "after", "deleted"].iter().any(|word| self.is_word(word))
+        ["order", "limit", "offset", "after", "deleted", "proxies"].iter().any(|word| self.is_word(word))
             || matches!(self.peek(), Token::End)
     }
 
@@ -172,7 +173,7 @@ impl<'t> Parser<'t> {
         };
         let follows = match self.peek_second() {
             Token::End | Token::Sign(",") => true,
-            Token::Word(word) => ["where", "order", "limit", "offset", "after", "deleted", "only"]
+            Token::Word(word) => ["where", "order", "limit", "offset", "after", "deleted", "proxies", "only"]
                 .iter()
                 .any(|known| word.eq_ignore_ascii_case(known)),
             _ => false,
@@ -227,8 +228,16 @@ impl<'t> Parser<'t> {
                 Token::Word(word) if word == "without" => Deleted::Without,
                 _ => return Err(self.error(at, "expected with, only or without behind deleted")),
             };
+        } else if self.takes("proxies") {
+            find.with_proxies = match self.take() {
+                Token::Word(word) if word == "with" => true,
+                Token::Word(word) if word == "without" => false,
+                _ => return Err(self.error(at, "expected with or without behind proxies")),
+            };
         } else {
-            return Err(self.expected("where, and, or, order by, limit, offset, after, deleted or the end"));
+            return Err(
+                self.expected("where, and, or, order by, limit, offset, after, deleted, proxies or the end")
+            );
         }
         Ok(())
     }

@@ -27,6 +27,9 @@ impl Display for Find {
             Deleted::With => f.write_str(" deleted with")?,
             Deleted::Only => f.write_str(" deleted only")?,
         }
+        if self.with_proxies {
+            f.write_str(" proxies with")?;
+        }
         if !self.order.is_empty() {
             f.write_str(" order by ")?;
             separated(f, &self.order, |f, sort| write!(f, "{sort}"))?;

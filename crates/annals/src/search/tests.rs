@@ -97,13 +97,14 @@ proptest! {
         order in proptest::collection::vec((name(), any::<bool>()), 0..3),
         offset in 0usize..3,
         deleted in proptest::sample::select(&[Deleted::Without, Deleted::With, Deleted::Only][..]),
+        with_proxies in any::<bool>(),
     ) {
         let sort = |(name, is_descending)| OrderBy {
             field: Field::Property(name),
             order: if is_descending { Order::Descending } else { Order::Ascending },
         };
         let order: Vec<OrderBy> = order.into_iter().map(sort).collect();
-        let find = Find { types, subtypes, filter, order, offset, deleted, limit: 7, ..Find::default() };
+        let find = Find { types, subtypes, filter, order, offset, deleted, with_proxies, limit: 7, ..Find::default() };
         let printed = find.to_string();
         match Find::parse(&printed) {
             Ok(read) => prop_assert_eq!(read, find, "{}", printed),

@@ -37,10 +37,32 @@ pub fn dump(snapshot: &Snapshot) -> BTreeMap<String, String> {
 }
 
 fn for_each_page(snapshot: &Snapshot, mut take: impl FnMut(&Snapshot, &Find) -> Option<String>) {
-    let mut find = Find::all().limit(1_000);
+    let mut find = Find::all().with_proxies().limit(1_000);
     while let Some(next) = take(snapshot, &find) {
         find = find.after(next);
     }
+}
+
+/// What most instances do not have; nothing for those.
+macro_rules! header_text {
+    ($instance:expr) => {{
+        let instance = $instance;
+        let mut text = String::new();
+        let status = instance.status_on_delete().unwrap_or(instance.status_name());
+        if status != "active" {
+            text += &format!(" status {status}");
+        }
+        if instance.home_version() != u64::from(instance.version()) {
+            text += &format!(" home version {}", instance.home_version());
+        }
+        if let Some(before) = instance.reidentified_from() {
+            text += &format!(" formerly {before}");
+        }
+        if let Some(provenance) = instance.provenance() {
+            text += &format!(" {provenance:?}");
+        }
+        text
+    }};
 }
 
 pub fn entity_text(entity: &Entity<'_>) -> String {
@@ -50,12 +72,13 @@ pub fn entity_text(entity: &Entity<'_>) -> String {
             let properties: BTreeMap<_, _> = known.properties().collect();
             let text =
                 format!("v{} {:?} {:?} {properties:?}", known.version(), known.created(), known.updated());
-            (known.name().to_string(), text)
+            let provenance = known.provenance().map(|known| format!(" {known:?}")).unwrap_or_default();
+            (known.name().to_string(), text + &provenance)
         })
         .collect();
     let properties: BTreeMap<_, _> = entity.properties().collect();
     format!(
-        "{} v{} {:?} {:?} {:?} valid {} at {} {properties:?} {classifications:?}",
+        "{} v{} {:?} {:?} {:?} valid {} at {} {properties:?} {classifications:?}{}{}",
         entity.type_name(),
         entity.version(),
         entity.status(),
@@ -63,13 +86,15 @@ pub fn entity_text(entity: &Entity<'_>) -> String {
         entity.updated(),
         entity.valid_from(),
         entity.position(),
+        if entity.is_proxy() { " proxy" } else { "" },
+        header_text!(entity),
     )
 }
 
 pub fn relationship_text(relationship: &Relationship<'_>) -> String {
     let properties: BTreeMap<_, _> = relationship.properties().collect();
     format!(
-        "{} {} -> {} v{} {:?} {:?} {:?} valid {} at {} {properties:?}",
+        "{} {} -> {} v{} {:?} {:?} {:?} valid {} at {} {properties:?}{}",
         relationship.type_name(),
         relationship.from(),
         relationship.to(),
@@ -79,6 +104,7 @@ pub fn relationship_text(relationship: &Relationship<'_>) -> String {
         relationship.updated(),
         relationship.valid_from(),
         relationship.position(),
+        header_text!(relationship),
     )
 }
 

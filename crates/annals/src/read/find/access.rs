@@ -9,6 +9,7 @@ use super::trigram;
 use super::value_test::ValueTest;
 use crate::Result;
 use crate::graph::key_set::{KeySet, Needed};
+use crate::graph::slot_set::SlotSet;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{Table, slot_of_key};
 use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
@@ -42,6 +43,8 @@ pub(super) struct Places<'s> {
     pub(super) table: &'s Table,
     /// True if values that are not held now count as well.
     pub(super) with_past: bool,
+    /// What is in no index and searched for as well.
+    pub(super) proxies: Option<&'s SlotSet>,
 }
 
 impl<'s> Places<'s> {
@@ -229,6 +232,9 @@ impl<'t> Access<'t> {
                     }
                 }
             }
+        }
+        for slot in places.proxies.into_iter().flat_map(SlotSet::iter) {
+            take(slot, &mut slots)?;
         }
         if !slots.is_sorted() {
             slots.sort_unstable();

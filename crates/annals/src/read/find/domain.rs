@@ -28,6 +28,15 @@ pub(super) struct Reach {
     pub(super) live: bool,
     /// Deleted ones, or live ones of the past.
     pub(super) other: bool,
+    /// Entities of which only a proxy is here.
+    pub(super) proxies: bool,
+}
+
+impl Reach {
+    /// True if the lists of types and classifications hold what is searched for and nothing else.
+    pub(super) fn is_exact(self) -> bool {
+        !self.other && !self.proxies
+    }
 }
 
 impl<'g> Domain<'g> {
@@ -36,6 +45,7 @@ impl<'g> Domain<'g> {
         let mut sets = Vec::new();
         sets.extend(reach.live.then(|| table.live_slots()));
         sets.extend(reach.other.then(|| table.dead_slots()));
+        sets.extend(reach.proxies.then_some(&table.proxies));
         let len = sets.iter().map(|set| set.len()).sum();
         Domain { table, unions: vec![Union { sets, len, types: Vec::new() }] }
     }
@@ -44,17 +54,17 @@ impl<'g> Domain<'g> {
     pub(super) fn of_types(&mut self, types: &[Symbol], reach: Reach) {
         let mut union = Union::new(types, &self.table.extents, reach.live);
         union.add(types, &self.table.past_extents, reach.other);
-        if !reach.other && union.sets.len() > SETS_FEW {
+        if reach.is_exact() && union.sets.len() > SETS_FEW {
             union.types = types.to_vec();
         }
-        self.push(union);
+        self.push(union, reach);
     }
 
     /// Restricts it to entities with one of these classifications.
     pub(super) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
         let mut union = Union::new(names, &self.table.classified, reach.live);
         union.add(names, &self.table.past_classified, reach.other);
-        self.push(union);
+        self.push(union, reach);
     }
 
     /// Restricts it to instances of the collection with this name; nothing is of one without a symbol.
@@ -62,10 +72,15 @@ impl<'g> Domain<'g> {
         let home: Vec<Symbol> = home.into_iter().collect();
         let mut union = Union::new(&home, &self.table.homed, reach.live);
         union.add(&home, &self.table.past_homed, reach.other);
-        self.push(union);
+        self.push(union, reach);
     }
 
-    fn push(&mut self, union: Union<'g>) {
+    fn push(&mut self, mut union: Union<'g>, reach: Reach) {
+        if reach.proxies && self.table.proxies.len() > 0 {
+            // Proxies are in no list, so each is asked.
+            union.len += self.table.proxies.len();
+            union.sets.push(&self.table.proxies);
+        }
         // All instances say nothing that a list of some does not say.
         if self.unions.len() == 1 && self.unions[0].is_all(self.table) {
             self.unions.clear();

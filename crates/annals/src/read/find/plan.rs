@@ -50,8 +50,10 @@ impl<'t> Plans<'t> {
         };
         let mut walks = Vec::new();
         match shape {
+            // Proxies are in no index in another order.
+            shape if places.proxies.is_some() && !matches!(shape, Shape::Slots { .. }) => {}
             Shape::Slots { is_descending } => {
-                if !is_descending && !places.with_past {
+                if !is_descending && !places.with_past && places.proxies.is_none() {
                     walks.extend(run(places, parts));
                 }
                 walks.push(Walk::Slots { is_descending });
@@ -66,6 +68,8 @@ impl<'t> Plans<'t> {
             Shape::Mixed => {}
         }
         let mut accesses = Access::all(places, test);
+        let proxies = places.proxies.map_or(0, |slots| slots.len());
+        accesses.iter_mut().for_each(|access| access.len += proxies);
         accesses.push(Access::domain(domain));
         Plans { walks, accesses }
     }

@@ -66,8 +66,9 @@ impl<'s, 'f> Search<'s, 'f> {
         let reach = Reach {
             live: !is_present || find.deleted != Deleted::Only,
             other: !is_present || find.deleted != Deleted::Without,
+            proxies: find.with_proxies && kind == TypeKind::Entity && snapshot.has_proxies(),
         };
-        if reach.other
+        if !reach.is_exact()
             && let Some(types) = &types
         {
             // The lists of types hold more than what this view sees.
@@ -92,7 +93,7 @@ impl<'s, 'f> Search<'s, 'f> {
         if let Some(types) = &self.types {
             domain.of_types(types, self.reach);
         }
-        let is_exact = !self.reach.other;
+        let is_exact = self.reach.is_exact();
         let mut parts = match self.test {
             Test::All(parts) => parts,
             one => vec![one],
@@ -119,11 +120,13 @@ impl<'s, 'f> Search<'s, 'f> {
     }
 
     fn places(&self) -> Places<'s> {
+        let table = self.snapshot.graph().table(self.kind);
         Places {
             snapshot: self.snapshot,
             kind: self.kind,
-            table: self.snapshot.graph().table(self.kind),
+            table,
             with_past: self.reach.other,
+            proxies: self.reach.proxies.then_some(&table.proxies),
         }
     }
 
@@ -133,7 +136,7 @@ impl<'s, 'f> Search<'s, 'f> {
         steps.verified += 1;
         let with_deleted = self.find.deleted != Deleted::Without;
         let Some(held) = self.snapshot.seen(self.kind, slot, with_deleted)? else { return Ok(None) };
-        if self.reach.other && self.snapshot.is_proxy(self.kind, slot) {
+        if self.reach.other && !self.reach.proxies && self.snapshot.is_proxy(self.kind, slot) {
             return Ok(None);
         }
         let subject = self.subject(slot, &held);
@@ -206,7 +209,7 @@ impl<'s, 'f> Search<'s, 'f> {
         let mut found = Vec::with_capacity(self.find.limit.min(ITEMS_RESERVED_MAX));
         let mut offset = self.find.offset;
         let mut walker = Walker::start(walk, places.table, domain, places.with_past, after);
-        if self.test.is_everything() && !self.reach.other {
+        if self.test.is_everything() && self.reach.is_exact() {
             offset -= walker.skip_slots(offset);
         }
         let (checks_key, checks_domain, is_descending) = match walk {
@@ -314,7 +317,7 @@ impl<'s, 'f> Search<'s, 'f> {
     }
 
     fn count(&self, domain: &Domain<'s>, steps: &mut Steps) -> Result<u64> {
-        if self.test.is_everything() && !self.reach.other {
+        if self.test.is_everything() && self.reach.is_exact() {
             return Ok(domain.count() as u64);
         }
         let places = self.places();
@@ -391,8 +394,10 @@ impl Snapshot {
         find: &Find,
         plan: usize,
     ) -> Result<Option<Page<crate::model::Id>>> {
-        let table = self.graph().table(kind);
-        self.find_by_plan(kind, find, Some(plan), |slot, _| table.id(slot).clone())
+        self.find_by_plan(kind, find, Some(plan), |slot, held| match held {
+            Held::InForce => self.graph().table(kind).id(slot).clone(),
+            Held::Read(instance) => self.graph().id_in(kind, slot, instance.header).clone(),
+        })
     }
 
     fn find_by_plan<T>(

@@ -138,9 +138,9 @@ impl<'s> Subject<'s> {
         match self {
             Subject::InForce(TypeKind::Entity, slot) => {
                 let entities = &snapshot.graph().entities;
-                // The lists are of live entities.
+                // The lists are of live entities, without proxies.
                 entities.classified.contains(name, slot)
-                    || !entities.is_live(slot)
+                    || (!entities.is_live(slot) || entities.proxies.contains(slot))
                         && entities.row(slot).is_some_and(|row| row.classified_names().contains(&name))
             }
             Subject::Read(_, _, instance) => instance.classification(name).is_some(),
