@@ -10,7 +10,7 @@ use crate::methods::run::Run;
 use super::update::instance;
 
 /// Relationships that are counted when an entity gets another id.
-const COUNTED_MAX: usize = 100_000;
+const COUNTED_MAX: usize = 1_000;
 
 /// Takes the properties away, makes entities of each type ones of a subtype, and others ones of the type again.
 pub fn retype_entities(run: &mut Run) -> Outcome<()> {
