@@ -98,7 +98,7 @@ impl Report {
                 "µs over HTTP", "samples", "median", "p99", "added"
             );
         }
-        for (number, row) in ROWS.iter().enumerate() {
+        for (number, row) in ROWS.iter().enumerate().filter(|(_, row)| row.bar != Bar::Free) {
             let [ours, door] = [engine, http].map(|record| record.at(number).sorted_ns(|_| true));
             let (Some(ours), Some(median)) = (quantile(&ours, 0.5), quantile(&door, 0.5)) else { continue };
             let added = median as f64 - ours as f64;
