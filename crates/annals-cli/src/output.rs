@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 use std::io::{BufWriter, Stdout, Write};
+use std::sync::Arc;
 
-use annals::{Entity, Relationship, Value};
+use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
 use serde_json::Value as Json;
 
 use crate::stop::Outcome;
@@ -137,6 +138,29 @@ pub fn one_line(text: &str) -> String {
     text.chars()
         .flat_map(|one| if one.is_control() { one.escape_default().collect() } else { vec![one] })
         .collect()
+}
+
+/// What a provenance says, for people; what is not said is left out.
+///
+/// Shape: `[(field, text)]`, fields named as in searches, without `@`.
+pub fn provenance_texts(provenance: &Provenance) -> Vec<(&'static str, String)> {
+    let text = |text: &Option<Arc<str>>| text.as_ref().map(|text| one_line(text));
+    let instant = |instant: Option<Instant>| instant.map(|instant| instant.to_string());
+    let is_usual = provenance.kind == ProvenanceKind::Local;
+    let maintainers = joined(provenance.maintained_by.iter().map(|name| one_line(name)));
+    let mappings = provenance.mappings.iter();
+    let mappings = joined(mappings.map(|(key, text)| format!("{} = {}", one_line(key), one_line(text))));
+    let fields = [
+        ("home", text(&provenance.home)),
+        ("provenance", (!is_usual).then(|| provenance.kind.name().to_owned())),
+        ("replicatedBy", text(&provenance.replicated_by)),
+        ("license", text(&provenance.license)),
+        ("maintainedBy", Some(maintainers).filter(|text| !text.is_empty())),
+        ("mappings", Some(mappings).filter(|text| !text.is_empty())),
+        ("effectiveFrom", instant(provenance.effective_from)),
+        ("effectiveTo", instant(provenance.effective_to)),
+    ];
+    fields.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
 }
 
 fn joined(texts: impl Iterator<Item = String>) -> String {

@@ -298,9 +298,21 @@ const SINCE_VERSION_1: [&str; 5] = [
     ", name: None",
 ];
 
+/// Leaves out what histories told of versions, whose they were and what they were called, after the fixtures were written.
+fn as_histories_were(text: &str) -> String {
+    let mut parts = text.split(", home: ");
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once(", verb: ").expect("only histories tell homes behind a comma");
+        told.push_str(", verb: ");
+        told.push_str(rest);
+    }
+    told
+}
+
 fn write_dump(text: &mut String, what: &str, all: &BTreeMap<String, String>, unsaid: &[&str]) {
     for (key, value) in all {
-        let value = unsaid.iter().fold(value.clone(), |value, unsaid| value.replace(unsaid, ""));
+        let value = unsaid.iter().fold(as_histories_were(value), |value, unsaid| value.replace(unsaid, ""));
         for line in value.lines() {
             writeln!(text, "{what} | {key} | {line}").unwrap();
         }

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use annals::*;
 use support::CheckedRepository;
 
@@ -163,6 +165,89 @@ fn a_new_id_takes_history_and_relationships_along_and_the_old_one_is_found_as_of
     commit(&repository, |t| t.purge(&entity("new")));
     commit(&repository, |t| t.create_entity(new("t", "hub")));
     assert!(then(&repository, 2).entity(&id("hub")).unwrap().is_none());
+}
+
+#[test]
+fn a_difference_tells_what_an_instance_is_called_is_and_leads_to() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| {
+        for name in ["a", "b", "gone", "late"] {
+            t.create_entity(new("t", name))?;
+        }
+        t.create_relationship(link("k", "r", "a", "b"))
+    });
+    commit(&repository, |t| t.set_status(&entity("a"), "draft"));
+    commit(&repository, |t| t.reidentify(&entity("a"), &id("z")));
+    commit(&repository, |t| t.retype(&entity("z"), "u"));
+    commit(&repository, |t| t.relink(&id("r"), None, Some(&id("late"))));
+    let license = Provenance { license: Some("CC0-1.0".into()), ..Provenance::default() };
+    commit(&repository, |t| t.set_provenance(&entity("z"), license.clone()));
+    commit(&repository, |t| t.reidentify(&entity("gone"), &id("lost")));
+    commit(&repository, |t| t.delete(&entity("lost")));
+    commit(&repository, |t| t.reidentify(&entity("z"), &id("y")));
+    let snapshot = repository.snapshot();
+    let names = |before: &str, after: &str| Some((before.into(), after.into()));
+    let ids = |before: &str, after: &str| Some((id(before), id(after)));
+    let whole = Difference {
+        status: names("active", "draft"),
+        id: ids("a", "y"),
+        type_name: names("t", "u"),
+        provenance: Some((Arc::default(), Arc::new(license))),
+        ..Difference::default()
+    };
+    let moved = Difference { to: ids("b", "late"), ..Difference::default() };
+    assert_eq!(
+        snapshot.changes_between(Position(1), snapshot.position()).unwrap(),
+        [
+            // By the ids they have at the end; of what is gone, by the one it had at the beginning.
+            InstanceChange::Changed(entity("y"), Box::new(whole.clone())),
+            InstanceChange::Changed(relationship("r"), Box::new(moved.clone())),
+            InstanceChange::Disappeared(entity("gone")),
+        ]
+    );
+    // An end that was renamed is no other end.
+    let renamed = Difference { id: ids("a", "z"), ..Difference::default() };
+    assert_eq!(
+        snapshot.changes_between(Position(2), Position(3)).unwrap(),
+        [InstanceChange::Changed(entity("z"), Box::new(renamed.clone()))]
+    );
+    for name in ["a", "z", "y"] {
+        assert_eq!(snapshot.difference(&entity(name), 1, 6).unwrap(), whole, "by the id {name}");
+        assert_eq!(snapshot.difference(&entity(name), 2, 3).unwrap(), renamed, "by the id {name}");
+    }
+    assert_eq!(snapshot.difference(&relationship("r"), 1, 2).unwrap(), moved);
+    let formers = snapshot.versions(&entity("y"), 0, 9).unwrap();
+    let formers: Vec<_> = formers.into_iter().map(|version| version.former_id).collect();
+    let (a, z) = (Some(id("a")), Some(id("z")));
+    assert_eq!(formers, [None, z.clone(), z.clone(), z, a.clone(), a], "newest first");
+    // A cascade of an entity that has another id now takes its relationships along.
+    commit(&repository, |t| t.delete(&entity("y")));
+    commit(&repository, |t| t.restore(&entity("y")));
+    commit(&repository, |t| t.reidentify(&entity("y"), &id("x")));
+    let gone = repository.snapshot().changes_between(Position(9), Position(10)).unwrap();
+    assert_eq!(
+        gone,
+        [InstanceChange::Disappeared(relationship("r")), InstanceChange::Disappeared(entity("y"))]
+    );
+}
+
+#[test]
+fn a_difference_tells_whose_a_copy_is_and_when_a_whole_takes_the_place_of_its_proxy() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| {
+        t.save_entity_copy(copy_of("x", "east", 1))?;
+        t.save_relationship_copy(link_copy("r", "x", "a", "east"), vec![proxy("a", "east")])
+    });
+    commit(&repository, |t| t.save_entity_copy(copy_of("a", "east", 3)));
+    commit(&repository, |t| t.rehome(&entity("a"), "east"));
+    let snapshot = repository.snapshot();
+    assert_eq!(snapshot.difference(&entity("a"), 1, 2).unwrap().is_proxy, Some((true, false)));
+    let whose = snapshot.difference(&entity("a"), 2, 3).unwrap().provenance;
+    let (before, after) = whose.expect("it has another home");
+    assert_eq!((before.home.as_deref(), after.home.as_deref()), (Some("east"), None));
+    let versions = snapshot.versions(&entity("a"), 0, 9).unwrap();
+    let told: Vec<_> = versions.iter().map(|known| (known.home.as_deref(), known.is_proxy)).collect();
+    assert_eq!(told, [(None, false), (Some("east"), false), (Some("east"), true)], "newest first");
 }
 
 #[test]

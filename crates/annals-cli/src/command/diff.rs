@@ -1,11 +1,16 @@
 //! `annals diff`: what differs between two versions, or between two positions.
 
-use annals::{Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use annals::{
+    Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Provenance, Value,
+};
 use clap::Args;
 
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{one_line, value_to_text};
+use crate::output::{one_line, provenance_texts, value_to_text};
 use crate::stop::Outcome;
 use crate::wire::{difference_to_json, instance_change_to_json};
 
@@ -15,6 +20,7 @@ use crate::wire::{difference_to_json, instance_change_to_json};
 Examples:
   annals diff package:bash 1 2
   annals diff --positions 100 200       what became of every instance
+Names with @ are those of the header, such as @status, @type and @home; others are properties.
 With --json and --positions each line is one instance.")]
 pub struct Arguments {
     /// Id of an entity, or of a relationship if no entity has it
@@ -80,9 +86,26 @@ fn print_change(context: &mut Context, change: &InstanceChange) -> Outcome {
 }
 
 fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
-    if let Some((before, after)) = difference.status {
-        context.output.line(format!("    status: {} -> {}", before.name(), after.name()))?;
+    let text = |pair: &Option<(Arc<str>, Arc<str>)>| {
+        pair.as_ref().map(|(before, after)| [one_line(before), one_line(after)])
+    };
+    let id = |pair: &Option<(Id, Id)>| {
+        pair.as_ref().map(|(before, after)| [before.to_string(), after.to_string()])
+    };
+    let header = [
+        ("id", id(&difference.id)),
+        ("type", text(&difference.type_name)),
+        ("status", text(&difference.status)),
+        ("from", id(&difference.from)),
+        ("to", id(&difference.to)),
+        ("isProxy", difference.is_proxy.map(|(before, after)| [before.to_string(), after.to_string()])),
+    ];
+    for (name, sides) in header {
+        if let Some([before, after]) = sides {
+            context.output.line(format!("    @{name}: {before} -> {after}"))?;
+        }
     }
+    print_provenance(context, "    ", difference.provenance.as_ref())?;
     for property in &difference.properties {
         print_property(context, "    ", property)?;
     }
@@ -93,8 +116,26 @@ fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
             _ => "~",
         };
         context.output.line(format!("  {sign} classification {}", one_line(&classification.name)))?;
+        print_provenance(context, "      ", classification.provenance.as_ref())?;
         for property in &classification.properties {
             print_property(context, "      ", property)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_provenance(
+    context: &mut Context,
+    indent: &str,
+    difference: Option<&(Arc<Provenance>, Arc<Provenance>)>,
+) -> Outcome {
+    let Some((before, after)) = difference else { return Ok(()) };
+    let sides = [before, after].map(|side| provenance_texts(side).into_iter().collect::<BTreeMap<_, _>>());
+    let names: BTreeSet<&str> = sides.iter().flat_map(|side| side.keys().copied()).collect();
+    for name in names {
+        let [before, after] = [&sides[0], &sides[1]].map(|side| side.get(name).map_or("(none)", |text| text));
+        if before != after {
+            context.output.line(format!("{indent}@{name}: {before} -> {after}"))?;
         }
     }
     Ok(())

@@ -1,11 +1,11 @@
 //! `annals get`: one entity or relationship, now or as of an earlier time.
 
-use annals::{Entity, Error, ErrorKind, InstanceId, Position, Relationship, Result, Snapshot, Stamp, Status};
+use annals::{Entity, Error, ErrorKind, InstanceId, Position, Relationship, Result, Snapshot, Stamp};
 use clap::Args;
 
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, one_line, value_to_text};
+use crate::output::{Table, one_line, provenance_texts, value_to_text};
 use crate::stop::Outcome;
 use crate::wire::{entity_to_json, relationship_to_json};
 
@@ -66,16 +66,41 @@ fn unseen(id: &InstanceId, version: Option<u32>) -> Error {
     Error::new(ErrorKind::NotFound, text)
 }
 
+/// Adds rows for what most instances do not have.
+macro_rules! rare_rows {
+    ($table:expr, $instance:expr) => {{
+        let instance = $instance;
+        let mut row = |name: &str, text: String| $table.row([format!("  {name}"), text]);
+        if let Some(status) = instance.status_on_delete() {
+            row("status on delete", one_line(status));
+        }
+        if let Some(id) = instance.reidentified_from() {
+            row("reidentified from", id.to_string());
+        }
+        for (name, text) in instance.provenance().map(provenance_texts).unwrap_or_default() {
+            row(&words(name), text);
+        }
+        if instance.home_version() != u64::from(instance.version()) {
+            row("home version", instance.home_version().to_string());
+        }
+    }};
+}
+
 fn print_entity(context: &mut Context, entity: &Entity) -> Outcome {
     context.output.line(format!("entity {}", entity.id()))?;
     let mut table = Table::untitled();
     header(
         &mut table,
         entity.type_name(),
-        (entity.version(), entity.latest_version(), entity.status()),
+        (entity.version(), entity.latest_version(), entity.status_name()),
         (entity.created(), entity.updated()),
         (entity.valid_from().to_string(), entity.position()),
     );
+    rare_rows!(table, entity);
+    if entity.is_proxy() {
+        let text = "only what relationships tell of it is here";
+        table.row(["  proxy".to_owned(), text.to_owned()]);
+    }
     let names: Vec<String> = entity
         .classifications()
         .map(|known| {
@@ -106,10 +131,11 @@ fn print_relationship(context: &mut Context, snapshot: &Snapshot, relationship: 
     header(
         &mut table,
         relationship.type_name(),
-        (relationship.version(), relationship.latest_version(), relationship.status()),
+        (relationship.version(), relationship.latest_version(), relationship.status_name()),
         (relationship.created(), relationship.updated()),
         (relationship.valid_from().to_string(), relationship.position()),
     );
+    rare_rows!(table, relationship);
     context.output.table(&table)?;
     print_properties(context, relationship.properties())
 }
@@ -117,15 +143,22 @@ fn print_relationship(context: &mut Context, snapshot: &Snapshot, relationship: 
 fn header(
     table: &mut Table,
     type_name: &str,
-    (version, latest, status): (u32, u32, Status),
+    (version, latest, status): (u32, u32, &str),
     (created, updated): (Stamp, Stamp),
     (valid_from, position): (String, Position),
 ) {
     table.row(["  type".to_owned(), type_name.to_owned()]);
-    table.row(["  version".to_owned(), format!("{version} of {latest}, {}", status.name())]);
+    table.row(["  version".to_owned(), format!("{version} of {latest}, {}", one_line(status))]);
     table.row(["  created".to_owned(), stamp_to_text(&created)]);
     table.row(["  updated".to_owned(), format!("{} at position {}", stamp_to_text(&updated), position.0)]);
     table.row(["  valid from".to_owned(), valid_from]);
+}
+
+/// `maintained by` for `maintainedBy`.
+fn words(name: &str) -> String {
+    let words =
+        name.chars().flat_map(|one| one.is_uppercase().then_some(' ').into_iter().chain(one.to_lowercase()));
+    words.collect()
 }
 
 fn stamp_to_text(stamp: &Stamp) -> String {

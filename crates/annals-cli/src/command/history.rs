@@ -1,6 +1,6 @@
 //! `annals history`: the versions of an entity or relationship.
 
-use annals::{History, Instant};
+use annals::{History, Instant, VersionInfo};
 use clap::Args;
 
 use super::selection::InstanceArgument;
@@ -17,7 +17,8 @@ Examples:
   annals history package:bash --limit 1
   annals history package:bash --from 2025-01-01 --to 2026-01-01 --oldest-first
   annals diff package:bash 1 2                what differs between two of them
-The version marked with * is the one that `annals get` shows.")]
+The version marked with * is the one that `annals get` shows. Statuses, homes, former ids and proxies have columns where
+there are any.")]
 pub struct Arguments {
     #[command(flatten)]
     instance: InstanceArgument,
@@ -43,13 +44,29 @@ pub struct Arguments {
     as_of: AsOfArguments,
 }
 
+/// A title, and what stands below it; nothing for what is as usual.
+type Column = (&'static str, fn(&VersionInfo) -> Option<String>);
+
+/// Columns that most histories do not need: those that have something to say of these versions.
+fn rare_columns(versions: &[VersionInfo]) -> Vec<Column> {
+    let known: [Column; 4] = [
+        ("STATUS", |version| {
+            let is_usual = ["active", "deleted"].contains(&&*version.status_name);
+            (!is_usual).then(|| one_line(&version.status_name))
+        }),
+        ("HOME", |version| version.home.as_ref().map(|home| one_line(home))),
+        ("FORMER ID", |version| version.former_id.as_ref().map(ToString::to_string)),
+        ("PROXY", |version| version.is_proxy.then(|| "proxy".to_owned())),
+    ];
+    let is_needed = |(_, text): &Column| versions.iter().any(|version| text(version).is_some());
+    known.into_iter().filter(is_needed).collect()
+}
+
 /// Prints the versions.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let instance = arguments.instance.find(&snapshot)?;
-    let mut table =
-        Table::new(&["", "VERSION", "ACTION", "POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
     let history = History {
         from: arguments.from,
         to: arguments.to,
@@ -57,7 +74,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         skip: arguments.skip,
         limit: arguments.limit,
     };
-    for version in snapshot.history(&instance, &history)? {
+    let versions = snapshot.history(&instance, &history)?;
+    let rare = rare_columns(&versions);
+    let mut titles = vec!["", "VERSION", "ACTION"];
+    titles.extend(rare.iter().map(|(title, _)| *title));
+    titles.extend(["POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
+    let mut table = Table::new(&titles);
+    for version in versions {
         if context.output.is_json() || arguments.content {
             let json = match arguments.content {
                 true => version_with_content(&snapshot, &instance, &version)?,
@@ -66,16 +89,20 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             context.output.json(&json)?;
             continue;
         }
-        table.row([
+        let mut row = vec![
             if version.is_in_force { "*" } else { "" }.to_owned(),
             version.version.to_string(),
             version.verb.to_owned(),
+        ];
+        row.extend(rare.iter().map(|(_, text)| text(&version).unwrap_or_default()));
+        row.extend([
             version.position.0.to_string(),
             version.instant.to_string(),
             version.valid_from.to_string(),
             one_line(&version.author),
             one_line(&version.message),
         ]);
+        table.row(row);
     }
     if arguments.content { Ok(()) } else { context.output.table(&table) }
 }

@@ -365,6 +365,10 @@ pub(super) fn version() -> Json {
     }));
     // Only where it was asked for.
     schema["properties"]["content"] = json!({ "oneOf": [reference("Entity"), reference("Relationship")] });
+    // Only where there is something to tell.
+    schema["properties"]["home"] = text();
+    schema["properties"]["formerId"] = text();
+    schema["properties"]["isProxy"] = flag();
     schema
 }
 
@@ -381,17 +385,39 @@ fn difference() -> Json {
     let properties = map(object(json!({ "before": side, "after": side })));
     let status =
         json!({ "oneOf": [object(json!({ "before": text(), "after": text() })), { "type": "null" }] });
-    object(json!({
+    let mut classification = object(json!({
+        "name": text(), "wasThere": flag(), "isThere": flag(), "properties": properties,
+    }));
+    add_provenance_sides(&mut classification);
+    let mut schema = object(json!({
         "status": status,
         "properties": properties,
-        "classifications": list(object(json!({
-            "name": text(), "wasThere": flag(), "isThere": flag(), "properties": properties,
-        }))),
-    }))
+        "classifications": list(classification),
+    }));
+    for name in ["id", "type", "from", "to"] {
+        schema["properties"][name] = object(json!({ "before": text(), "after": text() }));
+    }
+    schema["properties"]["isProxy"] = object(json!({ "before": flag(), "after": flag() }));
+    add_provenance_sides(&mut schema);
+    schema
+}
+
+/// Members of a provenance that differ are there, the others are not.
+fn add_provenance_sides(schema: &mut Json) {
+    let known = provenance();
+    for (name, member) in known.as_object().into_iter().flatten() {
+        let side = json!({ "oneOf": [member, { "type": "null" }] });
+        schema["properties"][name] = object(json!({ "before": side, "after": side }));
+    }
 }
 
 fn difference_example() -> Json {
-    json!({ "status": null, "properties": { "size": { "before": 7, "after": 8 } }, "classifications": [] })
+    json!({
+        "status": { "before": "active", "after": "stable" },
+        "type": { "before": "package", "after": "library" },
+        "properties": { "size": { "before": 7, "after": 8 } },
+        "classifications": [],
+    })
 }
 
 fn writes() -> Vec<(&'static str, Json, Json)> {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use annals::{
     ClassificationContent, ClassificationRef, Difference, Entity, InstanceChange, InstanceId,
-    PropertyDifference, Relationship, Snapshot, Stamp, Value, VersionInfo,
+    PropertyDifference, Provenance, Relationship, Snapshot, Stamp, Value, VersionInfo,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::provenance::{PROVENANCE_FIELDS, add_provenance, optional_provenance};
+use super::provenance::{PROVENANCE_FIELDS, add_provenance, optional_provenance, provenance_differences};
 use super::{Object, object, only, text, value_from_json, value_to_json};
 
 /// The JSON form of an entity: header, properties, classifications. Writing it needs no tree of JSON values.
@@ -197,7 +197,7 @@ pub fn classification_from_json(json: &Json) -> annals::Result<ClassificationCon
 
 /// The JSON form of an entry of a history.
 pub fn version_to_json(version: &VersionInfo) -> Json {
-    json!({
+    let mut json = json!({
         "version": version.version,
         "base": version.base,
         "position": version.position.0,
@@ -208,7 +208,17 @@ pub fn version_to_json(version: &VersionInfo) -> Json {
         "status": &*version.status_name,
         "action": version.verb,
         "inForce": version.is_in_force,
-    })
+    });
+    if let Some(home) = &version.home {
+        json["home"] = (&**home).into();
+    }
+    if let Some(id) = &version.former_id {
+        json["formerId"] = id.to_string().into();
+    }
+    if version.is_proxy {
+        json["isProxy"] = true.into();
+    }
+    json
 }
 
 /// The JSON form of a version with the instance in it, as `content`.
@@ -236,19 +246,42 @@ pub fn difference_to_json(difference: &Difference) -> Json {
         .classifications
         .iter()
         .map(|known| {
-            json!({
+            let mut json = json!({
                 "name": &*known.name,
                 "wasThere": known.was_there,
                 "isThere": known.is_there,
                 "properties": property_differences_to_json(&known.properties),
-            })
+            });
+            add_provenance_difference(&mut json, known.provenance.as_ref());
+            json
         })
         .collect();
-    json!({
-        "status": difference.status.map(|(before, after)| json!({"before": before.name(), "after": after.name()})),
+    let status = difference.status.as_ref();
+    let mut json = json!({
+        "status": status.map(|(before, after)| json!({"before": &**before, "after": &**after})),
         "properties": property_differences_to_json(&difference.properties),
         "classifications": classifications,
-    })
+    });
+    for (name, ids) in [("id", &difference.id), ("from", &difference.from), ("to", &difference.to)] {
+        if let Some((before, after)) = ids {
+            json[name] = json!({ "before": before.to_string(), "after": after.to_string() });
+        }
+    }
+    if let Some((before, after)) = &difference.type_name {
+        json["type"] = json!({ "before": &**before, "after": &**after });
+    }
+    if let Some((before, after)) = difference.is_proxy {
+        json["isProxy"] = json!({ "before": before, "after": after });
+    }
+    add_provenance_difference(&mut json, difference.provenance.as_ref());
+    json
+}
+
+fn add_provenance_difference(json: &mut Json, difference: Option<&(Arc<Provenance>, Arc<Provenance>)>) {
+    let Some((before, after)) = difference else { return };
+    for (name, before, after) in provenance_differences(before, after) {
+        json[name] = json!({ "before": before, "after": after });
+    }
 }
 
 fn property_differences_to_json(differences: &[PropertyDifference]) -> Json {

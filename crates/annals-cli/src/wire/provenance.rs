@@ -56,6 +56,22 @@ pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
     }
 }
 
+/// The members that differ between two provenances, before and after; null stands for what is not said.
+pub fn provenance_differences(before: &Provenance, after: &Provenance) -> Vec<(&'static str, Json, Json)> {
+    let side = |provenance: &Provenance| {
+        let mut json = json!({ "provenance": provenance.kind.name() });
+        add_provenance(&mut json, provenance);
+        json
+    };
+    let (before, after) = (side(before), side(after));
+    let member = |json: &Json, name: &str| json.get(name).cloned().unwrap_or_default();
+    PROVENANCE_FIELDS
+        .iter()
+        .map(|name| (*name, member(&before, name), member(&after, name)))
+        .filter(|(_, before, after)| before != after)
+        .collect()
+}
+
 /// The provenance that the members of an object tell.
 pub fn provenance_from_json(fields: &Object, what: &str) -> Result<Provenance> {
     let name = |key: &str| Ok::<_, annals::Error>(optional_text(fields, what, key)?.map(Into::into));

@@ -96,6 +96,54 @@ fn history_diff_and_follow_tell_the_past() {
 }
 
 #[test]
+fn get_history_and_diff_show_people_what_most_instances_do_not_have() {
+    let place = Place::with_people();
+    place.write(
+        "changes.json",
+        r#"[{"action": "set-status", "kind": "entity", "id": "ada", "status": "draft"},
+{"action": "set-provenance", "kind": "entity", "id": "ada", "license": "CC0-1.0", "maintainedBy": ["eve", "bob"]},
+{"action": "reidentify", "kind": "entity", "id": "ada", "newId": "lovelace"},
+{"action": "save-copy", "kind": "entity", "id": "x", "type": "person", "home": "east", "version": 7, "created": {"instant": "2020-01-01"}, "properties": {"name": "X"}},
+{"action": "save-copy", "kind": "relationship", "id": "s", "type": "knows", "from": "x", "to": "far", "home": "east", "created": {"instant": "2020-01-01"}, "proxies": [{"id": "far", "type": "person", "home": "east"}]}]"#,
+    );
+    place.ok(&["apply", "changes.json"]);
+    let shows = |arguments: &[&str], parts: &[&str]| {
+        let out = place.ok(arguments);
+        let lines: Vec<String> =
+            out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        for part in parts {
+            assert!(lines.iter().any(|line| line.contains(part)), "{part} in {out}");
+        }
+    };
+    shows(
+        &["get", "lovelace"],
+        &["5 of 5, draft", "license CC0-1.0", "maintained by eve, bob", "reidentified from ada"],
+    );
+    shows(&["get", "x"], &["home east", "home version 7"]);
+    shows(
+        &["get", "far", "--version", "1"],
+        &["home east", "proxy only what relationships tell of it is here"],
+    );
+    shows(
+        &["history", "lovelace"],
+        &["VERSION ACTION STATUS FORMER ID POSITION", "4 set-provenance draft ada"],
+    );
+    shows(&["history", "far"], &["VERSION ACTION HOME PROXY POSITION", "east proxy"]);
+    assert!(!place.ok(&["history", "charles"]).contains("STATUS"));
+    let changes = [
+        "@id: ada -> lovelace",
+        "@status: active -> draft",
+        "@license: (none) -> CC0-1.0",
+        "@maintainedBy: (none) -> eve, bob",
+    ];
+    shows(&["diff", "lovelace", "1", "5"], &changes);
+    shows(
+        &["diff", "--positions", "3", "4"],
+        &[&["~ entity lovelace", "+ entity far"], &changes[..]].concat(),
+    );
+}
+
+#[test]
 fn stats_types_and_check_look_at_the_whole() {
     let place = Place::with_people();
     assert!(place.ok(&["stats"]).contains("2 entities\n  2  person\n"));

@@ -4,23 +4,47 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::snapshot::{AsOf, Snapshot};
-use crate::graph::instance::{Classification, Instance};
+use crate::graph::headers::HeaderNumber;
+use crate::graph::instance::{Classification, Instance, NO_ENDS};
 use crate::graph::properties::Properties;
 use crate::graph::wide::link_of_key;
 use crate::graph::{kind_of, past_link_prefix};
 use crate::log::ReadLimit;
-use crate::model::{Action, ClassificationContent, Direction, InstanceId, Status, Value};
+use crate::model::{Action, ClassificationContent, Direction, Id, InstanceId, Provenance, TypeKind, Value};
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most instances a difference of two positions lists.
 const INSTANCES_MAX: usize = 1_000_000;
 
-/// What differs between two versions of one instance.
+/// What differs between two versions of one instance. A pair is what was before and what is after.
+///
+/// ```
+/// use annals::{InstanceId, NewEntity, Repository};
+/// let repository = Repository::in_memory();
+/// let (id, _) = repository.transact(|t| t.create_entity(NewEntity::new("package")))?;
+/// let package = InstanceId::Entity(id);
+/// repository.transact(|t| t.set_status(&package, "stable"))?;
+/// let difference = repository.snapshot().difference(&package, 1, 2)?;
+/// assert_eq!(difference.status, Some(("active".into(), "stable".into())));
+/// # Ok::<(), annals::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// The status before and after, if it changed.
-    pub status: Option<(Status, Status)>,
+    /// Names of the statuses, if it was given another one, deleted or restored.
+    pub status: Option<(Arc<str>, Arc<str>)>,
+    /// Its ids, if it was given another one.
+    pub id: Option<(Id, Id)>,
+    /// Names of its types, if it was given another one.
+    pub type_name: Option<(Arc<str>, Arc<str>)>,
+    /// Ids of the entities that it starts at, if it was moved from one to another; not if that one has another id now.
+    pub from: Option<(Id, Id)>,
+    /// The same of those that it ends at.
+    pub to: Option<(Id, Id)>,
+    /// Where it comes from, with its home, if that differs; what nobody said is [`Provenance::default`].
+    pub provenance: Option<(Arc<Provenance>, Arc<Provenance>)>,
+    /// Whether only a proxy of it is here, if that changed.
+    pub is_proxy: Option<(bool, bool)>,
     /// Properties that differ, by name.
     pub properties: Vec<PropertyDifference>,
     /// Classifications that differ: name, and the differing properties; a missing side means "not classified".
@@ -36,6 +60,8 @@ pub struct ClassificationDifference {
     pub was_there: bool,
     /// True if the entity carries it after.
     pub is_there: bool,
+    /// Where it comes from, if that differs; what nobody said is [`Provenance::default`], a missing side too.
+    pub provenance: Option<(Arc<Provenance>, Arc<Provenance>)>,
     /// Its properties that differ.
     pub properties: Vec<PropertyDifference>,
 }
@@ -51,7 +77,8 @@ pub struct PropertyDifference {
     pub after: Option<Value>,
 }
 
-/// What became of one instance between two positions.
+/// What became of one instance between two positions. The id is the one it had at the later position, of what
+/// disappeared the one at the earlier position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstanceChange {
     /// It is live now and was not.
@@ -59,7 +86,7 @@ pub enum InstanceChange {
     /// It was live and is not now.
     Disappeared(InstanceId),
     /// It was and is live, with these differences.
-    Changed(InstanceId, Difference),
+    Changed(InstanceId, Box<Difference>),
 }
 
 impl Difference {
@@ -69,20 +96,44 @@ impl Difference {
     }
 }
 
+/// One of the two versions that are compared, and the snapshot that tells what its ends are called.
+struct Side<'s> {
+    snapshot: &'s Snapshot,
+    slot: u32,
+    instance: Arc<Instance>,
+}
+
+impl Side<'_> {
+    fn id(&self, kind: TypeKind) -> &Id {
+        self.snapshot.graph().id_in(kind, self.slot, self.instance.header)
+    }
+
+    fn instance_id(&self, kind: TypeKind) -> InstanceId {
+        let id = self.id(kind).clone();
+        if kind == TypeKind::Relationship { InstanceId::Relationship(id) } else { InstanceId::Entity(id) }
+    }
+}
+
+fn pair<T: PartialEq>(before: T, after: T) -> Option<(T, T)> {
+    (before != after).then_some((before, after))
+}
+
 impl Snapshot {
     /// What differs between two versions of an instance.
     ///
     /// Errors: `NotFound` if the instance or one of the versions does not exist.
     pub fn difference(&self, id: &InstanceId, before: u32, after: u32) -> Result<Difference> {
+        let kind = kind_of(id);
         let version = |number: u32| match self.instance_version(id, number)? {
-            Some((slot, held)) => self.instance(kind_of(id), slot, held),
+            Some((slot, held)) => {
+                Ok(Side { snapshot: self, slot, instance: self.instance(kind, slot, held)? })
+            }
             None => Err(Error::new(
                 ErrorKind::NotFound,
                 format!("{id} has no version {number}; list its versions"),
             )),
         };
-        let (before, after) = (version(before)?, version(after)?);
-        Ok(self.compare(&before, &after))
+        Ok(self.compare(kind, &version(before)?, &version(after)?))
     }
 
     /// What became of every instance between two positions, in the order of first change.
@@ -99,22 +150,15 @@ impl Snapshot {
         let before = self.as_of(AsOf { position: Some(from), ..AsOf::default() })?;
         let after = self.as_of(AsOf { position: Some(to), ..AsOf::default() })?;
         let mut changes = Vec::new();
-        for id in self.touched(from, to)? {
-            let kind = kind_of(&id);
-            // Purged since: neither side knows it.
-            let Some(slot) = self.graph().table(kind).slot(id.id()) else { continue };
-            let seen = |snapshot: &Snapshot| -> Result<_> {
-                let held = snapshot.seen(kind, slot, false)?;
-                held.map(|held| snapshot.instance(kind, slot, held)).transpose()
-            };
-            let (old, new) = (seen(&before)?, seen(&after)?);
+        for (kind, slot) in self.touched(from, to)? {
+            let (old, new) = (before.side(kind, slot)?, after.side(kind, slot)?);
             match (old, new) {
-                (None, Some(_)) => changes.push(InstanceChange::Appeared(id)),
-                (Some(_), None) => changes.push(InstanceChange::Disappeared(id)),
+                (None, Some(new)) => changes.push(InstanceChange::Appeared(new.instance_id(kind))),
+                (Some(old), None) => changes.push(InstanceChange::Disappeared(old.instance_id(kind))),
                 (Some(old), Some(new)) => {
-                    let difference = self.compare(&old, &new);
+                    let difference = self.compare(kind, &old, &new);
                     if !difference.is_empty() {
-                        changes.push(InstanceChange::Changed(id, difference));
+                        changes.push(InstanceChange::Changed(new.instance_id(kind), Box::new(difference)));
                     }
                 }
                 (None, None) => {}
@@ -123,13 +167,19 @@ impl Snapshot {
         Ok(changes)
     }
 
-    /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once.
-    fn touched(&self, from: Position, to: Position) -> Result<Vec<InstanceId>> {
+    /// The live version that this snapshot sees.
+    fn side(&self, kind: TypeKind, slot: u32) -> Result<Option<Side<'_>>> {
+        let Some(held) = self.seen(kind, slot, false)? else { return Ok(None) };
+        Ok(Some(Side { snapshot: self, slot, instance: self.instance(kind, slot, held)? }))
+    }
+
+    /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once, whatever they were called.
+    fn touched(&self, from: Position, to: Position) -> Result<Vec<(TypeKind, u32)>> {
         let mut seen = BTreeSet::new();
         let mut touched = Vec::new();
-        let mut take = |id: InstanceId| {
-            if seen.insert(id.clone()) {
-                touched.push(id);
+        let mut take = |kind: TypeKind, slot: u32| {
+            if seen.insert((kind == TypeKind::Relationship, slot)) {
+                touched.push((kind, slot));
             }
             if touched.len() > INSTANCES_MAX {
                 return Err(Error::new(
@@ -153,13 +203,17 @@ impl Snapshot {
                 }
                 for change in decode_record(next, &bytes)?.changes {
                     let Some(id) = change.action.instance() else { continue };
+                    let kind = kind_of(&id);
+                    // Purged since: neither side knows it.
+                    let Some(slot) = self.slot_ever(kind, id.id()) else { continue };
                     // Only these actions write more than the instance they name.
-                    if matches!(change.action, Action::Delete(_) | Action::Restore(_, true)) {
-                        for relationship in self.taken_along(&id, next)? {
-                            take(relationship)?;
+                    let takes_along = matches!(change.action, Action::Delete(_) | Action::Restore(_, true));
+                    if takes_along && kind == TypeKind::Entity {
+                        for relationship in self.taken_along(slot, next)? {
+                            take(TypeKind::Relationship, relationship)?;
                         }
                     }
-                    take(id)?;
+                    take(kind, slot)?;
                 }
                 next = next.next();
             }
@@ -167,11 +221,15 @@ impl Snapshot {
         Ok(touched)
     }
 
-    /// Relationships that were deleted or restored together with an entity by the record at `position`.
-    fn taken_along(&self, id: &InstanceId, position: Position) -> Result<Vec<InstanceId>> {
-        let InstanceId::Entity(id) = id else { return Ok(Vec::new()) };
+    /// The slot of the instance that has this id, or had it once.
+    fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
+        let table = self.graph().table(kind);
+        table.slot(id).or_else(|| table.former_ids.slot(id))
+    }
+
+    /// Relationships that were deleted or restored together with the entity at `slot` by the record at `position`.
+    fn taken_along(&self, slot: u32, position: Position) -> Result<Vec<u32>> {
         let graph = self.graph();
-        let Some(slot) = graph.entities.slot(id) else { return Ok(Vec::new()) };
         let is_written_there = |instance: &Instance| {
             instance.all_versions().iter().any(|version| version.place.position == position.0)
         };
@@ -181,17 +239,55 @@ impl Snapshot {
             let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);
             for link in current.chain(past) {
                 let relationship = graph.relationships.get(link.relationship)?;
-                if let Some(relationship) = relationship.filter(|relationship| is_written_there(relationship))
-                {
-                    found.push(InstanceId::Relationship(relationship.id.clone()));
+                if relationship.is_some_and(|relationship| is_written_there(&relationship)) {
+                    found.push(link.relationship);
                 }
             }
         }
         Ok(found)
     }
 
-    fn compare(&self, before: &Instance, after: &Instance) -> Difference {
-        let mut classifications = Vec::new();
+    fn compare(&self, kind: TypeKind, before: &Side, after: &Side) -> Difference {
+        let (old, new) = (&*before.instance, &*after.instance);
+        let name = |symbol| Arc::clone(self.graph().names.name(symbol));
+        let end = |at: usize| {
+            // Slots, so that an entity with another id is no other end.
+            let is_moved = old.ends != NO_ENDS && old.ends[at] != new.ends[at];
+            is_moved.then(|| {
+                (before.snapshot.id_seen(old.ends[at]).clone(), after.snapshot.id_seen(new.ends[at]).clone())
+            })
+        };
+        let is_proxy = |instance: &Instance| self.graph().headers.get(instance.header).is_proxy;
+        Difference {
+            status: pair(self.status_name(&old.in_force()), self.status_name(&new.in_force())),
+            id: pair(before.id(kind).clone(), after.id(kind).clone()),
+            type_name: pair(name(old.type_name), name(new.type_name)),
+            from: end(0),
+            to: end(1),
+            provenance: self.compare_provenance(Some(old.header), Some(new.header)),
+            is_proxy: pair(is_proxy(old), is_proxy(new)),
+            properties: self.compare_properties(&old.properties, &new.properties),
+            classifications: self.compare_classifications(old, new),
+        }
+    }
+
+    /// `None` for a header stands for what is not there.
+    fn compare_provenance(
+        &self,
+        before: Option<HeaderNumber>,
+        after: Option<HeaderNumber>,
+    ) -> Option<(Arc<Provenance>, Arc<Provenance>)> {
+        if before == after {
+            return None;
+        }
+        let side = |number: Option<HeaderNumber>| {
+            number.and_then(|number| self.graph().headers.get(number).provenance.clone()).unwrap_or_default()
+        };
+        pair(side(before), side(after))
+    }
+
+    fn compare_classifications(&self, before: &Instance, after: &Instance) -> Vec<ClassificationDifference> {
+        let mut differences = Vec::new();
         let mut names: Vec<_> =
             before.classifications().iter().chain(after.classifications()).map(|known| known.name).collect();
         names.sort_unstable();
@@ -203,20 +299,19 @@ impl Snapshot {
                 old.map_or(&empty, |known| &known.properties),
                 new.map_or(&empty, |known| &known.properties),
             );
-            if old.is_some() != new.is_some() || !properties.is_empty() {
-                classifications.push(ClassificationDifference {
+            let provenance =
+                self.compare_provenance(old.map(|known| known.header), new.map(|known| known.header));
+            if old.is_some() != new.is_some() || !properties.is_empty() || provenance.is_some() {
+                differences.push(ClassificationDifference {
                     name: Arc::clone(self.graph().names.name(name)),
                     was_there: old.is_some(),
                     is_there: new.is_some(),
+                    provenance,
                     properties,
                 });
             }
         }
-        Difference {
-            status: (before.status != after.status).then_some((before.status, after.status)),
-            properties: self.compare_properties(&before.properties, &after.properties),
-            classifications,
-        }
+        differences
     }
 
     fn compare_properties(&self, before: &Properties, after: &Properties) -> Vec<PropertyDifference> {

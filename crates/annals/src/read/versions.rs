@@ -31,6 +31,12 @@ pub struct VersionInfo {
     pub status: Status,
     /// Name of its status: `deleted`, `active`, or another that its type allows.
     pub status_name: Arc<str>,
+    /// Name of the collection that it belonged to; `None` for this repository's own.
+    pub home: Option<Arc<str>>,
+    /// The id it had, if it has another one now.
+    pub former_id: Option<Id>,
+    /// True if only a proxy of it was here.
+    pub is_proxy: bool,
     /// What was done: create, update, delete, …
     pub verb: &'static str,
     /// True if it is the version that this snapshot sees.
@@ -92,7 +98,7 @@ impl Snapshot {
             let text = format!("history from {from} to {to}: expected the start before the end");
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
-        let (_, instance) = self.known_ever(id)?;
+        let (slot, instance) = self.known_ever(id)?;
         let in_force = self.version_seen(&instance);
         let mut versions = self.known_versions(&instance);
         self.keep_between(&mut versions, history);
@@ -105,6 +111,8 @@ impl Snapshot {
             .take(history.limit)
             .map(|version| {
                 let (record, change) = self.source().change(version.place, self.pending())?;
+                let header = self.graph().headers.get(version.header);
+                let own_id = self.graph().id_in(kind_of(id), slot, version.header);
                 Ok(VersionInfo {
                     version: version.version,
                     base: version.base,
@@ -114,7 +122,10 @@ impl Snapshot {
                     message: record.message,
                     valid_from: Instant::from_checked_micros(version.valid_from),
                     status: version.status,
-                    status_name: self.status_name(version),
+                    status_name: self.status_name(&version),
+                    home: header.home().cloned(),
+                    former_id: (*own_id != instance.id).then(|| own_id.clone()),
+                    is_proxy: header.is_proxy,
                     verb: change.action.verb(),
                     is_in_force: in_force.is_some_and(|seen| seen.version == version.version),
                 })
@@ -177,7 +188,7 @@ impl Snapshot {
         versions
     }
 
-    fn status_name(&self, version: PastVersion) -> Arc<str> {
+    pub(super) fn status_name(&self, version: &PastVersion) -> Arc<str> {
         let own = self.graph().headers.get(version.header).status.as_ref();
         match (version.status, own) {
             (Status::Active, Some(status)) => Arc::clone(status),

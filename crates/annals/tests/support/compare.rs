@@ -7,7 +7,7 @@ use std::sync::Arc;
 use annals::*;
 
 use super::operations::{CLASSIFICATIONS, ENTITY_TYPES, Generator, PROPERTIES, RELATIONSHIP_TYPES};
-use super::reference::{Classified, Image, Known, PRESENT, Properties, Reference, Version, View};
+use super::reference::{Classified, Image, Known, PRESENT, Properties, Reference, Shape, Version, View};
 
 /// Compares everything that is found by id: contents, neighbours, versions, counts.
 pub fn compare_all(snapshot: &Snapshot, model: &Reference, view: View) {
@@ -153,6 +153,9 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
                 Status::Deleted => "deleted".into(),
                 _ => version.shape.status_name.as_str().into(),
             },
+            home: None,
+            former_id: None,
+            is_proxy: false,
             verb: version.verb,
             is_in_force: in_force == Some(version.number),
         })
@@ -209,7 +212,9 @@ pub fn compare_difference(snapshot: &Snapshot, model: &Reference, from: u64, to:
         let what = match (known.live(before), known.live(after)) {
             (None, Some(_)) => "appeared",
             (Some(_), None) => "disappeared",
-            (Some(old), Some(new)) if plain(&old.image) != plain(&new.image) => "changed",
+            (Some(old), Some(new)) if plain(&old.image) != plain(&new.image) || named(old) != named(new) => {
+                "changed"
+            }
             _ => continue,
         };
         expected.insert(id, what);
@@ -226,6 +231,7 @@ pub fn compare_difference(snapshot: &Snapshot, model: &Reference, from: u64, to:
                 let images = (known.live(before), known.live(after));
                 let (Some(old), Some(new)) = images else { panic!("{id} did not only change") };
                 compare_images(&difference, &old.image, &new.image);
+                compare_shapes(&difference, &old.shape, &new.shape);
                 (id, "changed")
             }
         })
@@ -238,6 +244,24 @@ fn plain(image: &Image) -> (Properties, BTreeMap<&str, &Properties>) {
     let classifications =
         image.classifications.iter().map(|(name, known)| (&**name, &known.properties)).collect();
     (image.properties.clone(), classifications)
+}
+
+/// What a version is, as a difference tells it.
+fn named(version: &Version) -> (&str, &str, &Option<(Id, Id)>) {
+    let shape = &version.shape;
+    (&shape.type_name, &shape.status_name, &shape.ends)
+}
+
+fn compare_shapes(difference: &Difference, old: &Shape, new: &Shape) {
+    let texts = |old: &String, new: &String| (old != new).then(|| (old.as_str().into(), new.as_str().into()));
+    assert_eq!(difference.type_name, texts(&old.type_name, &new.type_name));
+    assert_eq!(difference.status, texts(&old.status_name, &new.status_name));
+    let ends = old.ends.as_ref().zip(new.ends.as_ref());
+    let from = ends.map(|(old, new)| (old.0.clone(), new.0.clone()));
+    let to = ends.map(|(old, new)| (old.1.clone(), new.1.clone()));
+    let moved = |pair: Option<(Id, Id)>| pair.filter(|(old, new)| old != new);
+    assert_eq!((&difference.from, &difference.to), (&moved(from), &moved(to)));
+    assert_eq!((&difference.id, difference.is_proxy, &difference.provenance), (&None, None, &None));
 }
 
 fn compare_images(difference: &Difference, old: &Image, new: &Image) {
