@@ -27,8 +27,8 @@ pub use type_patch::TypePatch;
 pub(crate) use value::check_name;
 pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
-    INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_text_prefix, decode_key_text,
-    has_own_key, is_indexable, is_text_key, key_is_cut,
+    INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
+    decode_key_text, has_own_key, is_indexable, is_text_key, key_is_cut,
 };
 pub use value_set::ValueSet;
 pub use value_type::ValueType;

@@ -30,6 +30,10 @@ const INTEGER_KIND: u8 = 1;
 const FLOAT_KIND: u8 = 2;
 const DECIMAL_KIND: u8 = 3;
 
+const LESS: u8 = 0x7F;
+const SAME: u8 = 0x80;
+const MORE: u8 = 0x81;
+
 const END_WHOLE: [u8; 2] = [0, 0];
 const END_CUT: [u8; 2] = [0, 2];
 
@@ -137,6 +141,48 @@ fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
         }
         _ => {}
     }
+}
+
+/// Appends a key that orders scalars as they compare and is the same for equal numbers of different kinds. Others have
+/// their index key.
+///
+/// Shape of a number: `20`, its float64 order bits (8), then what it is more than that float: `80` nothing, `7F` less and
+/// `81` more, each with the whole part (16) and the fraction (16, in units of 10^-28).
+pub(crate) fn append_order_key(value: &Value, out: &mut Vec<u8>) {
+    let Some(float) = approximate(value) else { return append_index_key(value, out) };
+    append_numeric_prefix(value, out);
+    let (whole, fraction) = match value {
+        Value::Integer(number) => (i128::from(*number) - whole_of(float), 0),
+        Value::Decimal(number) => beyond(*number, float),
+        _ => (0, 0),
+    };
+    out.push(match (whole, fraction).cmp(&(0, 0)) {
+        std::cmp::Ordering::Equal => return out.push(SAME),
+        std::cmp::Ordering::Less => LESS,
+        std::cmp::Ordering::Greater => MORE,
+    });
+    for part in [whole, fraction] {
+        out.extend_from_slice(&(part.cast_unsigned() ^ 1 << 127).to_be_bytes());
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn whole_of(float: f64) -> i128 {
+    float as i128
+}
+
+/// How much a decimal is more than the float next to it: the whole part, and units of 10^-28.
+fn beyond(number: Decimal, float: f64) -> (i128, i128) {
+    let Some(float) = Decimal::from_f64_retain(float) else {
+        // A float greater than every decimal, or less, is next to the outermost ones.
+        let outermost = whole_of(float);
+        return (number.trunc().mantissa() - outermost, 0);
+    };
+    // Both are alike in their first digits, so that the difference is exact.
+    let difference = number - float;
+    let mut fraction = difference.fract();
+    fraction.rescale(Decimal::MAX_SCALE);
+    (difference.trunc().mantissa(), fraction.mantissa())
 }
 
 fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
@@ -280,6 +326,21 @@ mod tests {
         })
     }
 
+    fn scalar_or_number() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            scalar(),
+            close_number(),
+            close_number(),
+            // Around the outermost decimals.
+            (0u32..3).prop_map(|step| Value::Decimal(Decimal::MAX - Decimal::from(step))),
+            (0u32..3).prop_map(|step| Value::Decimal(Decimal::MIN + Decimal::from(step))),
+            (-3i64..4).prop_map(|ulps| {
+                let outermost = 79_228_162_514_264_337_593_543_950_336.0_f64;
+                Value::Float(f64::from_bits(outermost.to_bits().wrapping_add_signed(ulps)))
+            }),
+        ]
+    }
+
     fn key(value: &Value) -> Vec<u8> {
         let mut out = Vec::new();
         append_exact_key(value, &mut out);
@@ -311,6 +372,19 @@ mod tests {
                 Some(std::cmp::Ordering::Less) => prop_assert!(prefix(&a) <= prefix(&b)),
                 Some(std::cmp::Ordering::Equal) => prop_assert_eq!(prefix(&a), prefix(&b)),
                 _ => {}
+            }
+        }
+
+        /// An order by several keys goes on with the next one where numbers are equal, of whatever kinds they are.
+        #[test]
+        fn order_keys_order_exactly_as_values_compare(a in scalar_or_number(), b in scalar_or_number()) {
+            let order_key = |value: &Value| {
+                let mut out = Vec::new();
+                append_order_key(value, &mut out);
+                out
+            };
+            if let Some(order) = a.compare(&b) {
+                prop_assert_eq!(order_key(&a).cmp(&order_key(&b)), order);
             }
         }
 

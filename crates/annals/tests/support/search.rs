@@ -412,21 +412,19 @@ fn value_holds(condition: &Condition, held: Option<&Value>) -> bool {
     }
 }
 
-/// The order of two instances in a search, as far as it is defined: equals go by age, numbers of different kinds that are
-/// equal by their kind.
+/// The order of two instances in a search. Equals go by age; numbers of different kinds that are equal are so unless the
+/// order is one property alone, which has that of its index.
 fn order_of_search(find: &Find, a: Seen, b: Seen) -> Ordering {
+    let is_alone = find.order.len() == 1;
     for sort in &find.order {
         let is_descending = sort.order == Order::Descending;
         let order = match &sort.field {
             Field::Header(Header::Id) => a.id.cmp(b.id),
             field => {
-                let key = |seen: Seen| sort_value(seen, field, is_descending);
+                let compare = if is_alone { order_in_index } else { order_of };
+                let key = |seen: Seen| sort_value(seen, field, is_descending, compare);
                 match (key(a), key(b)) {
-                    // Equal numbers of different kinds go by their kind, before any other key.
-                    (Some(a), Some(b)) if a != b && a.as_str().is_none() && order_of(&a, &b).is_eq() => {
-                        return Ordering::Equal;
-                    }
-                    (Some(a), Some(b)) => order_of(&a, &b),
+                    (Some(a), Some(b)) => compare(&a, &b),
                     (None, None) => Ordering::Equal,
                     (None, Some(_)) => return Ordering::Greater,
                     (Some(_), None) => return Ordering::Less,
@@ -438,10 +436,32 @@ fn order_of_search(find: &Find, a: Seen, b: Seen) -> Ordering {
             return order;
         }
     }
-    Ordering::Equal
+    if find.order.is_empty() {
+        // The conditions may suggest another order.
+        return Ordering::Equal;
+    }
+    let is_descending = find.order.last().is_some_and(|sort| sort.order == Order::Descending);
+    let by_age = a.known.age.cmp(&b.known.age);
+    if is_descending { by_age.reverse() } else { by_age }
 }
 
-fn sort_value(seen: Seen, field: &Field, is_greatest: bool) -> Option<Value> {
+/// Equal numbers go by their kind there: integers, floats, decimals; floats by their bits, decimals by their scale.
+fn order_in_index(a: &Value, b: &Value) -> Ordering {
+    let kind = |value: &Value| match value {
+        Value::Integer(_) => (1, 0, 0),
+        Value::Float(number) => (2, number.to_bits(), 0),
+        Value::Decimal(number) => (3, 0, number.scale()),
+        _ => (0, 0, 0),
+    };
+    order_of(a, b).then_with(|| kind(a).cmp(&kind(b)))
+}
+
+fn sort_value(
+    seen: Seen,
+    field: &Field,
+    is_greatest: bool,
+    compare: fn(&Value, &Value) -> Ordering,
+) -> Option<Value> {
     let values: Vec<Value> = match field {
         Field::Header(header) => header_of(seen, *header).into_iter().collect(),
         Field::Property(name) => scalars(&seen.version.image, name).collect(),
@@ -449,7 +469,7 @@ fn sort_value(seen: Seen, field: &Field, is_greatest: bool) -> Option<Value> {
     };
     values
         .into_iter()
-        .reduce(|a, b| if (order_of(&a, &b) == Ordering::Greater) == is_greatest { a } else { b })
+        .reduce(|a, b| if (compare(&a, &b) == Ordering::Greater) == is_greatest { a } else { b })
 }
 
 fn scalars<'i>(image: &'i Image, name: &str) -> impl Iterator<Item = Value> + use<'i> {

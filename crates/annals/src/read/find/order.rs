@@ -8,7 +8,7 @@ use super::subject::Subject;
 use super::test::Test;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{Table, for_each_indexed};
-use crate::model::{Id, TypeKind, append_index_key};
+use crate::model::{Id, TypeKind, Value, append_index_key, append_order_key};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
 
@@ -146,7 +146,10 @@ impl Sorting {
                 Key::Property(None) => {}
                 Key::Property(Some(name)) => {
                     if let Some(value) = subject.property(snapshot, *name) {
-                        append_sort_key(&value, *is_descending, out);
+                        // An index has one order of its own for equal numbers of different kinds. No index has an order
+                        // by several keys, and in one they are equal.
+                        let append = if self.keys.len() == 1 { append_index_key } else { append_order_key };
+                        append_sort_key(&value, *is_descending, append, out);
                     }
                 }
                 Key::Header(Header::Id) => append_id(subject.id(snapshot, kind, slot), out),
@@ -180,12 +183,12 @@ pub(super) fn slot_of(key: &[u8], is_descending: bool) -> u32 {
 }
 
 /// Appends the key of the smallest scalar of a value, or of the greatest.
-fn append_sort_key(value: &crate::Value, is_greatest: bool, out: &mut Vec<u8>) {
+fn append_sort_key(value: &Value, is_greatest: bool, append: fn(&Value, &mut Vec<u8>), out: &mut Vec<u8>) {
     let start = out.len();
     let mut own = Vec::new();
     for_each_indexed(value, |scalar| {
         own.clear();
-        append_index_key(scalar, &mut own);
+        append(scalar, &mut own);
         let is_first = out.len() == start;
         if is_first || (own[..] > out[start..]) == is_greatest {
             out.truncate(start);
