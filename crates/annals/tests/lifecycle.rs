@@ -384,6 +384,57 @@ fn a_copy_is_kept_as_it_is_there_and_written_by_its_home_only() {
     assert_eq!(repository.snapshot().versions(&entity("z"), 0, 1).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+/// Every version made here counted as one more at the home, so that the home's next copy looked older than what was here.
+#[test]
+fn what_is_done_here_to_a_copy_leaves_the_number_of_its_version_at_home() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| t.save_entity_copy(copy_of("x", "there", 7)));
+    commit(&repository, |t| t.create_entity(new("t", "own")));
+    commit(&repository, |t| t.save_relationship_copy(link_copy("r", "own", "x", "there"), []));
+    let at_home = |version: u64| {
+        let snapshot = repository.snapshot();
+        let copy = snapshot.entity(&id("x")).unwrap().unwrap();
+        assert_eq!((copy.home_version(), u64::from(copy.latest_version())), (7, version));
+    };
+    let since = repository.snapshot().entity(&id("x")).unwrap().unwrap().valid_from();
+    let mine = || ClassificationContent::new("mine").property("p", 1);
+    let copied = || ClassificationCopy {
+        name: "theirs".into(),
+        properties: Vec::new(),
+        provenance: Provenance::of_home("elsewhere"),
+        version: 1,
+        created: stamp("2020-01-01"),
+        updated: stamp("2020-01-01"),
+    };
+    commit(&repository, |t| t.classify(&id("x"), mine()));
+    at_home(2);
+    commit(&repository, |t| t.reclassify(&id("x"), "mine", Patch::new().set("p", 2)));
+    commit(&repository, |t| t.save_classification_copy(&id("x"), copied()));
+    commit(&repository, |t| t.purge_classification_copy(&id("x"), "theirs", "elsewhere"));
+    commit(&repository, |t| t.declassify(&id("x"), "mine"));
+    at_home(6);
+    // Of the past as well.
+    commit(&repository, |t| {
+        t.valid_from(Some(since));
+        t.classify(&id("x"), mine())
+    });
+    at_home(7);
+    for version in 1..=7 {
+        let snapshot = repository.snapshot();
+        assert_eq!(snapshot.entity_version(&id("x"), version).unwrap().unwrap().home_version(), 7);
+    }
+    // Deleted with an entity of ours, and restored with it.
+    commit(&repository, |t| t.delete(&entity("own")));
+    commit(&repository, |t| t.restore(&entity("own")));
+    let snapshot = repository.snapshot();
+    let link = snapshot.relationship(&id("r")).unwrap().unwrap();
+    assert_eq!((link.home_version(), link.version()), (1, 3));
+    // What is ours counts on.
+    commit(&repository, |t| t.rehome(&entity("x"), "there"));
+    commit(&repository, |t| t.classify(&id("x"), mine()));
+    assert_eq!(repository.snapshot().entity(&id("x")).unwrap().unwrap().home_version(), 9);
+}
+
 #[test]
 fn a_proxy_is_an_end_and_a_summary_until_the_whole_entity_comes() {
     let repository = CheckedRepository::in_memory();

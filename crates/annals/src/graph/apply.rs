@@ -7,17 +7,18 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use super::headers::PLAIN;
-use super::instance::{Instance, NO_ENDS, Stamp};
-use super::past::{Past, PastVersion, Place, View};
+use super::instance::{Instance, Stamp};
+use super::past::Place;
 use super::patch::ValueChange;
 use super::properties::Properties;
 use super::row::Row;
 use super::slot_set::SlotSet;
 use super::symbols::Symbol;
+use super::version::first_version;
 use super::{Graph, kind_of};
 use crate::model::{
-    Action, Change, Id, InstanceId, NewEntity, NewRelationship, Record, Status, TypeDefinition, TypeKind,
-    Value, check_name, has_own_key,
+    Action, Change, Id, InstanceId, NewEntity, NewRelationship, Record, TypeDefinition, TypeKind, Value,
+    check_name, has_own_key,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -418,82 +419,6 @@ impl Graph {
             }
         }
         Ok(())
-    }
-}
-
-pub(super) fn first_version(
-    context: Context,
-    id: crate::model::Id,
-    type_name: Symbol,
-    properties: Properties,
-) -> Instance {
-    Instance {
-        id,
-        type_name,
-        status: Status::Active,
-        header: PLAIN,
-        version: 1,
-        versions: 1,
-        created: context.stamp,
-        updated: context.stamp,
-        valid_from: context.valid_from,
-        live_from: context.valid_from,
-        base: 0,
-        place: context.place,
-        since_anchor: 0,
-        changed: context.place.position,
-        ends: NO_ENDS,
-        properties,
-        classifications: None,
-        past: None,
-    }
-}
-
-impl Instance {
-    /// The next version, still with the content of this one.
-    pub(super) fn next_version(&self, context: Context) -> Instance {
-        Instance {
-            version: self.versions + 1,
-            versions: self.versions + 1,
-            updated: context.stamp,
-            valid_from: context.valid_from,
-            base: self.version,
-            place: context.place,
-            since_anchor: if context.is_anchored { 0 } else { self.since_anchor + 1 },
-            changed: context.place.position,
-            past: Some(Past::push(self.past.clone(), self.in_force())),
-            ..self.clone()
-        }
-    }
-
-    /// This instance with one version more in its past: a correction that leaves the version in force as it is.
-    ///
-    /// Errors: `Deleted` if the instance was not live at that valid time.
-    pub(super) fn corrected(&self, instance: &InstanceId, context: Context) -> Result<Instance> {
-        let now = View { position: u64::MAX, valid: context.valid_from };
-        let base = self.version_in(now).filter(|base| base.status != Status::Deleted).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Deleted,
-                format!(
-                    "{instance} did not exist at {}; correct a time at which it did",
-                    display_micros(context.valid_from)
-                ),
-            )
-        })?;
-        let correction = PastVersion {
-            version: self.versions + 1,
-            base: base.version,
-            status: base.status,
-            header: base.header,
-            place: context.place,
-            valid_from: context.valid_from,
-        };
-        Ok(Instance {
-            versions: self.versions + 1,
-            changed: context.place.position,
-            past: Some(Past::push(self.past.clone(), correction)),
-            ..self.clone()
-        })
     }
 }
 

@@ -38,7 +38,7 @@ impl Graph {
         patch: &Patch,
     ) -> Result<()> {
         let kind = kind_of(instance);
-        let after = before.corrected(instance, context)?;
+        let after = self.corrected(instance, before, context)?;
         self.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
         for step in &patch.steps {
             let (name, value) = match step {
@@ -105,7 +105,7 @@ impl Graph {
         self.check_own(instance, before.header)?;
         let properties = self.properties(properties)?;
         if context.valid_from < before.valid_from {
-            let after = before.corrected(instance, context)?;
+            let after = self.corrected(instance, &before, context)?;
             self.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
             for (name, value) in properties.iter() {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
@@ -209,7 +209,7 @@ impl Graph {
         let classification = self.new_classification(context, &before, content)?;
         let name = classification.name;
         if context.valid_from < before.valid_from {
-            let after = before.corrected(&instance, context)?;
+            let after = self.corrected(&instance, &before, context)?;
             self.entities.stamps.add_past(slot, context.stamp.micros);
             self.entities.add_past_classified(name, slot);
             self.entities.replace(slot, &after);
@@ -221,7 +221,7 @@ impl Graph {
                 format!("{instance} already carries the classification {}; reclassify it", content.name),
             ));
         }
-        let mut after = before.next_version(context);
+        let mut after = self.next_version_here(&before, context);
         let mut classifications = before.classifications().to_vec();
         classifications.push(classification);
         after.set_classifications(classifications);
@@ -242,7 +242,7 @@ impl Graph {
         check_steps(patch)?;
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
-            let after = before.corrected(&instance, context)?;
+            let after = self.corrected(&instance, &before, context)?;
             self.entities.stamps.add_past(slot, context.stamp.micros);
             // Reading history needs every name of the record.
             for name in patch.steps.iter().filter_map(PatchStep::name) {
@@ -259,7 +259,7 @@ impl Graph {
         let touched = changes.iter().map(ValueChange::name);
         self.check_properties(TypeKind::Classification, symbol, &properties, touched)?;
         let changed = successor(Some(known), symbol, context, properties);
-        let mut after = before.next_version(context);
+        let mut after = self.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.chain([changed]).collect());
         self.entities.replace(slot, &after);
@@ -271,14 +271,14 @@ impl Graph {
         let (slot, before) = self.live(&instance)?;
         let symbol = self.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
-            let after = before.corrected(&instance, context)?;
+            let after = self.corrected(&instance, &before, context)?;
             self.entities.stamps.add_past(slot, context.stamp.micros);
             self.entities.replace(slot, &after);
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
         self.check_own(format_args!("classification {name} of {instance}"), known.header)?;
-        let mut after = before.next_version(context);
+        let mut after = self.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
         self.entities.set_classified(symbol, slot, false);

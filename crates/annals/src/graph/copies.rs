@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::apply::{Context, first_version};
+use super::apply::Context;
 use super::header_changes::proxy_only;
 use super::headers::{Header, HeaderNumber};
 use super::instance::{Classification, Instance, Stamp};
 use super::lifecycle::{check_not_before, links_of};
 use super::symbols::Symbol;
+use super::version::first_version;
 use super::{Graph, kind_of, past_link_key};
 use crate::model::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
@@ -254,7 +255,7 @@ impl Graph {
             let what = format!("classification {} of {instance}", copy.name);
             self.check_home(what, self.headers.get(known.header).home(), &home)?;
         }
-        let mut after = before.next_version(context);
+        let mut after = self.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != name).cloned();
         after.set_classifications(others.chain([copied]).collect());
         if !is_proxy {
@@ -279,7 +280,7 @@ impl Graph {
             before.classification(symbol).ok_or_else(|| super::content::not_classified(&instance, name))?;
         let what = format!("classification {name} of {instance}");
         self.check_home(what, self.headers.get(known.header).home(), home)?;
-        let mut after = before.next_version(context);
+        let mut after = self.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
         self.entities.set_classified(symbol, slot, false);

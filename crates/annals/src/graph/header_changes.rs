@@ -181,10 +181,11 @@ impl Graph {
             ..Provenance::clone(provenance)
         });
         let provenance = provenance.filter(|rest| *rest != Provenance::default()).map(Arc::new);
-        let after = Instance {
-            header: self.enter_header(Header { provenance, ..known }),
-            ..before.next_version(context)
-        };
+        let next = before.next_version(context);
+        // Its home's numbers go on here, whatever was made here of it before.
+        let version_offset = known.version_offset + i64::from(before.version) + 1 - i64::from(next.version);
+        let header = self.enter_header(Header { provenance, version_offset, ..known });
+        let after = Instance { header, ..next };
         // From now on it is held to what holds for all that is written here.
         self.check_instance(kind, &after, Some(slot))?;
         self.leave_home(kind, slot, before.header);

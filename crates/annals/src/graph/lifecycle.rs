@@ -34,7 +34,8 @@ impl Graph {
             self.delete_relationship(context, relationship)?;
         }
         self.leave_indexes(TypeKind::Entity, slot, &found);
-        self.entities.replace(slot, &deleted(&found, context));
+        let deleted = self.deleted(&found, context);
+        self.entities.replace(slot, &deleted);
         Ok(())
     }
 
@@ -57,7 +58,8 @@ impl Graph {
             self.past_links.insert(&past_link_key(end, direction, link));
         }
         self.leave_indexes(TypeKind::Relationship, slot, &found);
-        self.relationships.replace(slot, &deleted(&found, context));
+        let deleted = self.deleted(&found, context);
+        self.relationships.replace(slot, &deleted);
         Ok(())
     }
 
@@ -79,7 +81,7 @@ impl Graph {
         if kind_of(instance) == TypeKind::Relationship {
             return self.restore_relationship(context, slot);
         }
-        let restored = restored(&found, context);
+        let restored = self.restored(&found, context);
         self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
         // Types may have been declared or extended while it was deleted.
         self.check_content(TypeKind::Entity, &restored)?;
@@ -128,7 +130,7 @@ impl Graph {
             self.live_end(self.entities.id(end), context.valid_from)?;
         }
         self.check_ends(found.type_name, found.ends)?;
-        let restored = restored(&found, context);
+        let restored = self.restored(&found, context);
         self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
         for (end, direction, link) in links_of(slot, &found) {
             self.past_links.remove(&past_link_key(end, direction, link));
@@ -182,20 +184,21 @@ impl Graph {
         self.table_mut(kind).remove(slot);
         Ok(())
     }
+
+    fn deleted(&mut self, before: &Instance, context: Context) -> Instance {
+        Instance { status: Status::Deleted, ..self.next_version_here(before, context) }
+    }
+
+    fn restored(&mut self, before: &Instance, context: Context) -> Instance {
+        let live_from = context.valid_from;
+        Instance { status: Status::Active, live_from, ..self.next_version_here(before, context) }
+    }
 }
 
 pub(super) fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
     let [from, to] = relationship.ends;
     let link = |other| Link { type_name: relationship.type_name, relationship: slot, other };
     [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
-}
-
-fn deleted(instance: &Instance, context: Context) -> Instance {
-    Instance { status: Status::Deleted, ..instance.next_version(context) }
-}
-
-fn restored(instance: &Instance, context: Context) -> Instance {
-    Instance { status: Status::Active, live_from: context.valid_from, ..instance.next_version(context) }
 }
 
 /// Lifecycle changes follow each other in valid time, so that no relationship ever lacks an end in any view.

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them: structures, then contents, then how records change them.
 pub(crate) mod adjacency;
 mod apply;
+mod version;
 mod column;
 mod content;
 mod hash;
