@@ -5,7 +5,7 @@ use std::io::{BufWriter, Stdout, Write};
 use std::sync::Arc;
 
 use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
-use serde_json::Value as Json;
+use serde::Serialize;
 
 use crate::stop::Outcome;
 
@@ -37,7 +37,7 @@ impl Output {
     }
 
     /// Writes one JSON value on a line.
-    pub fn json(&mut self, json: &Json) -> Outcome {
+    pub fn json(&mut self, json: &impl Serialize) -> Outcome {
         serde_json::to_writer(&mut self.writer, json).map_err(std::io::Error::from)?;
         Ok(self.writer.write_all(b"\n")?)
     }

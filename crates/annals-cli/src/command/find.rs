@@ -8,8 +8,8 @@ use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, entity_row, relationship_row};
 use crate::stop::Outcome;
 use crate::wire::{
-    entity_to_json, explanation_to_json, expression_from_json, find_from_json, object, order_from_text,
-    relationship_to_json,
+    EntityForm, RelationshipForm, explanation_to_json, expression_from_json, find_from_json, object,
+    order_from_text,
 };
 
 /// Find entities, or relationships, by type, properties, classifications and links
@@ -112,7 +112,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let mut table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
         for relationship in &page.items {
             match is_json {
-                true => context.output.json(&relationship_to_json(relationship))?,
+                true => context.output.json(&RelationshipForm(relationship))?,
                 false => table.row(relationship_row(relationship)),
             }
         }
@@ -122,7 +122,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let mut table = Table::new(&["ID", "TYPE", "PROPERTIES"]);
         for entity in &page.items {
             match is_json {
-                true => context.output.json(&entity_to_json(entity))?,
+                true => context.output.json(&EntityForm(entity))?,
                 false => table.row(entity_row(entity)),
             }
         }

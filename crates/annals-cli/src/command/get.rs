@@ -7,7 +7,7 @@ use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, one_line, provenance_texts, value_to_text};
 use crate::stop::Outcome;
-use crate::wire::{entity_to_json, relationship_to_json};
+use crate::wire::{EntityForm, RelationshipForm};
 
 /// Show an entity or a relationship
 #[derive(Args, Debug)]
@@ -39,7 +39,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             };
             let entity = entity.ok_or_else(|| unseen(&InstanceId::Entity(id), arguments.version))?;
             if context.output.is_json() {
-                return context.output.json(&entity_to_json(&entity));
+                return context.output.json(&EntityForm(&entity));
             }
             print_entity(context, &entity)
         }
@@ -51,7 +51,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let relationship =
                 relationship.ok_or_else(|| unseen(&InstanceId::Relationship(id), arguments.version))?;
             if context.output.is_json() {
-                return context.output.json(&relationship_to_json(&relationship));
+                return context.output.json(&RelationshipForm(&relationship));
             }
             print_relationship(context, &snapshot, &relationship)
         }

@@ -7,7 +7,7 @@ use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, one_line};
 use crate::stop::Outcome;
-use crate::wire::{version_to_json, version_with_content};
+use crate::wire::VersionForm;
 
 /// Show the versions of an entity or relationship, newest first
 #[derive(Args, Debug)]
@@ -82,11 +82,11 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut table = Table::new(&titles);
     for version in versions {
         if context.output.is_json() || arguments.content {
-            let json = match arguments.content {
-                true => version_with_content(&snapshot, &instance, &version)?,
-                false => version_to_json(&version),
+            let form = match arguments.content {
+                true => VersionForm::with_content(&snapshot, &instance, &version)?,
+                false => VersionForm::of(&version),
             };
-            context.output.json(&json)?;
+            context.output.json(&form)?;
             continue;
         }
         let mut row = vec![

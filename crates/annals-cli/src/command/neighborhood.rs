@@ -2,13 +2,12 @@
 
 use annals::{Id, Subgraph};
 use clap::Args;
-use serde_json::json;
 
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, count, properties_summary, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{reached_to_json, relationship_to_json};
+use crate::wire::{CrossedForm, ReachedForm};
 
 /// Show the entities and relationships around an entity, each once
 #[derive(Args, Debug)]
@@ -37,11 +36,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 pub fn show(context: &mut Context, subgraph: &Subgraph) -> Outcome {
     if context.output.is_json() {
         for reached in subgraph.entities() {
-            context.output.json(&reached_to_json(&reached)?)?;
+            context.output.json(&ReachedForm::of(&reached)?)?;
         }
         for crossed in subgraph.relationships() {
-            let relationship = relationship_to_json(&crossed.relationship()?);
-            context.output.json(&json!({ "relationship": relationship }))?;
+            context.output.json(&CrossedForm::of(&crossed)?)?;
         }
         return Ok(());
     }

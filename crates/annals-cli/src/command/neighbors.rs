@@ -8,7 +8,7 @@ use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, count, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::{entity_to_json, relationship_to_json};
+use crate::wire::NeighborForm;
 
 /// Show what an entity is linked with
 #[derive(Args, Debug)]
@@ -94,14 +94,12 @@ fn page(
         snapshot.neighbors_after(&arguments.id, direction, type_name, arguments.after.as_ref())?;
     let mut last = None;
     for neighbor in neighbors.by_ref().take(arguments.limit) {
-        let Neighbor { relationship, entity } = neighbor?;
+        let neighbor = neighbor?;
+        last = Some(neighbor.relationship.id().clone());
         if context.output.is_json() {
-            context.output.json(&json!({
-                "direction": direction_name(direction),
-                "relationship": relationship_to_json(&relationship),
-                "entity": entity_to_json(&entity),
-            }))?;
+            context.output.json(&NeighborForm { neighbor, direction: Some(direction) })?;
         } else {
+            let Neighbor { relationship, entity } = neighbor;
             table.row([
                 arrow(direction).to_owned(),
                 relationship.type_name().to_owned(),
@@ -109,7 +107,6 @@ fn page(
                 properties_summary(relationship.properties()),
             ]);
         }
-        last = Some(relationship.id().clone());
     }
     Ok(if neighbors.next().is_some() { last } else { None })
 }

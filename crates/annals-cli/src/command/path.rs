@@ -7,7 +7,7 @@ use super::selection::{DirectionArgument, arrow};
 use crate::context::{AsOfArguments, Context};
 use crate::output::properties_summary;
 use crate::stop::Outcome;
-use crate::wire::path_to_json;
+use crate::wire::PathForm;
 
 /// Show a shortest path from one entity to another, or the shortest ones
 #[derive(Args, Debug)]
@@ -113,7 +113,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     for path in &paths {
         if context.output.is_json() {
-            context.output.json(&path_to_json(path))?;
+            context.output.json(&PathForm(path))?;
         } else {
             show(context, path, arguments.weight.as_deref())?;
         }

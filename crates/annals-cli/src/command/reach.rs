@@ -8,7 +8,7 @@ use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, count, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::entity_to_json;
+use crate::wire::ReachedForm;
 
 /// Show everything within reach of an entity, nearest first
 #[derive(Args, Debug)]
@@ -45,12 +45,12 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
     let shown = if arguments.is_count { 0 } else { arguments.limit.unwrap_or(usize::MAX) };
     for reached in found.iter().take(shown) {
-        let (entity, distance) = (&reached.entity()?, reached.distance);
         if context.output.is_json() {
-            context.output.json(&json!({ "distance": distance, "entity": entity_to_json(entity) }))?;
+            context.output.json(&ReachedForm::of(reached)?)?;
         } else {
+            let entity = reached.entity()?;
             table.row([
-                distance.to_string(),
+                reached.distance.to_string(),
                 entity.id().to_string(),
                 entity.type_name().to_owned(),
                 properties_summary(entity.properties()),

@@ -8,7 +8,7 @@ use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, count, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::{order_from_text, reached_to_json};
+use crate::wire::{ReachedForm, order_from_text};
 
 /// List every entity related to one by any path
 #[derive(Args, Debug)]
@@ -62,7 +62,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
     for reached in &page.items {
         if context.output.is_json() {
-            context.output.json(&reached_to_json(reached)?)?;
+            context.output.json(&ReachedForm::of(reached)?)?;
             continue;
         }
         let entity = reached.entity()?;

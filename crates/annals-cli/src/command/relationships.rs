@@ -8,7 +8,7 @@ use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{order_from_text, relationship_to_json};
+use crate::wire::{RelationshipForm, order_from_text};
 
 /// List the relationships of an entity, each once
 #[derive(Args, Debug)]
@@ -73,7 +73,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let page = snapshot.relationships_of(&arguments.id, &of)?;
     if context.output.is_json() {
         for relationship in &page.items {
-            context.output.json(&relationship_to_json(relationship))?;
+            context.output.json(&RelationshipForm(relationship))?;
         }
         return page.next.map_or(Ok(()), |next| context.output.json(&json!({ "next": next })));
     }

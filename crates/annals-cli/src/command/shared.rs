@@ -7,7 +7,7 @@ use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::shared_to_json;
+use crate::wire::SharedForm;
 
 /// List the neighbours that two entities share, or with --depth-max everything where their ways cross
 #[derive(Args, Debug)]
@@ -34,7 +34,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
     for shared in snapshot.shared(&arguments.from, &arguments.to, &arguments.walk.reach_near())? {
         if context.output.is_json() {
-            context.output.json(&shared_to_json(&shared)?)?;
+            context.output.json(&SharedForm::of(&shared)?)?;
             continue;
         }
         let entity = shared.entity()?;

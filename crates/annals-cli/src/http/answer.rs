@@ -16,8 +16,18 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// An answer in JSON that shows a position.
 pub fn json(status: StatusCode, body: &impl Serialize, position: Position) -> Response<Body> {
-    let body = serde_json::to_string(body).expect("all keys are strings, and nothing else can fail");
-    let mut response = Response::new(Body::from(body));
+    let mut bytes = Vec::new();
+    write(&mut bytes, body);
+    with_bytes(status, bytes, position)
+}
+
+/// The same of an object that is written already.
+pub fn members(status: StatusCode, members: Members, position: Position) -> Response<Body> {
+    with_bytes(status, members.end(), position)
+}
+
+fn with_bytes(status: StatusCode, bytes: Vec<u8>, position: Position) -> Response<Body> {
+    let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_position(response, position)
@@ -44,25 +54,53 @@ pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals
     response
 }
 
-/// A page: items, and how to get the next ones. `extra` members stand beside them.
-pub fn page(
-    call: &Call,
-    items: Vec<Json>,
-    next: Option<String>,
-    extra: Json,
-    position: Position,
-) -> Response<Body> {
-    let mut body = json!({ "items": items });
-    if let (Some(body), Json::Object(extra)) = (body.as_object_mut(), extra) {
-        body.extend(extra);
+/// A JSON object written member by member.
+pub struct Members(Vec<u8>);
+
+impl Members {
+    /// An object without members.
+    pub fn new() -> Members {
+        Members(vec![b'{'])
     }
-    parts(call, body, next, position)
+
+    /// The same with a member more.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Members {
+        if self.0.len() > 1 {
+            self.0.push(b',');
+        }
+        write(&mut self.0, name);
+        self.0.push(b':');
+        write(&mut self.0, value);
+        self
+    }
+
+    fn end(mut self) -> Vec<u8> {
+        self.0.push(b'}');
+        self.0
+    }
 }
 
-/// A page that has more than one list: `body`, and how to get the next one.
-pub fn parts(call: &Call, mut body: Json, next: Option<String>, position: Position) -> Response<Body> {
-    body["next"] = next.as_deref().into();
-    let mut response = json(StatusCode::OK, &body, position);
+fn write(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    serde_json::to_writer(bytes, value).expect("all keys are strings, and nothing else can fail");
+}
+
+/// A page: items, how many there are in all where they were counted, and how to get the next ones.
+pub fn page(
+    call: &Call,
+    items: &[impl Serialize],
+    count: Option<usize>,
+    next: Option<String>,
+    position: Position,
+) -> Response<Body> {
+    let members = Members::new();
+    let members = if let Some(count) = count { members.with("count", &count) } else { members };
+    parts(call, members.with("items", items), next, position)
+}
+
+/// A page of any members, and how to get the next one.
+pub fn parts(call: &Call, members: Members, next: Option<String>, position: Position) -> Response<Body> {
+    let mut response = self::members(StatusCode::OK, members.with("next", &next), position);
     let link =
         next.map(|next| format!("<{}?{}>; rel=\"next\"", call.uri.path(), call.query.following(&next)));
     if let Some(link) = link.and_then(|link| HeaderValue::from_str(&link).ok()) {

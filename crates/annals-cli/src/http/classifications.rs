@@ -9,7 +9,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{ENTITIES, unseen, write};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{classification_to_json, object, only, patch_from_json, properties_from_json};
+use crate::wire::{ClassificationForm, object, only, patch_from_json, properties_from_json};
 
 const PATH: &str = "/v1/entities/{id}/classifications/{name}";
 
@@ -52,7 +52,7 @@ async fn read(call: Call) -> Outcome {
         let found = entity
             .classification(name)
             .ok_or_else(|| Problem::not_found(format!("{instance} is not classified as {name}")))?;
-        let response = answer::json(StatusCode::OK, &classification_to_json(&found), snapshot.position());
+        let response = answer::json(StatusCode::OK, &ClassificationForm(&found), snapshot.position());
         Ok(answer::with_etag(response, entity.latest_version()))
     })
     .await

@@ -4,7 +4,7 @@ use annals::{AsOf, Expression, Find, Snapshot};
 use axum::http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::answer;
+use super::answer::{self, Members};
 use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_read};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
@@ -12,8 +12,8 @@ use super::lines;
 use super::parameters;
 use super::problem::Problem;
 use crate::wire::{
-    Object, deleted_from_text, entity_to_json, explanation_to_json, find_from_json, object, optional_text,
-    order_from_text, proxies_from_text, relationship_to_json,
+    Object, Seen, deleted_from_text, explanation_to_json, find_from_json, object, optional_text,
+    order_from_text, proxies_from_text,
 };
 
 /// Kinds of errors of a search.
@@ -72,7 +72,7 @@ async fn find(of: Collection, call: Call) -> Outcome {
     }
     call.read(Weight::Heavy, move |call, snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
-        Ok(answer::page(call, items, next, Json::Null, snapshot.position()))
+        Ok(answer::page(call, &items, None, next, snapshot.position()))
     })
     .await
 }
@@ -133,13 +133,17 @@ async fn find_lines(call: Call, of: Collection, mut find: Find, snapshot: Snapsh
     .await
 }
 
-fn page(of: Collection, snapshot: &Snapshot, find: &Find) -> annals::Result<(Vec<Json>, Option<String>)> {
+fn page<'s>(
+    of: Collection,
+    snapshot: &'s Snapshot,
+    find: &Find,
+) -> annals::Result<(Vec<Seen<'s>>, Option<String>)> {
     if of == ENTITIES {
         let page = snapshot.find_entities(find)?;
-        return Ok((page.items.iter().map(entity_to_json).collect(), page.next));
+        return Ok((page.items.into_iter().map(Seen::Entity).collect(), page.next));
     }
     let page = snapshot.find_relationships(find)?;
-    Ok((page.items.iter().map(relationship_to_json).collect(), page.next))
+    Ok((page.items.into_iter().map(Seen::Relationship).collect(), page.next))
 }
 
 async fn find_json(mut call: Call) -> Outcome {
@@ -149,8 +153,8 @@ async fn find_json(mut call: Call) -> Outcome {
     }
     heavy_read(&call.door, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
-        let body = json!({ "items": items, "next": next });
-        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+        let members = Members::new().with("items", &items).with("next", &next);
+        Ok(answer::members(StatusCode::OK, members, snapshot.position()))
     })
     .await
 }

@@ -1,10 +1,11 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
 
+use std::collections::BTreeMap;
+
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use axum::http::{Method, StatusCode};
-use serde_json::{Value as Json, json};
 
-use super::answer;
+use super::answer::{self, Members};
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome, Parameter};
 use super::lines::{self, Lines};
@@ -13,7 +14,7 @@ use super::parameters;
 use super::problem::Problem;
 use super::walks::{directions_of, reach_of};
 use crate::wire::{
-    order_from_text, path_to_json, reached_to_json, relationship_to_json, shared_to_json, subgraph_to_json,
+    CrossedForm, PathForm, ReachedForm, RelationshipForm, SharedForm, SubgraphPage, order_from_text,
 };
 
 /// Paths given unless told otherwise.
@@ -143,13 +144,10 @@ async fn relationships(call: Call) -> Outcome {
     let is_counted = call.query.flag("count")?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
-        let items: Vec<Json> = page.items.iter().map(relationship_to_json).collect();
-        let mut extra = Json::Null;
-        if is_counted {
-            of.after = None;
-            extra = json!({ "count": snapshot.relationships_of_count(&id, &of)? });
-        }
-        Ok(answer::page(call, items, page.next, extra, snapshot.position()))
+        let items: Vec<RelationshipForm> = page.items.iter().map(RelationshipForm).collect();
+        of.after = None;
+        let count = is_counted.then(|| snapshot.relationships_of_count(&id, &of)).transpose()?;
+        Ok(answer::page(call, &items, count, page.next, snapshot.position()))
     })
     .await
 }
@@ -169,9 +167,7 @@ async fn neighborhood(call: Call) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
-        let subgraph = snapshot.neighborhood(&id, &reach)?;
-        let (json, has_more) = subgraph_to_json(&subgraph, offset.skipped, limit)?;
-        Ok(answer::parts(call, json, offset.next(has_more, limit, &snapshot), snapshot.position()))
+        subgraph_page(call, &snapshot.neighborhood(&id, &reach)?, offset, limit, &snapshot)
     })
     .await
 }
@@ -194,11 +190,10 @@ async fn related(call: Call) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
-        let items = page.items.iter().map(reached_to_json).collect::<annals::Result<Vec<_>>>()?;
+        let items = page.items.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
         let next = offset.next(page.has_more, limit, &snapshot);
         let count = page.count.filter(|_| related.is_counted);
-        let extra = count.map_or(Json::Null, |count| json!({ "count": count }));
-        Ok(answer::page(call, items, next, extra, snapshot.position()))
+        Ok(answer::page(call, &items, count, next, snapshot.position()))
     })
     .await
 }
@@ -212,18 +207,35 @@ pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offs
         if related.order.is_empty() {
             related.reach.depth_min = related.reach.depth_min.max(1);
             let mut found = snapshot.walk(&id, &related.reach)?.entities().skip(offset.skipped);
-            found.by_ref().take(limit).try_for_each(|reached| lines.line(&reached_to_json(&reached?)?))?;
+            found.by_ref().take(limit).try_for_each(|reached| lines.line(&ReachedForm::of(&reached?)?))?;
             let has_more = found.next().transpose()?.is_some();
             return lines.next(offset.next(has_more, limit, snapshot));
         }
         lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
             (related.skip, related.limit) = (skip, count);
             let page = snapshot.related(&id, &related)?;
-            page.items.iter().try_for_each(|reached| lines.line(&reached_to_json(reached)?))?;
+            page.items.iter().try_for_each(|reached| lines.line(&ReachedForm::of(reached)?))?;
             Ok(page.has_more)
         })
     })
     .await
+}
+
+/// Answers with a page of a part of the graph.
+fn subgraph_page(
+    call: &Call,
+    found: &Subgraph,
+    offset: Offset,
+    limit: usize,
+    snapshot: &Snapshot,
+) -> Outcome {
+    let page = SubgraphPage::of(found, offset.skipped, limit)?;
+    let members = Members::new()
+        .with("entities", &page.entities)
+        .with("entitiesCount", &found.entities().len())
+        .with("relationships", &page.relationships)
+        .with("relationshipsCount", &found.relationships().len());
+    Ok(answer::parts(call, members, offset.next(page.has_more, limit, snapshot), snapshot.position()))
 }
 
 /// Gives the entities and then the relationships of a part of the graph as lines.
@@ -239,10 +251,10 @@ fn subgraph_lines(
     let rest = limit.saturating_sub(entities.len().saturating_sub(offset.skipped));
     let has_more = offset.skipped.saturating_add(limit) < entities.len() + relationships.len();
     for reached in entities.skip(offset.skipped).take(limit) {
-        lines.line(&reached_to_json(&reached)?)?;
+        lines.line(&ReachedForm::of(&reached)?)?;
     }
     for crossed in relationships.skip(skip_relationships).take(rest) {
-        lines.line(&json!({ "relationship": relationship_to_json(&crossed.relationship()?) }))?;
+        lines.line(&CrossedForm::of(&crossed)?)?;
     }
     lines.next(offset.next(has_more, limit, snapshot))
 }
@@ -262,9 +274,7 @@ async fn linking(call: Call) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
-        let subgraph = snapshot.linking(&from, &to, &reach)?;
-        let (json, has_more) = subgraph_to_json(&subgraph, offset.skipped, limit)?;
-        Ok(answer::parts(call, json, offset.next(has_more, limit, &snapshot), snapshot.position()))
+        subgraph_page(call, &snapshot.linking(&from, &to, &reach)?, offset, limit, &snapshot)
     })
     .await
 }
@@ -276,9 +286,9 @@ async fn paths(call: Call) -> Outcome {
     let limit = super::call::check_limit(&call.door, asked)?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let found = snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?;
-        let items = found.take(limit).map(|path| Ok(path_to_json(&path?)));
-        let items = items.collect::<annals::Result<Vec<Json>>>()?;
-        Ok(answer::json(StatusCode::OK, &json!({ "items": items }), snapshot.position()))
+        let items = found.take(limit).collect::<annals::Result<Vec<_>>>()?;
+        let items: Vec<PathForm> = items.iter().map(PathForm).collect();
+        Ok(answer::json(StatusCode::OK, &BTreeMap::from([("items", items)]), snapshot.position()))
     })
     .await
 }
@@ -290,10 +300,10 @@ async fn shared(call: Call) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let found = snapshot.shared(&from, &to, &reach)?;
-        let items = found.iter().skip(offset.skipped).take(limit).map(shared_to_json);
+        let items = found.iter().skip(offset.skipped).take(limit).map(SharedForm::of);
         let items = items.collect::<annals::Result<Vec<_>>>()?;
         let next = offset.next(found.len() > offset.skipped.saturating_add(limit), limit, &snapshot);
-        Ok(answer::page(call, items, next, json!({ "count": found.len() }), snapshot.position()))
+        Ok(answer::page(call, &items, Some(found.len()), next, snapshot.position()))
     })
     .await
 }

@@ -1,12 +1,8 @@
 //! Entities and relationships: create, read, replace, update, delete, purge, restore, undo.
 
-use annals::{
-    Action, Entity, ErrorKind, Id, InstanceId, Position, Receipt, Relationship, Snapshot, Status,
-    Transaction, TypeKind,
-};
+use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
 use axum::body::Body;
 use axum::http::{Method, Response, StatusCode};
-use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::answer;
@@ -16,9 +12,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::etag::Conditions;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{
-    EntityForm, Object, PROVENANCE_FIELDS, RelationshipForm, action_from_json, object, only, patch_from_json,
-};
+use crate::wire::{Object, PROVENANCE_FIELDS, Seen, action_from_json, object, only, patch_from_json};
 
 /// Entities, or relationships: both are written and read the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,58 +130,6 @@ impl Collection {
     /// The instance that a call names.
     pub fn named(self, call: &Call) -> Result<InstanceId, Problem> {
         Ok(self.instance(call.id()?))
-    }
-}
-
-/// An instance of either kind.
-pub enum Seen<'s> {
-    /// An entity.
-    Entity(Entity<'s>),
-    /// A relationship.
-    Relationship(Relationship<'s>),
-}
-
-impl Serialize for Seen<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Seen::Entity(entity) => EntityForm(entity).serialize(to),
-            Seen::Relationship(relationship) => RelationshipForm(relationship).serialize(to),
-        }
-    }
-}
-
-impl<'s> Seen<'s> {
-    /// The instance, if the snapshot sees it.
-    pub fn find(snapshot: &'s Snapshot, id: &InstanceId) -> annals::Result<Option<Seen<'s>>> {
-        Ok(match id {
-            InstanceId::Entity(id) => snapshot.entity(id)?.map(Seen::Entity),
-            InstanceId::Relationship(id) => snapshot.relationship(id)?.map(Seen::Relationship),
-        })
-    }
-
-    /// One version of the instance.
-    pub fn version(snapshot: &'s Snapshot, id: &InstanceId, number: u32) -> annals::Result<Option<Seen<'s>>> {
-        Ok(match id {
-            InstanceId::Entity(id) => snapshot.entity_version(id, number)?.map(Seen::Entity),
-            InstanceId::Relationship(id) => {
-                snapshot.relationship_version(id, number)?.map(Seen::Relationship)
-            }
-        })
-    }
-
-    /// Number of the version written last.
-    pub fn latest_version(&self) -> u32 {
-        match self {
-            Seen::Entity(entity) => entity.latest_version(),
-            Seen::Relationship(relationship) => relationship.latest_version(),
-        }
-    }
-
-    fn position(&self) -> Position {
-        match self {
-            Seen::Entity(entity) => entity.position(),
-            Seen::Relationship(relationship) => relationship.position(),
-        }
     }
 }
 

@@ -2,14 +2,14 @@
 
 use annals::{Direction, Id};
 use axum::http::{Method, StatusCode};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::answer;
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{entity_to_json, relationship_to_json};
+use crate::wire::NeighborForm;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -50,7 +50,7 @@ async fn neighbors(call: Call) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let type_name = call.query.get("type");
-        let mut items: Vec<Json> = Vec::new();
+        let mut items: Vec<NeighborForm> = Vec::new();
         let (mut last, mut next) = (None, None);
         for neighbor in snapshot.neighbors_after(&id, direction, type_name, after.as_ref())? {
             if items.len() == limit {
@@ -59,12 +59,9 @@ async fn neighbors(call: Call) -> Outcome {
             }
             let neighbor = neighbor?;
             last = Some(neighbor.relationship.id().to_string());
-            items.push(json!({
-                "relationship": relationship_to_json(&neighbor.relationship),
-                "entity": entity_to_json(&neighbor.entity),
-            }));
+            items.push(NeighborForm { neighbor, direction: None });
         }
-        Ok(answer::page(call, items, next, Json::Null, snapshot.position()))
+        Ok(answer::page(call, &items, None, next, snapshot.position()))
     })
     .await
 }

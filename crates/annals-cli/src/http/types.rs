@@ -73,7 +73,7 @@ async fn list(call: Call) -> Outcome {
         let mut types = kind.map_or_else(|| snapshot.types(), |kind| snapshot.types_of(kind));
         types.retain(|known| external_id.is_none() || known.external_id.as_deref() == external_id.as_deref());
         let items: Vec<Json> = types.iter().map(|known| type_to_json(known)).collect();
-        Ok(answer::page(call, items, None, Json::Null, snapshot.position()))
+        Ok(answer::page(call, &items, None, None, snapshot.position()))
     })
     .await
 }

@@ -6,12 +6,12 @@ use axum::http::{Method, StatusCode};
 use super::answer;
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome};
-use super::instances::{Collection, ENTITIES, RELATIONSHIPS, Seen};
+use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::lines;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{difference_to_json, version_to_json, version_with_content};
+use crate::wire::{Seen, VersionForm, difference_to_json};
 
 const PATHS: [[&str; 3]; 2] = [
     ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],
@@ -63,10 +63,6 @@ async fn history(of: Collection, call: Call) -> Outcome {
         ..History::default()
     };
     let with_content = call.query.flag("content")?;
-    let item = move |snapshot: &Snapshot, id: &InstanceId, version: &VersionInfo| match with_content {
-        true => version_with_content(snapshot, id, version),
-        false => Ok(version_to_json(version)),
-    };
     if lines::are_wanted(&call) {
         let limit = call.lines_limit()?;
         let snapshot = offset.pin(call.snapshot().await?)?;
@@ -74,7 +70,7 @@ async fn history(of: Collection, call: Call) -> Outcome {
             lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
                 let versions = snapshot.history(&id, &History { skip, limit: count + 1, ..history })?;
                 let mut shown = versions.iter().take(count);
-                shown.try_for_each(|known| lines.line(&item(snapshot, &id, known)?))?;
+                shown.try_for_each(|known| lines.line(&form(snapshot, &id, known, with_content)?))?;
                 Ok(versions.len() > count)
             })
         })
@@ -87,11 +83,20 @@ async fn history(of: Collection, call: Call) -> Outcome {
             snapshot.history(&id, &History { skip: offset.skipped, limit: limit + 1, ..history })?;
         let next = offset.next(versions.len() > limit, limit, &snapshot);
         versions.truncate(limit);
-        let items = versions.iter().map(|known| item(&snapshot, &id, known));
-        let items = items.collect::<annals::Result<_>>()?;
-        Ok(answer::page(call, items, next, serde_json::Value::Null, snapshot.position()))
+        let items = versions.iter().map(|known| form(&snapshot, &id, known, with_content));
+        let items = items.collect::<annals::Result<Vec<_>>>()?;
+        Ok(answer::page(call, &items, None, next, snapshot.position()))
     })
     .await
+}
+
+fn form<'a>(
+    snapshot: &'a Snapshot,
+    id: &InstanceId,
+    version: &'a VersionInfo,
+    with_content: bool,
+) -> annals::Result<VersionForm<'a>> {
+    if with_content { VersionForm::with_content(snapshot, id, version) } else { Ok(VersionForm::of(version)) }
 }
 
 async fn version(of: Collection, call: Call) -> Outcome {

@@ -13,7 +13,7 @@ use super::neighbors::direction_of;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{instance_change_to_json, path_to_json, reached_to_json};
+use crate::wire::{PathForm, ReachedForm, instance_change_to_json, tree};
 
 /// Most entities a walk visits unless told otherwise.
 const VISITED_DEFAULT: usize = 100_000;
@@ -92,7 +92,7 @@ async fn path(call: Call) -> Outcome {
         let body = match snapshot.shortest_path(&from, &to, &reach)? {
             None => json!({ "found": false, "length": 0.0, "start": null, "steps": [] }),
             Some(path) => {
-                let mut body = path_to_json(&path);
+                let mut body = tree(&PathForm(&path));
                 body["found"] = true.into();
                 body
             }
@@ -114,9 +114,9 @@ async fn reach(call: Call) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
-        let items = page.items.iter().map(reached_to_json).collect::<annals::Result<Vec<_>>>()?;
+        let items = page.items.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
         let next = offset.next(page.has_more, limit, &snapshot);
-        Ok(answer::page(call, items, next, json!({ "count": page.count }), snapshot.position()))
+        Ok(answer::page(call, &items, page.count, next, snapshot.position()))
     })
     .await
 }
@@ -134,7 +134,7 @@ async fn diff(call: Call) -> Outcome {
         let items: Vec<Json> =
             changes.iter().skip(offset.skipped).take(limit).map(instance_change_to_json).collect();
         let next = offset.next(changes.len() > offset.skipped + items.len(), limit, &snapshot);
-        Ok(answer::page(call, items, next, json!({ "count": changes.len() }), snapshot.position()))
+        Ok(answer::page(call, &items, Some(changes.len()), next, snapshot.position()))
     })
     .await
 }

@@ -6,7 +6,7 @@ use annals::{
 };
 use serde_json::{Value as Json, json};
 
-use super::instance::kind_name;
+use super::difference::kind_name;
 use super::provenance::*;
 use super::{
     Object, array, boolean, classification_from_json, invalid, kind, object, only, optional_text,

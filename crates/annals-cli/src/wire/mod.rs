@@ -2,8 +2,10 @@
 //!
 //! `docs/json.md` describes them for users.
 
+mod form;
 mod value;
 mod instance;
+mod difference;
 mod change;
 mod operation;
 mod provenance;
@@ -12,15 +14,18 @@ mod graph;
 mod type_definition;
 
 pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
+pub use difference::{difference_to_json, instance_change_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
     proxies_from_text,
 };
-pub use graph::{direction_to_text, path_to_json, reached_to_json, shared_to_json, subgraph_to_json};
+pub use form::tree;
+pub use graph::{
+    CrossedForm, NeighborForm, PathForm, ReachedForm, SharedForm, SubgraphPage, direction_to_text,
+};
 pub use instance::{
-    EntityForm, RelationshipForm, classification_from_json, classification_to_json, difference_to_json,
-    entity_to_json, instance_change_to_json, properties_from_json, relationship_to_json, version_to_json,
-    version_with_content,
+    ClassificationForm, EntityForm, RelationshipForm, Seen, VersionForm, classification_from_json,
+    properties_from_json,
 };
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;

@@ -1,13 +1,16 @@
 //! Provenance, and copies of what belongs to other collections, as JSON.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use annals::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, Instant, Provenance, ProvenanceKind,
     RelationshipCopy, Result, Stamp, Value,
 };
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
+use super::form::{Text, tree};
 use super::{Object, array, invalid, kind, number, object, only, optional_text, properties_from_json, text};
 
 /// The members that say where something comes from.
@@ -22,9 +25,11 @@ pub const PROVENANCE_FIELDS: &[&str] = &[
     "effectiveTo",
 ];
 
-/// Adds the members of a provenance; what is not said is left out.
-pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
-    let Some(fields) = json.as_object_mut() else { return };
+/// Writes the members of a provenance; what is not said is left out.
+pub fn write_provenance<M: SerializeMap>(
+    form: &mut M,
+    provenance: &Provenance,
+) -> std::result::Result<(), M::Error> {
     let texts = [
         ("home", &provenance.home),
         ("replicatedBy", &provenance.replicated_by),
@@ -32,27 +37,45 @@ pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
     ];
     for (name, text) in texts {
         if let Some(text) = text {
-            fields.insert(name.into(), (&**text).into());
+            form.serialize_entry(name, &**text)?;
         }
     }
     if provenance.kind != ProvenanceKind::Local {
-        fields.insert("provenance".into(), provenance.kind.name().into());
+        form.serialize_entry("provenance", provenance.kind.name())?;
     }
     if !provenance.maintained_by.is_empty() {
-        let names = provenance.maintained_by.iter().map(|name| Json::from(&**name));
-        fields.insert("maintainedBy".into(), names.collect());
+        let names: Vec<&str> = provenance.maintained_by.iter().map(|name| &**name).collect();
+        form.serialize_entry("maintainedBy", &names)?;
     }
     if !provenance.mappings.is_empty() {
         let mappings = provenance.mappings.iter();
-        let mappings = mappings.map(|(key, text)| (key.to_string(), Json::from(&**text)));
-        fields.insert("mappings".into(), Json::Object(mappings.collect()));
+        let mappings: BTreeMap<&str, &str> = mappings.map(|(key, text)| (&**key, &**text)).collect();
+        form.serialize_entry("mappings", &mappings)?;
     }
     for (name, instant) in
         [("effectiveFrom", provenance.effective_from), ("effectiveTo", provenance.effective_to)]
     {
         if let Some(instant) = instant {
-            fields.insert(name.into(), instant.to_string().into());
+            form.serialize_entry(name, &Text(&instant))?;
         }
+    }
+    Ok(())
+}
+
+struct ProvenanceForm<'p>(&'p Provenance);
+
+impl Serialize for ProvenanceForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut form = to.serialize_map(None)?;
+        write_provenance(&mut form, self.0)?;
+        form.end()
+    }
+}
+
+/// Adds the members of a provenance to an object.
+pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
+    if let (Json::Object(fields), Json::Object(members)) = (json, tree(&ProvenanceForm(provenance))) {
+        fields.extend(members);
     }
 }
 

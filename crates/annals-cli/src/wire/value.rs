@@ -6,40 +6,73 @@ use std::sync::Arc;
 
 use annals::{Result, Value};
 use base64::Engine;
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use serde_json::{Number, Value as Json, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Number, Value as Json};
 
+use super::form::{Text, tree};
 use super::{invalid, kind};
 
-/// The JSON form of a value.
-pub fn value_to_json(value: &Value) -> Json {
-    match value {
-        Value::Boolean(boolean) => Json::Bool(*boolean),
-        Value::Integer(number) => Json::from(*number),
-        Value::Float(number) => {
-            Number::from_f64(*number).map_or_else(|| json!({ "$float": number.to_string() }), Json::Number)
-        }
-        Value::Decimal(number) => json!({ "$decimal": number.to_string() }),
-        Value::String(text) => Json::from(&**text),
-        Value::Bytes(bytes) => json!({ "$bytes": BASE64.encode(bytes) }),
-        Value::Date(date) => json!({ "$date": date.to_string() }),
-        Value::Timestamp(instant) => json!({ "$timestamp": instant.to_string() }),
-        Value::Duration(duration) => json!({ "$duration": duration.to_string() }),
-        Value::Uuid(bytes) => json!({ "$uuid": uuid::Uuid::from_bytes(*bytes).to_string() }),
-        Value::Iri(text) => json!({ "$iri": &**text }),
-        Value::List(values) => values.iter().map(value_to_json).collect(),
-        Value::Map(values) => {
-            let map: Json =
-                values.iter().map(|(name, value)| (name.to_string(), value_to_json(value))).collect();
+/// The JSON form of a value. Writing it needs no tree of JSON values.
+pub struct ValueForm<'v>(pub &'v Value);
+
+impl Serialize for ValueForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Boolean(boolean) => to.serialize_bool(*boolean),
+            Value::Integer(number) => to.serialize_i64(*number),
+            Value::Float(number) if number.is_finite() => to.serialize_f64(*number),
+            Value::Float(number) => tagged(to, "$float", &Text(number)),
+            Value::Decimal(number) => tagged(to, "$decimal", &Text(number)),
+            Value::String(text) => to.serialize_str(text),
+            Value::Bytes(bytes) => tagged(to, "$bytes", &Text(&Base64Display::new(bytes, &BASE64))),
+            Value::Date(date) => tagged(to, "$date", &Text(date)),
+            Value::Timestamp(instant) => tagged(to, "$timestamp", &Text(instant)),
+            Value::Duration(duration) => tagged(to, "$duration", &Text(duration)),
+            Value::Uuid(bytes) => tagged(to, "$uuid", &Text(&uuid::Uuid::from_bytes(*bytes))),
+            Value::Iri(text) => tagged(to, "$iri", &**text),
+            Value::List(values) => ListForm(values).serialize(to),
             // A map that could be taken for one of the tagged forms is tagged itself.
-            if values.keys().any(|name| name.starts_with('$')) { json!({ "$map": map }) } else { map }
+            Value::Map(values) if values.keys().any(|name| name.starts_with('$')) => {
+                tagged(to, "$map", &MapForm(values))
+            }
+            Value::Map(values) => MapForm(values).serialize(to),
+            Value::Set(values) => tagged(to, "$set", &ListForm(&values.iter().collect::<Vec<_>>())),
+            other => to.serialize_str(&format!("{other:?}")),
         }
-        Value::Set(values) => {
-            let members: Json = values.iter().map(|value| value_to_json(&value)).collect();
-            json!({ "$set": members })
-        }
-        other => Json::from(format!("{other:?}")),
     }
+}
+
+fn tagged<S: Serializer>(
+    to: S,
+    tag: &str,
+    inner: &(impl Serialize + ?Sized),
+) -> std::result::Result<S::Ok, S::Error> {
+    let mut form = to.serialize_map(Some(1))?;
+    form.serialize_entry(tag, inner)?;
+    form.end()
+}
+
+struct ListForm<'v>(&'v [Value]);
+
+impl Serialize for ListForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(ValueForm))
+    }
+}
+
+struct MapForm<'v>(&'v BTreeMap<Arc<str>, Value>);
+
+impl Serialize for MapForm<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(name, value)| (&**name, ValueForm(value))))
+    }
+}
+
+/// The JSON form of a value, as a tree.
+pub fn value_to_json(value: &Value) -> Json {
+    tree(&ValueForm(value))
 }
 
 /// The value of a JSON form.

@@ -68,37 +68,35 @@ impl RustDoor {
             }
             "reach" => {
                 let found = snapshot.reachable(instance(step)?.id(), &reach(step))?;
-                let items = found.iter().map(|reached| {
-                    Ok(json!({ "distance": reached.distance, "entity": entity_to_json(&reached.entity()?) }))
-                });
-                let items = items.collect::<annals::Result<Json>>()?;
+                let items = found.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
+                let items = tree(&items);
                 Ok(json!({ "items": items, "count": found.len(), "next": null }))
             }
             "path" => path(&snapshot, step),
             "relationships" => relationships(&snapshot, step),
             "neighborhood" => {
                 let found = snapshot.neighborhood(instance(step)?.id(), &near(step))?;
-                Ok(subgraph_to_json(&found, 0, usize::MAX)?.0)
+                subgraph(&found)
             }
             "related" => related(&snapshot, step),
             "linking" => {
                 let (from, to) = ends(step)?;
                 let found = snapshot.linking(&from, &to, &reach_along(step, "both"))?;
-                Ok(subgraph_to_json(&found, 0, usize::MAX)?.0)
+                subgraph(&found)
             }
             "paths" => {
                 let (from, to) = ends(step)?;
                 let found = snapshot.shortest_paths(&from, &to, &reach(step), text("weight"))?;
                 let limit = step["limit"].as_u64().unwrap_or(10) as usize;
                 let items =
-                    found.take(limit).map(|path| Ok(path_to_json(&path?))).collect::<Result<Json>>()?;
+                    found.take(limit).map(|path| Ok(tree(&PathForm(&path?)))).collect::<Result<Json>>()?;
                 Ok(json!({ "items": items }))
             }
             "shared" => {
                 let (from, to) = ends(step)?;
                 let found = snapshot.shared(&from, &to, &near(step))?;
-                let items = found.iter().map(shared_to_json).collect::<Result<Json>>()?;
-                Ok(json!({ "items": items, "count": found.len() }))
+                let items = found.iter().map(SharedForm::of).collect::<annals::Result<Vec<_>>>()?;
+                Ok(json!({ "items": tree(&items), "count": found.len() }))
             }
             "types" => {
                 let mut types = snapshot.types();
@@ -190,7 +188,7 @@ fn relationships(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     };
     let id = instance(step)?;
     let page = snapshot.relationships_of(id.id(), &of)?;
-    let items: Json = page.items.iter().map(relationship_to_json).collect();
+    let items: Json = page.items.iter().map(|one| tree(&RelationshipForm(one))).collect();
     of.after = None;
     let count = snapshot.relationships_of_count(id.id(), &of)?;
     Ok(json!({ "items": items, "next": page.next, "count": count }))
@@ -211,26 +209,17 @@ fn related(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let related =
         Related { reach: reach_along(step, "both"), order: order(step)?, skip, limit, is_counted: true };
     let page = snapshot.related(instance(step)?.id(), &related)?;
-    let items = page.items.iter().map(reached_to_json).collect::<Result<Json>>()?;
-    Ok(json!({ "items": items, "next": page.has_more.then_some(skip + limit), "count": page.count }))
+    let items = page.items.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
+    Ok(json!({ "items": tree(&items), "next": page.has_more.then_some(skip + limit), "count": page.count }))
 }
 
 fn get(snapshot: &Snapshot, id: &InstanceId) -> Result<Json> {
-    Ok(match id {
-        InstanceId::Entity(id) => snapshot.entity(id)?.map(|found| entity_to_json(&found)),
-        InstanceId::Relationship(id) => snapshot.relationship(id)?.map(|found| relationship_to_json(&found)),
-    }
-    .unwrap_or_default())
+    Ok(Seen::find(snapshot, id)?.map(|found| tree(&found)).unwrap_or_default())
 }
 
 fn version(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let number = u32::try_from(step["number"].as_u64().unwrap()).unwrap();
-    let found = match instance(step)? {
-        InstanceId::Entity(id) => snapshot.entity_version(&id, number)?.map(|found| entity_to_json(&found)),
-        InstanceId::Relationship(id) => {
-            snapshot.relationship_version(&id, number)?.map(|found| relationship_to_json(&found))
-        }
-    };
+    let found = Seen::version(snapshot, &instance(step)?, number)?.map(|found| tree(&found));
     found.ok_or_else(|| annals::Error::new(annals::ErrorKind::NotFound, "no such version"))
 }
 
@@ -245,8 +234,8 @@ fn history(snapshot: &Snapshot, step: &Json) -> Result<Json> {
         ..annals::History::default()
     };
     let item = |version: &annals::VersionInfo| match step["content"] == true {
-        true => version_with_content(snapshot, &id, version),
-        false => Ok(version_to_json(version)),
+        true => Ok(tree(&VersionForm::with_content(snapshot, &id, version)?)),
+        false => Ok(tree(&VersionForm::of(version))),
     };
     let items = snapshot.history(&id, &history)?.iter().map(item).collect::<Result<Json>>()?;
     Ok(json!({ "items": items }))
@@ -259,11 +248,7 @@ fn neighbors(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let found = snapshot.neighbors_after(instance(step)?.id(), direction(step), type_name, after.as_ref())?;
     let mut items = Vec::new();
     for neighbor in found.take(limit + 1) {
-        let neighbor = neighbor?;
-        items.push(json!({
-            "relationship": relationship_to_json(&neighbor.relationship),
-            "entity": entity_to_json(&neighbor.entity),
-        }));
+        items.push(tree(&NeighborForm { neighbor: neighbor?, direction: None }));
     }
     let has_more = items.len() > limit;
     items.truncate(limit);
@@ -276,15 +261,19 @@ fn path(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let Some(path) = snapshot.shortest_path(&id("from")?, &id("to")?, &reach(step))? else {
         return Ok(json!({ "found": false, "start": null, "steps": [] }));
     };
-    let show = |step: &annals::PathStep| {
-        json!({
-            "direction": if step.direction == Direction::Out { "out" } else { "in" },
-            "relationship": relationship_to_json(&step.relationship),
-            "entity": entity_to_json(&step.entity),
-        })
-    };
-    let steps: Json = path.steps.iter().map(show).collect();
-    Ok(json!({ "found": true, "start": entity_to_json(&path.start), "steps": steps }))
+    let mut json = tree(&PathForm(&path));
+    json["found"] = true.into();
+    Ok(json)
+}
+
+fn subgraph(found: &annals::Subgraph) -> Result<Json> {
+    let page = SubgraphPage::of(found, 0, usize::MAX)?;
+    Ok(json!({
+        "entities": tree(&page.entities),
+        "relationships": tree(&page.relationships),
+        "entitiesCount": page.entities.len(),
+        "relationshipsCount": page.relationships.len(),
+    }))
 }
 
 fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
@@ -300,11 +289,11 @@ fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
         ("explain", true) => explanation_to_json(&snapshot.explain_relationships(&find)?),
         (_, true) => {
             let page = snapshot.find_relationships(&find)?;
-            json!({ "items": page.items.iter().map(relationship_to_json).collect::<Json>(), "next": page.next })
+            json!({ "items": page.items.iter().map(|one| tree(&RelationshipForm(one))).collect::<Json>(), "next": page.next })
         }
         (_, false) => {
             let page = snapshot.find_entities(&find)?;
-            json!({ "items": page.items.iter().map(entity_to_json).collect::<Json>(), "next": page.next })
+            json!({ "items": page.items.iter().map(|one| tree(&EntityForm(one))).collect::<Json>(), "next": page.next })
         }
     })
 }

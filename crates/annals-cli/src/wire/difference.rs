@@ -1,0 +1,85 @@
+//! Differences between versions, and what became of instances, as JSON.
+
+use std::sync::Arc;
+
+use annals::{Difference, InstanceChange, InstanceId, PropertyDifference, Provenance, Value};
+use serde_json::{Value as Json, json};
+
+use super::provenance::provenance_differences;
+use super::{Object, value_to_json};
+
+/// The JSON form of a difference of two versions.
+pub fn difference_to_json(difference: &Difference) -> Json {
+    let classifications: Vec<Json> = difference
+        .classifications
+        .iter()
+        .map(|known| {
+            let mut json = json!({
+                "name": &*known.name,
+                "wasThere": known.was_there,
+                "isThere": known.is_there,
+                "properties": property_differences_to_json(&known.properties),
+            });
+            add_provenance_difference(&mut json, known.provenance.as_ref());
+            json
+        })
+        .collect();
+    let status = difference.status.as_ref();
+    let mut json = json!({
+        "status": status.map(|(before, after)| json!({"before": &**before, "after": &**after})),
+        "properties": property_differences_to_json(&difference.properties),
+        "classifications": classifications,
+    });
+    for (name, ids) in [("id", &difference.id), ("from", &difference.from), ("to", &difference.to)] {
+        if let Some((before, after)) = ids {
+            json[name] = json!({ "before": before.to_string(), "after": after.to_string() });
+        }
+    }
+    if let Some((before, after)) = &difference.type_name {
+        json["type"] = json!({ "before": &**before, "after": &**after });
+    }
+    if let Some((before, after)) = difference.is_proxy {
+        json["isProxy"] = json!({ "before": before, "after": after });
+    }
+    add_provenance_difference(&mut json, difference.provenance.as_ref());
+    json
+}
+
+fn add_provenance_difference(json: &mut Json, difference: Option<&(Arc<Provenance>, Arc<Provenance>)>) {
+    let Some((before, after)) = difference else { return };
+    for (name, before, after) in provenance_differences(before, after) {
+        json[name] = json!({ "before": before, "after": after });
+    }
+}
+
+fn property_differences_to_json(differences: &[PropertyDifference]) -> Json {
+    let side = |value: &Option<Value>| value.as_ref().map_or(Json::Null, value_to_json);
+    differences
+        .iter()
+        .map(|known| {
+            (known.name.to_string(), json!({"before": side(&known.before), "after": side(&known.after)}))
+        })
+        .collect::<Object>()
+        .into()
+}
+
+/// The JSON form of what became of an instance between two positions.
+pub fn instance_change_to_json(change: &InstanceChange) -> Json {
+    let (verb, id, difference) = match change {
+        InstanceChange::Appeared(id) => ("appeared", id, None),
+        InstanceChange::Disappeared(id) => ("disappeared", id, None),
+        InstanceChange::Changed(id, difference) => ("changed", id, Some(difference)),
+    };
+    let mut json = json!({ "change": verb, "kind": kind_name(id), "id": id.id().to_string() });
+    if let Some(difference) = difference {
+        json["difference"] = difference_to_json(difference);
+    }
+    json
+}
+
+pub(super) fn kind_name(id: &InstanceId) -> &'static str {
+    match id {
+        InstanceId::Entity(_) => "entity",
+        InstanceId::Relationship(_) => "relationship",
+    }
+}
