@@ -23,6 +23,9 @@ pub(super) const AHEAD_MIN: usize = 64;
 /// So are transactions of so many bytes together.
 pub(super) const AHEAD_BYTES_MIN: usize = 32 << 10;
 
+/// A longer list of a batch is freed when the batch is told.
+const SPARE_MAX: usize = 1 << 16;
+
 /// A thread of the repository waits for those it has told this part of the time their append took, at most.
 const PATIENCE_PART: u32 = 4;
 const PATIENCE_MAX: Duration = Duration::from_micros(100);
@@ -149,7 +152,11 @@ fn sequence(committer: &Committer, mut sequencer: Box<Sequencer>, leader: Leader
                 let _ = done.send(sequencer.replace_graph(committer, graph));
             }
             state = committer.state();
-        } else if !state.requests.is_empty() && state.replacement.is_none() && !sequencer.is_full() {
+        } else if !state.requests.is_empty()
+            && state.replacement.is_none()
+            && !sequencer.is_full()
+            && (state.is_appending || !sequencer.is_worth_appending())
+        {
             let taken = sequencer.take(&mut state);
             committer.make_room(state);
             refused.extend(sequencer.sequence_all(taken));
@@ -174,7 +181,7 @@ fn sequence(committer: &Committer, mut sequencer: Box<Sequencer>, leader: Leader
             break;
         }
     }
-    let batch = sequencer.hand_over();
+    let batch = sequencer.hand_over(std::mem::take(&mut state.spare));
     committer.next_gate();
     state.is_appending = true;
     state.sequencer = Some(sequencer);
@@ -185,7 +192,7 @@ fn sequence(committer: &Committer, mut sequencer: Box<Sequencer>, leader: Leader
 /// Appends, publishes, tells: in this order, so nobody sees what is not durable.
 fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
     let start = Clock::now();
-    let Batch { sequenced, graph } = batch;
+    let Batch { mut sequenced, graph } = batch;
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
     let at = sequenced[0].position;
@@ -196,12 +203,15 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             let patience = (start.elapsed() / PATIENCE_PART).min(PATIENCE_MAX);
             let before = committer.publish(graph);
             free(committer, committer.state(), leader);
-            let waiting = tell(sequenced.into_iter().map(|sequenced| {
+            let waiting = tell(sequenced.drain(..).map(|sequenced| {
                 let instant = sequenced.request.work.record.instant;
                 (sequenced.request, Ok(Receipt { position: sequenced.position, instant }))
             }));
             // Order: nobody waits while what only the graph before held is freed.
             drop(before);
+            if sequenced.capacity() <= SPARE_MAX {
+                committer.state().spare = sequenced;
+            }
             Told { waiting, patience }
         }
         Err(error) if error.kind() == ErrorKind::Conflict => {

@@ -99,6 +99,9 @@ pub(super) struct State {
     pub(super) is_ahead_called: bool,
     /// A batch that lost its position to another writer, to be sequenced again.
     pub(super) returned: Option<Vec<Sequenced>>,
+    /// An empty list for the next batch: fresh memory is zeroed by the system first, which takes longer than all else
+    /// that is done with the list.
+    pub(super) spare: Vec<Sequenced>,
     /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
     pub(super) replacement: Option<(Graph, std::sync::mpsc::Sender<Result<()>>)>,
     /// Why nothing more is written.

@@ -19,6 +19,12 @@ const RECENT_CHANGES_MAX: usize = 65_536;
 /// Most bytes of records in one batch. Below what one append takes.
 const BATCH_BYTES_MAX: usize = APPEND_BYTES_MAX / 4;
 
+/// A batch of so many bytes is appended as soon as the device is free, whatever else is queued. With less, each batch
+/// would copy again what the one before has copied of the graph; with more, nothing would be sequenced meanwhile.
+const APPEND_BYTES_WORTH: usize = 2 << 20;
+/// Bytes of records that are taken from the queue at once; then the leader looks whether the device is free.
+const TAKE_BYTES: usize = 32 << 10;
+
 /// Transactions whose ids are looked up at once.
 const AHEAD: usize = 16;
 
@@ -91,12 +97,19 @@ impl Sequencer {
         self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= self.batch_bytes_max
     }
 
-    /// As many waiting requests as fit the batch.
+    /// True if the batch is large enough to be appended as soon as the device is free, whatever else is queued: then
+    /// the next batch is sequenced while this one is written.
+    pub(super) fn is_worth_appending(&self) -> bool {
+        self.batch_bytes >= APPEND_BYTES_WORTH
+    }
+
+    /// Some waiting requests, as far as they fit the batch.
     pub(super) fn take(&self, state: &mut State) -> Vec<Request> {
-        let mut bytes = self.batch_bytes;
-        let mut taken = Vec::with_capacity(state.requests.len());
+        let mut bytes = 0;
+        let bytes_max = self.batch_bytes_max.saturating_sub(self.batch_bytes).min(TAKE_BYTES);
+        let mut taken = Vec::new();
         while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
-            && (bytes < self.batch_bytes_max || taken.is_empty())
+            && (bytes < bytes_max || taken.is_empty())
             && let Some(request) = state.requests.pop_front()
         {
             let length = request.work.body.record_bytes_max();
@@ -210,12 +223,12 @@ impl Sequencer {
         }
     }
 
-    /// The batch, and the graph it makes.
-    pub(super) fn hand_over(&mut self) -> Batch {
+    /// The batch, and the graph it makes. The next batch is gathered in `spare`.
+    pub(super) fn hand_over(&mut self, spare: Vec<Sequenced>) -> Batch {
         self.batch_bytes = 0;
         let graph = Arc::new(self.working.clone());
         self.savepoint = (Arc::clone(&graph), 0);
-        Batch { sequenced: std::mem::take(&mut self.batch), graph }
+        Batch { sequenced: std::mem::replace(&mut self.batch, spare), graph }
     }
 
     /// The requests of the batch, which will not be appended.

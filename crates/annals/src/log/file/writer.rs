@@ -15,6 +15,9 @@ use crate::{Error, ErrorKind, Position, Result};
 const RESERVE_BYTES_MIN: u64 = 64 * 1024;
 const RESERVE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// Written again and again: zeros of the length of the reserve would be fresh memory each time.
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+
 /// Units: bytes. A larger buffer is given back after the append that needed it.
 const BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -140,13 +143,14 @@ impl Writer {
         }
         let reserved = (end + self.reserve_step).min(self.segment_bytes.max(end));
         self.reserve_step = (self.reserve_step * 2).min(RESERVE_BYTES_MAX);
-        let zeros = vec![0; (reserved - end) as usize];
+        let mut pieces = (end..reserved).step_by(ZEROS.len());
+        let written = pieces.try_for_each(|at| {
+            let bytes = ZEROS.len().min((reserved - at) as usize);
+            self.file.write_at(&ZEROS[..bytes], at)
+        });
         // Reserving only saves time. If the disk has no room for it, the frames before may still fit; whether they
         // do is told by their own write and sync.
-        self.reserved = match self.file.write_at(&zeros, end) {
-            Ok(()) => reserved,
-            Err(_) => end,
-        };
+        self.reserved = if written.is_ok() { reserved } else { end };
     }
 
     /// Seals the active segment and starts the next one.
