@@ -20,6 +20,7 @@ mod ids;
 mod links_page;
 pub(crate) mod compare;
 pub(crate) mod past;
+mod past_index;
 pub(crate) mod patch;
 pub(crate) mod properties;
 pub(crate) mod row;

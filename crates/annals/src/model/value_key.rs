@@ -210,9 +210,10 @@ pub(crate) fn is_text_key(key: &[u8]) -> bool {
     matches!(key.first(), Some(&(STRING | IRI)))
 }
 
-/// True if the index key of a text holds only its beginning.
+/// True if an index key holds only the beginning of its text.
+#[inline]
 pub(crate) fn key_is_cut(key: &[u8]) -> bool {
-    key.ends_with(&END_CUT)
+    matches!(key.first(), Some(&(STRING | IRI | BYTES))) && key.ends_with(&END_CUT)
 }
 
 /// Puts the bytes of the text of a key, behind its tag, into `text`. The key must hold the whole text.

@@ -11,12 +11,11 @@ const CURSOR_BYTES_MAX: usize = 8_192;
 
 /// Writes the number of an order and the key of the last instance of a page as text.
 pub(in crate::read) fn encode(order: u32, key: &[u8]) -> String {
-    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
-    let mut text = String::with_capacity(2 * (NUMBER_BYTES + key.len()));
+    let mut digits = Vec::with_capacity(2 * (NUMBER_BYTES + key.len()));
     for byte in order.to_be_bytes().iter().chain(key) {
-        text.extend([digit(byte >> 4), digit(byte & 15)]);
+        digits.extend([byte >> 4, byte & 15].map(|half| b"0123456789abcdef"[usize::from(half)]));
     }
-    text
+    String::from_utf8(digits).expect("digits are ASCII")
 }
 
 /// Reads the key of a cursor that [`encode`] made for the same order.

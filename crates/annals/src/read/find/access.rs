@@ -16,6 +16,11 @@ use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
 
+/// Reading conditions and the place in an order from a row, beside walking over a key of an index.
+const VERIFIED_COST_NOW: usize = 10;
+/// The same when a version may have to be read from the log.
+const VERIFIED_COST_THEN: usize = 200;
+
 /// Places that together hold everything that may be found.
 #[derive(Clone)]
 pub(super) struct Access<'t> {
@@ -48,12 +53,17 @@ pub(super) struct Places<'s> {
 }
 
 impl<'s> Places<'s> {
+    /// What it costs to verify a candidate of the domain, or to sort it. Units: candidates that are not of the domain.
+    pub(super) fn verified_cost(&self) -> usize {
+        if self.snapshot.view().is_some() { VERIFIED_COST_THEN } else { VERIFIED_COST_NOW }
+    }
+
     fn sets(&self, property: Symbol) -> impl Iterator<Item = &'s KeySet> {
         let past = self.table.past_values.get(property.index()).filter(|_| self.with_past);
         self.table.values.get(property.index()).into_iter().chain(past)
     }
 
-    fn is_indexed(&self, property: Symbol) -> bool {
+    pub(super) fn is_indexed(&self, property: Symbol) -> bool {
         !self.snapshot.graph().types.unindexed.contains(&property)
     }
 

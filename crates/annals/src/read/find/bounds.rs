@@ -4,7 +4,9 @@ use std::ops::Bound as Edge;
 
 use super::value_test::ValueTest;
 use crate::graph::key_set::{KeySet, Range};
-use crate::model::{Value, append_index_key, append_numeric_prefix, append_text_prefix};
+use crate::model::{
+    Value, append_index_key, append_numeric_prefix, append_text_prefix, has_own_key, key_is_cut,
+};
 use crate::search::Operator;
 
 /// From the first key that counts to the first that does not.
@@ -44,11 +46,7 @@ impl Bounds {
         Some(match (test.operator, first) {
             (Operator::Equal | Operator::In, _) if test.is_of_text() => return None,
             (Operator::Prefix, _) if test.pattern_ignores_case() => return None,
-            (Operator::Prefix, Some(prefix)) => {
-                let mut key = Vec::new();
-                append_text_prefix(prefix, &mut key);
-                vec![Bounds::starting_with(key)]
-            }
+            (Operator::Prefix, Some(prefix)) => vec![Bounds::of_prefix(prefix)],
             // The members of sets stand in the index; lists do not, so only sets could be found.
             (Operator::Equal, Some(value)) => vec![Bounds::starting_with(key_of(value))],
             (Operator::In, _) => {
@@ -69,6 +67,53 @@ impl Bounds {
         })
     }
 
+    /// The stretch in which every key that holds its whole value fulfils the condition, however it is compared. `None`
+    /// if none is known.
+    pub(super) fn surely(test: &ValueTest) -> Option<Bounds> {
+        let first = test.values.first().filter(|value| value.is_scalar())?;
+        match test.operator {
+            Operator::Prefix if !test.pattern_ignores_case() && has_own_key(first) => {
+                Some(Bounds::of_prefix(first))
+            }
+            _ if test.is_of_text() => None,
+            // Numbers that share the beginning of their keys may differ.
+            Operator::Equal if has_own_key(first) && !is_number(first) => {
+                Some(Bounds::starting_with(key_of(first)))
+            }
+            Operator::Less | Operator::LessOrEqual => Some(Bounds::below(first)),
+            Operator::Greater | Operator::GreaterOrEqual => Bounds::above(first),
+            Operator::Between => {
+                let mut bounds = Bounds::above(first)?;
+                bounds.intersect(&Bounds::below(test.values.get(1).filter(|value| value.is_scalar())?));
+                Some(bounds)
+            }
+            _ => None,
+        }
+    }
+
+    /// True if the key lies within.
+    pub(super) fn holds(&self, key: &[u8]) -> bool {
+        *key >= self.low[..] && self.high.as_deref().is_none_or(|high| key < high)
+    }
+
+    fn of_prefix(prefix: &Value) -> Bounds {
+        let mut key = Vec::new();
+        append_text_prefix(prefix, &mut key);
+        Bounds::starting_with(key)
+    }
+
+    // What is less, whatever shares the beginning of its key with `value`.
+    fn below(value: &Value) -> Bounds {
+        let key = key_of(value);
+        Bounds { low: vec![key[0]], high: Some(key) }
+    }
+
+    // What is greater.
+    fn above(value: &Value) -> Option<Bounds> {
+        let key = key_of(value);
+        Some(Bounds { low: successor(&key)?, high: successor(&key[..1]) })
+    }
+
     fn starting_with(key: Vec<u8>) -> Bounds {
         let high = successor(&key);
         Bounds { low: key, high }
@@ -84,6 +129,10 @@ impl Bounds {
         let high = successor(&key[..1]);
         Bounds { low: key, high }
     }
+}
+
+fn is_number(value: &Value) -> bool {
+    append_numeric_prefix(value, &mut Vec::new())
 }
 
 /// What the keys of a scalar and its equals begin with: numbers of different kinds share only their beginning.
@@ -126,4 +175,37 @@ impl Bounds {
     pub(super) fn range<'k>(&self, set: &'k KeySet) -> Range<'k> {
         set.range(Edge::Included(&self.low), self.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded))
     }
+}
+
+/// The stretch in which keys decide, made ready to be asked of many.
+pub(super) struct Sure<'b> {
+    bounds: &'b Bounds,
+    // The first bytes of both ends, as numbers.
+    low: u64,
+    high: u64,
+}
+
+impl<'b> Sure<'b> {
+    pub(super) fn new(bounds: &'b Bounds) -> Sure<'b> {
+        let high = bounds.high.as_deref().map_or(u64::MAX, head);
+        Sure { bounds, low: head(&bounds.low), high }
+    }
+
+    /// True if a key of an index, which ends with a slot, lies within and holds its whole value.
+    #[inline]
+    pub(super) fn holds(&self, key: &[u8]) -> bool {
+        let head = head(key);
+        // Most keys differ from both ends in their first bytes.
+        let is_within = self.low < head && head < self.high || self.bounds.holds(key);
+        is_within && !key_is_cut(&key[..key.len() - 4])
+    }
+}
+
+/// The first eight bytes, as many as there are, in the order of their bytes.
+#[inline]
+fn head(key: &[u8]) -> u64 {
+    if let Some(bytes) = key.first_chunk() {
+        return u64::from_be_bytes(*bytes);
+    }
+    key.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)) << (8 * (8 - key.len()) % 64)
 }

@@ -72,7 +72,8 @@ impl<'g> Domain<'g> {
         let home: Vec<Symbol> = home.into_iter().collect();
         let mut union = Union::new(&home, &self.table.homed, reach.live);
         union.add(&home, &self.table.past_homed, reach.other);
-        self.push(union, reach);
+        // Proxies are in these lists, so that the list of all instances says something still.
+        self.unions.push(union);
     }
 
     fn push(&mut self, mut union: Union<'g>, reach: Reach) {
@@ -86,6 +87,13 @@ impl<'g> Domain<'g> {
             self.unions.clear();
         }
         self.unions.push(union);
+    }
+
+    /// True if every live instance is in it, proxies aside.
+    pub(super) fn is_everything_live(&self) -> bool {
+        let [union] = &self.unions[..] else { return false };
+        let [set] = &union.sets[..] else { return false };
+        std::ptr::eq(*set, self.table.live_slots()) || set.len() == self.table.live_slots().len()
     }
 
     /// At most so many.

@@ -3,7 +3,7 @@
 use super::access::Places;
 use super::domain::Domain;
 use super::order::Key;
-use super::plan::Walk;
+use super::plan::{ValueWalk, Walk};
 use super::run::{Search, Steps};
 
 /// How a page was found.
@@ -77,8 +77,8 @@ pub(super) fn of_walk(walk: &Walk, places: &Places) -> String {
         Walk::Ids { is_descending } => {
             format!("walk all ids, {} first", if *is_descending { "greatest" } else { "smallest" })
         }
-        Walk::Run { property, .. } => format!("walk one value of {}, oldest first", names.name(*property)),
-        Walk::Values { property, bounds, is_descending, with_absent } => format!(
+        Walk::Run(run) => format!("walk one value of {}, oldest first", names.name(run.property)),
+        Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => format!(
             "walk {} values of {}, {} first{}",
             if bounds.is_narrow() { "a range of the" } else { "all" },
             names.name(*property),

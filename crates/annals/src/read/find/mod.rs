@@ -12,15 +12,18 @@ mod sort_key;
 mod bounds;
 mod trigram;
 mod access;
+mod ever;
 mod plan;
 mod ids;
 mod stamped;
 mod walk;
+mod skip;
 mod run;
 mod explain;
+mod page;
 
 use super::cursor;
 
 pub use explain::Explanation;
 pub(super) use order::Sorting;
-pub use run::Page;
+pub use page::Page;

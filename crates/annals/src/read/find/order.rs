@@ -1,8 +1,6 @@
 //! The total order of what is found: the keys of the search, then age. It does not depend on how things are found, so a
 //! page can be continued by another plan than the one that began.
 
-use std::fmt::Write;
-
 use super::bounds::Bounds;
 use super::subject::Subject;
 use super::test::Test;
@@ -15,6 +13,10 @@ use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
 /// Before the key of what has the field, and of what lacks it: the latter comes last in both directions.
 pub(super) const PRESENT: u8 = 1;
 pub(super) const ABSENT: u8 = 2;
+
+// What a key of an order is of, in its number.
+const PROPERTY: u8 = 1;
+const HEADER: u8 = 2;
 
 /// One key of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,32 +50,31 @@ pub(super) enum Shape {
 impl Sorting {
     /// The order of a search; of one that asks for none, the one that its conditions suggest, whatever the data.
     pub(super) fn of(snapshot: &Snapshot, find: &Find, test: &Test) -> Sorting {
-        let names = &snapshot.graph().names;
-        let mut sorts = find.order.clone();
-        if sorts.is_empty()
+        if find.order.is_empty()
             && let Some(property) = ranged_property(snapshot, test)
         {
-            let field = Field::Property(names.name(property).clone());
-            sorts.push(OrderBy { field, order: Order::Ascending });
+            let number = numbered(0, PROPERTY, snapshot.graph().names.name(property), false);
+            return Sorting { keys: vec![(Key::Property(Some(property)), false)], number };
         }
-        Sorting::by(snapshot, &sorts)
+        Sorting::by(snapshot, &find.order)
     }
 
     /// The order that these keys make.
     pub(super) fn by(snapshot: &Snapshot, order: &[OrderBy]) -> Sorting {
         let names = &snapshot.graph().names;
-        let mut text = String::new();
-        let mut keys = Vec::new();
+        let mut number = 0;
+        let mut keys = Vec::with_capacity(order.len());
         for sort in order {
-            let _ = write!(text, "{sort},");
-            let key = match &sort.field {
-                Field::Property(name) => Key::Property(names.find(name)),
-                Field::Header(header) => Key::Header(*header),
+            let is_descending = sort.order == Order::Descending;
+            let (key, what, name) = match &sort.field {
+                Field::Property(name) => (Key::Property(names.find(name)), PROPERTY, &**name),
+                Field::Header(header) => (Key::Header(*header), HEADER, header.name()),
                 Field::AnyText => continue,
             };
-            keys.push((key, sort.order == Order::Descending));
+            number = numbered(number, what, name, is_descending);
+            keys.push((key, is_descending));
         }
-        Sorting { keys, number: crc32c::crc32c(text.as_bytes()) }
+        Sorting { keys, number }
     }
 
     pub(super) fn shape(&self, snapshot: &Snapshot, table: &Table) -> Shape {
@@ -167,6 +168,12 @@ impl Sorting {
         }
         append_slot(slot, self.is_last_descending(), out);
     }
+}
+
+/// The number of an order with one more key. A name ends at its zero, which no name has.
+fn numbered(before: u32, what: u8, name: &str, is_descending: bool) -> u32 {
+    let number = crc32c::crc32c_append(before, name.as_bytes());
+    crc32c::crc32c_append(number, &[0, what, u8::from(is_descending)])
 }
 
 /// Appends the slot, with which every key ends.

@@ -1,65 +1,95 @@
 //! The ways to find a page, and which one is taken.
 
+use std::cell::OnceCell;
+
 use super::access::{Access, Places};
 use super::bounds::Bounds;
 use super::domain::Domain;
 use super::order::{Shape, Sorting};
 use super::test::Test;
+use crate::graph::key_set::Range;
 use crate::graph::symbols::Symbol;
+use crate::graph::table::slot_of_key;
+use crate::model::key_is_cut;
 use crate::search::Operator;
 
 /// So many candidates are gathered rather than walked to, whatever a page needs.
 const GATHERED_FEW: usize = 64;
 
 /// A way to find a page. Every one gives the same instances in the same order.
-pub(super) enum Plan<'t> {
+pub(super) enum Plan<'p, 's, 't> {
     /// Walks an index in the order of the search, and ends when the page is full.
-    Walk(Walk),
+    Walk(&'p Walk<'s>),
     /// Gathers all candidates, and sorts what fulfils the conditions.
-    Gather(Access<'t>),
+    Gather(&'p Access<'t>),
 }
 
 /// An index in the order of the search.
-#[derive(Clone, Debug)]
-pub(super) enum Walk {
+pub(super) enum Walk<'s> {
     /// The slots of the domain.
     Slots { is_descending: bool },
-    /// The values of a property within bounds; then, unless a condition asks for the property, what lacks it.
-    Values { property: Symbol, bounds: Bounds, is_descending: bool, with_absent: bool },
+    /// The values of a property.
+    Values(ValueWalk),
     /// What was created, or changed, in the order of these times.
     Stamps { is_updated: bool, is_descending: bool },
     /// All ids.
     Ids { is_descending: bool },
     /// The slots that hold one value, by age.
-    Run { property: Symbol, bounds: Bounds },
+    Run(Box<Run<'s>>),
+}
+
+/// The values of a property within bounds; then, unless a condition asks for the property, what lacks it.
+pub(super) struct ValueWalk {
+    pub(super) property: Symbol,
+    pub(super) bounds: Bounds,
+    pub(super) is_descending: bool,
+    pub(super) with_absent: bool,
+    /// Keys in here that hold their whole value fulfil some conditions: nobody has to ask.
+    pub(super) sure: Option<Bounds>,
+    /// Which of the conditions.
+    pub(super) decided: Vec<usize>,
+}
+
+/// One stretch of an index in which all keys hold one value.
+pub(super) struct Run<'s> {
+    pub(super) property: Symbol,
+    pub(super) bounds: Bounds,
+    pub(super) keys: Range<'s>,
+    /// The condition that everything in it fulfils.
+    pub(super) decided: Option<usize>,
 }
 
 /// All plans of a search.
-pub(super) struct Plans<'t> {
-    pub(super) walks: Vec<Walk>,
-    /// The last one is the domain, which always serves.
-    pub(super) accesses: Vec<Access<'t>>,
+pub(super) struct Plans<'p, 's, 't> {
+    places: &'p Places<'s>,
+    domain: &'p Domain<'s>,
+    test: &'t Test,
+    pub(super) walks: Vec<Walk<'s>>,
+    // Made when somebody asks: many searches need none.
+    accesses: OnceCell<Vec<Access<'t>>>,
 }
 
-impl<'t> Plans<'t> {
-    pub(super) fn of(places: &Places, domain: &Domain, sorting: &Sorting, test: &'t Test) -> Plans<'t> {
+impl<'p, 's, 't> Plans<'p, 's, 't> {
+    pub(super) fn of(
+        places: &'p Places<'s>,
+        domain: &'p Domain<'s>,
+        sorting: &Sorting,
+        test: &'t Test,
+    ) -> Plans<'p, 's, 't> {
         let shape = sorting.shape(places.snapshot, places.table);
-        let parts = match test {
-            Test::All(parts) => &parts[..],
-            one => std::slice::from_ref(one),
-        };
-        let mut walks = Vec::new();
+        let parts = test.parts();
+        let mut walks = Vec::with_capacity(2);
         match shape {
             // Proxies are in no index in another order.
             shape if places.proxies.is_some() && !matches!(shape, Shape::Slots { .. }) => {}
             Shape::Slots { is_descending } => {
                 if !is_descending && !places.with_past && places.proxies.is_none() {
-                    walks.extend(run(places, parts));
+                    walks.extend(run(places, parts).map(|run| Walk::Run(Box::new(run))));
                 }
                 walks.push(Walk::Slots { is_descending });
             }
             Shape::Values { property, is_descending } => {
-                walks.push(values(places, parts, property, is_descending));
+                walks.push(Walk::Values(values(places, parts, property, is_descending)));
             }
             Shape::Stamps { is_updated, is_descending } => {
                 walks.push(Walk::Stamps { is_updated, is_descending });
@@ -67,71 +97,103 @@ impl<'t> Plans<'t> {
             Shape::Ids { is_descending } => walks.push(Walk::Ids { is_descending }),
             Shape::Mixed => {}
         }
-        let mut accesses = Access::all(places, test);
-        let proxies = places.proxies.map_or(0, |slots| slots.len());
-        accesses.iter_mut().for_each(|access| access.len += proxies);
-        accesses.push(Access::domain(domain));
-        Plans { walks, accesses }
+        Plans { places, domain, test, walks, accesses: OnceCell::new() }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.walks.len() + self.accesses.len()
+    /// The last one is the domain, which always serves.
+    pub(super) fn accesses(&self) -> &[Access<'t>] {
+        self.accesses.get_or_init(|| {
+            let mut accesses = Access::all(self.places, self.test);
+            let proxies = self.places.proxies.map_or(0, |slots| slots.len());
+            accesses.iter_mut().for_each(|access| access.len += proxies);
+            accesses.push(Access::domain(self.domain));
+            accesses
+        })
     }
 
-    /// The plan with a number below [`Plans::len`].
-    pub(super) fn plan(&self, number: usize) -> Plan<'t> {
+    /// The plan with this number; `None` if there are fewer.
+    pub(super) fn plan(&self, number: usize) -> Option<Plan<'_, 's, 't>> {
         match self.walks.get(number) {
-            Some(walk) => Plan::Walk(walk.clone()),
-            None => Plan::Gather(self.accesses[number - self.walks.len()].clone()),
+            Some(walk) => Some(Plan::Walk(walk)),
+            None => self.accesses().get(number - self.walks.len()).map(Plan::Gather),
         }
     }
 
     /// The way with the fewest candidates to gather everything.
     pub(super) fn fewest(&self) -> &Access<'t> {
-        self.accesses.iter().min_by_key(|access| access.len).expect("the domain is always there")
+        self.accesses().iter().min_by_key(|access| access.len).expect("the domain is always there")
     }
 
-    /// The plan to begin with, and after how many candidates to go over to gathering. A walk that does not come upon
+    /// The plan to begin with, and the cost at which to go over to gathering. A walk that does not come upon
     /// enough in time is given up: what is searched for may stand at its end.
-    pub(super) fn choose(&self, needed: usize) -> (Plan<'t>, Option<usize>) {
-        let fewest = self.fewest();
-        let Some(walk) = self.walks.first() else { return (Plan::Gather(fewest.clone()), None) };
-        if let Walk::Run { .. } = walk {
-            return (Plan::Walk(walk.clone()), None);
+    pub(super) fn choose(&self, needed: usize) -> (Plan<'_, 's, 't>, Option<usize>) {
+        let Some(walk) = self.walks.first() else { return (Plan::Gather(self.fewest()), None) };
+        if self.has_hits_only(walk) {
+            return (Plan::Walk(walk), None);
         }
         let is_slots = matches!(walk, Walk::Slots { .. } | Walk::Stamps { .. });
-        if is_slots && self.accesses.len() == 1 {
-            return (Plan::Walk(walk.clone()), None);
+        if is_slots && self.accesses().len() == 1 {
+            return (Plan::Walk(walk), None);
         }
         let few = if is_slots { GATHERED_FEW + 4 * needed } else { GATHERED_FEW };
+        let fewest = self.fewest();
         if fewest.len <= few {
-            return (Plan::Gather(fewest.clone()), None);
+            return (Plan::Gather(fewest), None);
         }
-        (Plan::Walk(walk.clone()), Some((fewest.len / 2).max(2 * needed)))
+        let verified = (fewest.len / 2).max(2 * needed);
+        (Plan::Walk(walk), Some(verified.saturating_mul(self.places.verified_cost())))
+    }
+
+    /// True if a walk comes upon nothing, or hardly anything, that is not searched for.
+    fn has_hits_only(&self, walk: &Walk) -> bool {
+        match walk {
+            Walk::Run(_) => true,
+            Walk::Values(values) => {
+                !self.places.with_past
+                    && values.decided.len() == self.test.parts().len()
+                    && self.domain.is_everything_live()
+            }
+            _ => false,
+        }
     }
 }
 
 // A value that all who hold it hold in the same form stands in one stretch of the index, by age.
-fn run(places: &Places, parts: &[Test]) -> Option<Walk> {
-    parts.iter().find_map(|part| {
+fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
+    let table = places.table;
+    parts.iter().enumerate().find_map(|(number, part)| {
         let Test::Property(Some(property), test) = part else { return None };
         let is_usable = test.operator == Operator::Equal
             && !places.snapshot.graph().types.unindexed.contains(property)
-            && !places.table.is_multi_valued(*property);
+            && !table.is_multi_valued(*property);
         let bounds = Bounds::of(test).filter(|_| is_usable)?.pop()?;
-        let set = places.table.values.get(property.index())?;
-        let mut keys = bounds.range(set);
-        let first = keys.next()?;
-        let last = keys.next_back().unwrap_or(first);
-        let value = |key: &'_ [u8]| key.len().checked_sub(4).map(|end| key[..end].to_vec());
-        (value(first) == value(last)).then_some(Walk::Run { property: *property, bounds })
+        let keys = bounds.range(table.values.get(property.index())?);
+        let mut ends = keys.clone();
+        let first = ends.next()?;
+        let last = ends.next_back().unwrap_or(first);
+        let value = |key: &'s [u8]| key.len().checked_sub(4).map(|end| &key[..end]);
+        if value(first) != value(last) {
+            return None;
+        }
+        // What one has, all have, unless only the beginning is known.
+        let is_decided = value(first).is_some_and(|value| !key_is_cut(value))
+            && !table.spill.is_used()
+            && test.holds(table.value(slot_of_key(first), *property).as_ref());
+        Some(Run { property: *property, bounds, keys, decided: is_decided.then_some(number) })
     })
 }
 
-fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool) -> Walk {
-    let mut bounds = Bounds::default();
-    let mut with_absent = true;
-    for part in parts {
+fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool) -> ValueWalk {
+    let mut walk = ValueWalk {
+        property,
+        bounds: Bounds::default(),
+        is_descending,
+        with_absent: true,
+        sure: None,
+        decided: Vec::new(),
+    };
+    let is_single = !places.table.is_multi_valued(property);
+    for (number, part) in parts.iter().enumerate() {
         let Test::Property(Some(name), test) = part else { continue };
         if *name != property {
             continue;
@@ -139,12 +201,16 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
         let stretches = Bounds::of(test);
         // Lists and maps are not in the index, but fulfil such conditions.
         let is_of_index = stretches.is_some() || test.is_of_text();
-        with_absent &= !is_of_index;
+        walk.with_absent &= !is_of_index;
         if let Some([own]) = stretches.as_deref()
-            && !places.table.is_multi_valued(property)
+            && is_single
         {
-            bounds.intersect(own);
+            walk.bounds.intersect(own);
+            if let Some(sure) = Bounds::surely(test) {
+                walk.sure.get_or_insert_with(|| walk.bounds.clone()).intersect(&sure);
+                walk.decided.push(number);
+            }
         }
     }
-    Walk::Values { property, bounds, is_descending, with_absent }
+    walk
 }

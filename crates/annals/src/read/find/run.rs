@@ -3,31 +3,27 @@
 use std::collections::BinaryHeap;
 
 use super::access::{Access, Places};
+use super::bounds::Sure;
 use super::domain::{Domain, Reach};
+use super::ever::Ever;
 use super::order::Sorting;
 use super::plan::{Plan, Plans, Walk};
 use super::resolve;
+use super::skip::Skip;
 use super::subject::Subject;
 use super::test::{Bound, Test};
 use super::walk::{Place, Walker, sort_key};
 use super::{cursor, explain};
 use crate::Result;
+use crate::graph::row::Row;
+use crate::graph::table::slot_of_key;
 use crate::model::{Status, TypeKind};
-use crate::read::instance::{Entity, Held, Relationship};
+use crate::read::instance::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
 
 /// Pages of more instances make room as they find them.
 const ITEMS_RESERVED_MAX: usize = 1_000;
-
-/// A page of what was found.
-#[derive(Debug)]
-pub struct Page<T> {
-    /// The found, in order.
-    pub items: Vec<T>,
-    /// Where the next page starts; `None` on the last page.
-    pub next: Option<String>,
-}
 
 /// An instance that was found, and its place in the order.
 struct Found {
@@ -36,13 +32,38 @@ struct Found {
     held: Held,
 }
 
+/// The instances of a page.
+pub(super) struct Hits {
+    pub(super) items: Vec<(u32, Held)>,
+    /// The place of the last one, if there are more.
+    pub(super) last: Option<Vec<u8>>,
+}
+
+/// What is asked of candidates.
+struct Asked<'a, 's> {
+    all: Vec<&'a Test>,
+    /// The same of everything they ever were, for searches that look at more than the present.
+    ever: Ever<'a>,
+    places: &'a Places<'s>,
+}
+
 /// What happened on the way to a page.
 #[derive(Default)]
 pub(super) struct Steps {
+    /// True if somebody asks which plans there were.
+    pub(super) is_told: bool,
     pub(super) plans: Vec<String>,
     pub(super) candidates: usize,
     pub(super) verified: usize,
     pub(super) found: usize,
+}
+
+impl Steps {
+    fn tell(&mut self, plan: impl FnOnce() -> String) {
+        if self.is_told {
+            self.plans.push(plan());
+        }
+    }
 }
 
 /// A search with everything looked up.
@@ -87,7 +108,7 @@ impl<'s, 'f> Search<'s, 'f> {
     }
 
     /// Where candidates come from, and what is still to be asked of them.
-    fn split(mut self) -> (Domain<'s>, Search<'s, 'f>) {
+    pub(super) fn split(mut self) -> (Domain<'s>, Search<'s, 'f>) {
         let table = self.snapshot.graph().table(self.kind);
         let mut domain = Domain::all(table, self.reach);
         if let Some(types) = &self.types {
@@ -130,27 +151,75 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    /// The version of a candidate that the snapshot sees, if it is one of those searched for.
-    #[inline]
-    fn admit(&self, slot: u32, steps: &mut Steps) -> Result<Option<Held>> {
-        steps.verified += 1;
-        let with_deleted = self.find.deleted != Deleted::Without;
-        let Some(held) = self.snapshot.seen(self.kind, slot, with_deleted)? else { return Ok(None) };
-        if self.reach.other && !self.reach.proxies && self.snapshot.is_proxy(self.kind, slot) {
-            return Ok(None);
-        }
-        let subject = self.subject(slot, &held);
-        if self.find.deleted == Deleted::Only && self.is_live(slot, &held) {
-            return Ok(None);
-        }
-        Ok(self.test.holds(self.snapshot, &self.bound, subject)?.then_some(held))
+    fn asked<'a>(&'a self, places: &'a Places<'s>) -> Asked<'a, 's> {
+        let ever = if self.reach.is_exact() { Ever::Unknown } else { Ever::of(places, &self.test) };
+        Asked { all: self.test.parts().iter().collect(), ever, places }
     }
 
-    fn is_live(&self, slot: u32, held: &Held) -> bool {
-        match held {
-            Held::InForce => self.snapshot.graph().table(self.kind).is_live(slot),
-            Held::Read(instance) => instance.status != Status::Deleted,
+    /// The version of a candidate of the domain that the snapshot sees, if it is one of those searched for: if it
+    /// fulfils what is `asked`.
+    #[inline]
+    fn admit(
+        &self,
+        slot: u32,
+        asked: &Asked<'_, 's>,
+        tests: &[&Test],
+        steps: &mut Steps,
+    ) -> Result<Option<Held>> {
+        if !self.reach.is_exact() {
+            return self.admit_of_any_time(slot, asked, tests, steps);
         }
+        // The domain has live ones only.
+        let held = self.snapshot.in_force(self.kind, slot)?;
+        let is_admitted = tests.is_empty() || self.holds(slot, &held, tests, steps)?;
+        Ok(is_admitted.then_some(held))
+    }
+
+    fn holds(&self, slot: u32, held: &Held, tests: &[&Test], steps: &mut Steps) -> Result<bool> {
+        steps.verified += 1;
+        let subject = self.subject(slot, held);
+        for test in tests {
+            if !test.holds(self.snapshot, &self.bound, subject)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn admit_of_any_time(
+        &self,
+        slot: u32,
+        asked: &Asked<'_, 's>,
+        tests: &[&Test],
+        steps: &mut Steps,
+    ) -> Result<Option<Held>> {
+        let table = asked.places.table;
+        let Some(in_force) = table.row(slot).map(Row::in_force) else { return Ok(None) };
+        let view = self.snapshot.view();
+        let seen = view.map_or(Some(in_force), |view| table.version_in(slot, view));
+        let Some(version) = seen else { return Ok(None) };
+        let is_deleted = version.status == Status::Deleted;
+        let is_wanted = match self.find.deleted {
+            Deleted::Without => !is_deleted,
+            Deleted::With => true,
+            Deleted::Only => is_deleted,
+        };
+        if !is_wanted {
+            return Ok(None);
+        }
+        let is_proxy = match view {
+            None => table.proxies.contains(slot),
+            Some(_) => self.snapshot.graph().headers.get(version.header).is_proxy,
+        };
+        if is_proxy && !self.reach.proxies {
+            return Ok(None);
+        }
+        // Reading a version costs more than a look at all values that there ever were.
+        if version.version != in_force.version && !asked.ever.may_hold(asked.places, slot, version) {
+            return Ok(None);
+        }
+        let held = self.snapshot.content(self.kind, slot, version)?;
+        Ok(self.holds(slot, &held, tests, steps)?.then_some(held))
     }
 
     fn subject<'h>(&'h self, slot: u32, held: &'h Held) -> Subject<'h> {
@@ -164,107 +233,165 @@ impl<'s, 'f> Search<'s, 'f> {
         self.sorting.write_key(self.snapshot, self.kind, slot, self.subject(slot, held), key);
     }
 
-    /// The instances of a page and one more, if there is one, by the plan with this number, or by the best.
+    /// The instances of a page, by the plan with this number, or by the best.
     ///
     /// Shape: `None` if there is no such plan.
-    fn run(
+    pub(super) fn run(
         &self,
         domain: &Domain<'s>,
         forced: Option<usize>,
         steps: &mut Steps,
-    ) -> Result<Option<Vec<Found>>> {
+    ) -> Result<Option<Hits>> {
         let places = self.places();
         let after =
             self.find.after.as_deref().map(|text| cursor::decode(self.sorting.number, text)).transpose()?;
         let after = after.as_deref();
         let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
         let plans = Plans::of(&places, domain, &self.sorting, &self.test);
-        let (plan, budget) = match forced {
-            Some(number) if number >= plans.len() => return Ok(None),
-            Some(number) => (plans.plan(number), None),
+        let (plan, budget) = match forced.map(|number| plans.plan(number)) {
+            Some(None) => return Ok(None),
+            Some(Some(plan)) => (plan, None),
             None => plans.choose(needed),
         };
         match plan {
-            Plan::Gather(access) => self.gather(&access, &places, domain, after, steps).map(Some),
+            Plan::Gather(access) => self.gather(access, &places, domain, after, steps).map(Some),
             Plan::Walk(walk) => {
-                if let Some(found) = self.walk(&walk, &places, domain, after, budget, steps)? {
-                    return Ok(Some(found));
+                if let Some(hits) = self.walk(walk, &places, domain, after, budget, steps)? {
+                    return Ok(Some(hits));
                 }
                 self.gather(plans.fewest(), &places, domain, after, steps).map(Some)
             }
         }
     }
 
-    /// Walks; `None` if the budget of candidates is used up before the page is full.
+    /// Walks; `None` if it costs more than the budget before the page is full.
     fn walk(
         &self,
-        walk: &Walk,
+        walk: &Walk<'s>,
         places: &Places<'s>,
         domain: &Domain<'s>,
         after: Option<&[u8]>,
         budget: Option<usize>,
         steps: &mut Steps,
-    ) -> Result<Option<Vec<Found>>> {
-        steps.plans.push(explain::of_walk(walk, places));
-        let mut found = Vec::with_capacity(self.find.limit.min(ITEMS_RESERVED_MAX));
+    ) -> Result<Option<Hits>> {
+        steps.tell(|| explain::of_walk(walk, places));
+        let is_exact = self.reach.is_exact();
+        let asked = self.asked(places);
         let mut offset = self.find.offset;
         let mut walker = Walker::start(walk, places.table, domain, places.with_past, after);
-        if self.test.is_everything() && self.reach.is_exact() {
+        if asked.all.is_empty() && is_exact {
             offset -= walker.skip_slots(offset);
         }
-        let (checks_key, checks_domain, is_descending) = match walk {
-            Walk::Slots { .. } => (false, false, false),
-            Walk::Ids { .. } => (false, true, false),
-            Walk::Stamps { is_descending, .. } => (self.reach.other, true, *is_descending),
-            Walk::Run { .. } => (false, true, false),
-            Walk::Values { property, is_descending, .. } => {
-                (self.reach.other || places.table.is_multi_valued(*property), true, *is_descending)
-            }
+        let (values, is_descending) = match walk {
+            Walk::Values(values) => (Some(values), values.is_descending),
+            Walk::Stamps { is_descending, .. } => (None, *is_descending),
+            _ => (None, false),
         };
-        let is_of_values = matches!(walk, Walk::Values { .. } | Walk::Stamps { .. });
-        let (mut key, mut expected) = (Vec::new(), Vec::new());
-        let mut candidates = 0;
+        // The index may hold more than what this view sees, and one instance at several places.
+        let checks_place = match walk {
+            Walk::Values(values) => !is_exact || places.table.is_multi_valued(values.property),
+            Walk::Stamps { .. } => !is_exact,
+            _ => false,
+        };
+        let is_along_values = matches!(walk, Walk::Values(_) | Walk::Run(_));
+        let mut skip = Skip::new();
+        let checks_absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
+        let checks_domain = match walk {
+            Walk::Slots { .. } => false,
+            Walk::Values(_) | Walk::Run(_) => !(is_exact && domain.is_everything_live()),
+            Walk::Stamps { .. } | Walk::Ids { .. } => true,
+        };
+        let (undecided, sure) = match walk {
+            Walk::Values(values) if !checks_place => {
+                (without(&asked.all, &values.decided), values.sure.as_ref().map(Sure::new))
+            }
+            Walk::Run(run) => (without(&asked.all, run.decided.as_slice()), Some(Sure::new(&run.bounds))),
+            _ => (Vec::new(), None),
+        };
+        let mut hits =
+            Hits { items: Vec::with_capacity(self.find.limit.min(ITEMS_RESERVED_MAX)), last: None };
+        let mut last_place = None;
+        // What only has to be listed is listed without a look at anything. The last one is left for its place.
+        let is_listed = is_along_values
+            && is_exact
+            && !checks_place
+            && !checks_domain
+            && !places.table.spill.is_used()
+            && undecided.is_empty()
+            && (sure.is_some() || asked.all.is_empty())
+            && offset == 0;
+        if is_listed {
+            while hits.items.len() + 1 < self.find.limit
+                && let Some(key) = walker.next_sure(sure.as_ref())
+            {
+                self.bound.visit(self.snapshot)?;
+                steps.candidates += 1;
+                hits.items.push((slot_of_key(key), Held::InForce));
+            }
+        }
+        let verified_cost = places.verified_cost();
+        let mut cost = 0;
         while let Some(candidate) = walker.next() {
             self.bound.visit(self.snapshot)?;
             steps.candidates += 1;
-            candidates += 1;
-            if budget.is_some_and(|budget| candidates > budget) {
+            if budget.is_some_and(|budget| cost > budget) {
                 return Ok(None);
             }
             let slot = candidate.slot;
             if checks_domain && !domain.contains(slot) {
+                cost += 1;
+                if is_along_values {
+                    skip.miss(&candidate, &mut walker, domain);
+                }
                 continue;
             }
-            let Some(held) = self.admit(slot, steps)? else { continue };
-            if is_of_values && (checks_key || matches!(candidate.key, Place::Absent)) {
-                // The index holds more than what this view sees, and one instance at several places.
-                self.write_key(slot, &held, &mut key);
-                match &candidate.key {
-                    Place::Key(index_key) => sort_key(index_key, is_descending, &mut expected),
-                    Place::Absent => super::order::absent_key(slot, is_descending, &mut expected),
-                }
-                if key != expected {
-                    continue;
-                }
+            skip.hit();
+            cost += verified_cost;
+            let tests = match (&candidate.key, &sure) {
+                (Place::Key(key), Some(sure)) if sure.holds(key) => &undecided,
+                _ => &asked.all,
+            };
+            let Some(held) = self.admit(slot, &asked, tests, steps)? else { continue };
+            let is_absent = matches!(candidate.key, Place::Absent);
+            if (checks_place || checks_absence && is_absent)
+                && !self.stands_at(slot, &held, &candidate.key, is_descending)
+            {
+                continue;
             }
             if offset > 0 {
                 offset -= 1;
                 continue;
             }
-            let is_last = found.len() == self.find.limit;
-            found.push(Found { key: Vec::new(), slot, held });
-            if is_last {
+            if hits.items.len() == self.find.limit {
+                hits.last = last_place;
                 break;
             }
+            hits.items.push((slot, held));
+            if hits.items.len() == self.find.limit {
+                // The cursor is the place of the last one.
+                let mut place = Vec::new();
+                match (&candidate.key, values) {
+                    (Place::Key(key), Some(_)) => sort_key(key, is_descending, &mut place),
+                    _ => {
+                        let (slot, held) = &hits.items[self.find.limit - 1];
+                        self.write_key(*slot, held, &mut place);
+                    }
+                }
+                last_place = Some(place);
+            }
         }
-        if found.len() > self.find.limit {
-            // Only one key is asked for: that of the last on the page.
-            let last = &mut found[self.find.limit - 1];
-            let mut key = Vec::new();
-            self.write_key(last.slot, &last.held, &mut key);
-            last.key = key;
+        Ok(Some(hits))
+    }
+
+    /// True if a walk came upon the instance at its place in the order.
+    fn stands_at(&self, slot: u32, held: &Held, place: &Place, is_descending: bool) -> bool {
+        let (mut key, mut expected) = (Vec::new(), Vec::new());
+        self.write_key(slot, held, &mut key);
+        match place {
+            Place::Key(index_key) => sort_key(index_key, is_descending, &mut expected),
+            Place::Absent => super::order::absent_key(slot, is_descending, &mut expected),
         }
-        Ok(Some(found))
+        key == expected
     }
 
     fn gather(
@@ -274,27 +401,35 @@ impl<'s, 'f> Search<'s, 'f> {
         domain: &Domain<'s>,
         after: Option<&[u8]>,
         steps: &mut Steps,
-    ) -> Result<Vec<Found>> {
-        steps.plans.push(format!("gather {}", access.describe(places)));
+    ) -> Result<Hits> {
+        steps.tell(|| format!("gather {}", access.describe(places)));
         let slots = access.gather(places, domain, &self.bound)?;
         steps.candidates += slots.len();
+        let asked = self.asked(places);
         let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
         let mut first: BinaryHeap<Found> = BinaryHeap::new();
         let mut key = Vec::new();
         let is_by_age = self.sorting.keys.is_empty();
         let is_present = self.snapshot.view().is_none();
+        // With one header nothing ever had another id.
+        let is_by_id = self.sorting.is_by_id() && self.snapshot.graph().headers.len() == 1;
         for slot in slots {
-            if is_present && !places.table.has_spilled(slot) {
+            let is_known = is_by_id || is_present && !places.table.has_spilled(slot);
+            if is_by_id {
+                self.sorting.write_id_key(places.table.id(slot), slot, &mut key);
+            } else if is_known {
                 // The place in the order is known before anything is asked.
                 self.write_key(slot, &Held::InForce, &mut key);
+            }
+            if is_known && !self.is_wanted(&key, after, &first, needed) {
+                continue;
+            }
+            let Some(held) = self.admit(slot, &asked, &asked.all, steps)? else { continue };
+            if !is_known {
+                self.write_key(slot, &held, &mut key);
                 if !self.is_wanted(&key, after, &first, needed) {
                     continue;
                 }
-            }
-            let Some(held) = self.admit(slot, steps)? else { continue };
-            self.write_key(slot, &held, &mut key);
-            if !self.is_wanted(&key, after, &first, needed) {
-                continue;
             }
             first.push(Found { key: key.clone(), slot, held });
             if first.len() > needed {
@@ -307,7 +442,10 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         let mut found = first.into_sorted_vec();
         found.drain(..self.find.offset.min(found.len()));
-        Ok(found)
+        let has_more = found.len() > self.find.limit;
+        found.truncate(self.find.limit);
+        let last = found.last_mut().filter(|_| has_more).map(|last| std::mem::take(&mut last.key));
+        Ok(Hits { items: found.into_iter().map(|found| (found.slot, found.held)).collect(), last })
     }
 
     // True if a place lies behind the page before, and not behind what is known to fill the page.
@@ -316,20 +454,27 @@ impl<'s, 'f> Search<'s, 'f> {
             && (first.len() < needed || first.peek().is_none_or(|last| *key < last.key[..]))
     }
 
-    fn count(&self, domain: &Domain<'s>, steps: &mut Steps) -> Result<u64> {
-        if self.test.is_everything() && self.reach.is_exact() {
+    pub(super) fn count(&self, domain: &Domain<'s>, steps: &mut Steps) -> Result<u64> {
+        let places = self.places();
+        let asked = self.asked(&places);
+        if asked.all.is_empty() && self.reach.is_exact() {
             return Ok(domain.count() as u64);
         }
-        let places = self.places();
         let plans = Plans::of(&places, domain, &self.sorting, &self.test);
         let slots = plans.fewest().gather(&places, domain, &self.bound)?;
         steps.candidates += slots.len();
         let mut count = 0;
         for slot in slots {
-            count += u64::from(self.admit(slot, steps)?.is_some());
+            count += u64::from(self.admit(slot, &asked, &asked.all, steps)?.is_some());
         }
         Ok(count)
     }
+}
+
+/// All but those at some places.
+fn without<'t>(tests: &[&'t Test], places: &[usize]) -> Vec<&'t Test> {
+    let kept = tests.iter().enumerate().filter(|(place, _)| !places.contains(place));
+    kept.map(|(_, test)| *test).collect()
 }
 
 impl Ord for Found {
@@ -351,123 +496,3 @@ impl PartialEq for Found {
 }
 
 impl Eq for Found {}
-
-impl Snapshot {
-    /// One page of the entities that a search finds.
-    ///
-    /// ```
-    /// use annals::{Find, NewEntity, Repository};
-    /// let repository = Repository::in_memory();
-    /// repository.transact(|t| {
-    ///     (1..=5).try_for_each(|size| t.create_entity(NewEntity::new("package").property("size", size)).map(drop))
-    /// })?;
-    /// let snapshot = repository.snapshot();
-    /// let mut find = Find::parse("package where size > 1 order by size desc limit 3")?;
-    /// let first = snapshot.find_entities(&find)?;
-    /// find.after = first.next;
-    /// let second = snapshot.find_entities(&find)?;
-    /// assert_eq!((first.items.len(), second.items.len(), second.next), (3, 1, None));
-    /// # Ok::<(), annals::Error>(())
-    /// ```
-    ///
-    /// Errors: `InvalidPage` for a foreign cursor or a limit of 0 or over 100,000; `InvalidExpression` for what cannot be
-    /// compared; `NotFound` for a type that is neither declared, where types are, nor used; `TooLarge` over a bound.
-    pub fn find_entities(&self, find: &Find) -> Result<Page<Entity<'_>>> {
-        self.find(TypeKind::Entity, find, |slot, held| Entity { snapshot: self, slot, held })
-    }
-
-    /// One page of the relationships that a search finds. Errors: as [`Snapshot::find_entities`].
-    pub fn find_relationships(&self, find: &Find) -> Result<Page<Relationship<'_>>> {
-        self.find(TypeKind::Relationship, find, |slot, held| Relationship { snapshot: self, slot, held })
-    }
-
-    fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T) -> Result<Page<T>> {
-        let page = self.find_by_plan(kind, find, None, make)?;
-        Ok(page.expect("the best plan is always there"))
-    }
-
-    /// The same by the plan with this number: for tests, which compare all plans. `None` if there is no such plan.
-    #[doc(hidden)]
-    pub fn find_ids_by_plan(
-        &self,
-        kind: TypeKind,
-        find: &Find,
-        plan: usize,
-    ) -> Result<Option<Page<crate::model::Id>>> {
-        self.find_by_plan(kind, find, Some(plan), |slot, held| match held {
-            Held::InForce => self.graph().table(kind).id(slot).clone(),
-            Held::Read(instance) => self.graph().id_in(kind, slot, instance.header).clone(),
-        })
-    }
-
-    fn find_by_plan<T>(
-        &self,
-        kind: TypeKind,
-        find: &Find,
-        plan: Option<usize>,
-        make: impl Fn(u32, Held) -> T,
-    ) -> Result<Option<Page<T>>> {
-        let (domain, search) = Search::new(self, kind, find)?.split();
-        let Some(mut found) = search.run(&domain, plan, &mut Steps::default())? else { return Ok(None) };
-        let has_more = found.len() > find.limit;
-        found.truncate(find.limit);
-        let last = found.last().filter(|_| has_more);
-        let next = last.map(|last| cursor::encode(search.sorting.number, &last.key));
-        Ok(Some(Page { items: found.into_iter().map(|found| make(found.slot, found.held)).collect(), next }))
-    }
-
-    /// How many entities a search finds, whatever its page.
-    ///
-    /// ```
-    /// use annals::{Find, NewEntity, Operator, Repository};
-    /// let repository = Repository::in_memory();
-    /// repository.transact(|t| t.create_entity(NewEntity::new("package").property("size", 3)))?;
-    /// let small = Find::of("package").matching("size", Operator::Less, 5);
-    /// assert_eq!(repository.snapshot().count_entities(&small)?, 1);
-    /// # Ok::<(), annals::Error>(())
-    /// ```
-    ///
-    /// Units: entities. Errors: as [`Snapshot::find_entities`].
-    pub fn count_entities(&self, find: &Find) -> Result<u64> {
-        self.count_found(TypeKind::Entity, find)
-    }
-
-    /// How many relationships a search finds. Errors: as [`Snapshot::find_entities`].
-    pub fn count_relationships(&self, find: &Find) -> Result<u64> {
-        self.count_found(TypeKind::Relationship, find)
-    }
-
-    fn count_found(&self, kind: TypeKind, find: &Find) -> Result<u64> {
-        let (domain, search) = Search::new(self, kind, find)?.split();
-        search.count(&domain, &mut Steps::default())
-    }
-
-    /// Finds a page of entities and tells how.
-    ///
-    /// ```
-    /// use annals::{Find, NewEntity, Repository};
-    /// let repository = Repository::in_memory();
-    /// repository.transact(|t| t.create_entity(NewEntity::new("package").property("size", 3)))?;
-    /// let told = repository.snapshot().explain_entities(&Find::parse("package where size < 5")?)?;
-    /// assert_eq!((told.found, told.order.as_str()), (1, "size, then age"));
-    /// # Ok::<(), annals::Error>(())
-    /// ```
-    ///
-    /// Errors: as [`Snapshot::find_entities`].
-    pub fn explain_entities(&self, find: &Find) -> Result<explain::Explanation> {
-        self.explain(TypeKind::Entity, find)
-    }
-
-    /// Finds a page of relationships and tells how. Errors: as [`Snapshot::find_entities`].
-    pub fn explain_relationships(&self, find: &Find) -> Result<explain::Explanation> {
-        self.explain(TypeKind::Relationship, find)
-    }
-
-    fn explain(&self, kind: TypeKind, find: &Find) -> Result<explain::Explanation> {
-        let (domain, search) = Search::new(self, kind, find)?.split();
-        let mut steps = Steps::default();
-        let found = search.run(&domain, None, &mut steps)?.unwrap_or_default();
-        steps.found = found.len().min(find.limit);
-        Ok(explain::Explanation::new(&search, &domain, steps))
-    }
-}

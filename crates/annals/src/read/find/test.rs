@@ -87,9 +87,12 @@ impl Bound {
 }
 
 impl Test {
-    /// True if nothing is asked.
-    pub(super) fn is_everything(&self) -> bool {
-        matches!(self, Test::All(parts) if parts.is_empty())
+    /// What must hold, each by itself.
+    pub(super) fn parts(&self) -> &[Test] {
+        match self {
+            Test::All(parts) => parts,
+            one => std::slice::from_ref(one),
+        }
     }
 
     /// True if the subject fulfils it.

@@ -1,14 +1,13 @@
 //! Walks indexes in the order of a search.
 
 use std::borrow::Cow;
-use std::iter::Peekable;
 use std::ops::Bound as Edge;
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Sure};
 use super::domain::{Domain, Slots};
 use super::ids::Ids;
 use super::order::{ABSENT, PRESENT, append_slot, slot_of};
-use super::plan::Walk;
+use super::plan::{Run, ValueWalk, Walk};
 use super::stamped::Stamped;
 use crate::graph::key_set::{KeySet, Range};
 use crate::graph::table::{Table, slot_of_key};
@@ -17,7 +16,7 @@ use crate::graph::table::{Table, slot_of_key};
 pub(super) enum Walker<'d, 'g> {
     Slots(Slots<'d, 'g>),
     Values(Box<Values<'d, 'g>>),
-    Run(Range<'g>),
+    Run { keys: Range<'g>, set: &'g KeySet, bounds: Bounds },
     Stamps(Box<Stamped<'d, 'g>>),
     Ids(Ids<'g>),
 }
@@ -48,30 +47,43 @@ impl<'g> Candidate<'g> {
 
 /// The keys of a set of the present and of one of the past in one order, each once; then the slots.
 pub(super) struct Values<'d, 'g> {
-    current: Option<Peekable<Directed<'g>>>,
-    past: Option<Peekable<Directed<'g>>>,
+    current: Option<Directed<'g>>,
+    past: Option<Directed<'g>>,
     is_descending: bool,
+    bounds: Bounds,
     absent: Option<Slots<'d, 'g>>,
 }
 
 struct Directed<'g> {
+    set: &'g KeySet,
     range: Range<'g>,
     is_descending: bool,
+    peeked: Option<&'g [u8]>,
 }
 
-impl<'g> Iterator for Directed<'g> {
-    type Item = &'g [u8];
+impl<'g> Directed<'g> {
+    fn new(set: &'g KeySet, range: Range<'g>, is_descending: bool) -> Directed<'g> {
+        Directed { set, range, is_descending, peeked: None }
+    }
 
     #[inline]
     fn next(&mut self) -> Option<&'g [u8]> {
+        if self.peeked.is_some() {
+            return self.peeked.take();
+        }
         if self.is_descending { self.range.next_back() } else { self.range.next() }
+    }
+
+    fn peek(&mut self) -> Option<&'g [u8]> {
+        self.peeked = self.next();
+        self.peeked
     }
 }
 
 impl<'d, 'g> Walker<'d, 'g> {
     /// Starts behind the key of a cursor.
     pub(super) fn start(
-        walk: &Walk,
+        walk: &Walk<'g>,
         table: &'g Table,
         domain: &'d Domain<'g>,
         with_past: bool,
@@ -82,15 +94,9 @@ impl<'d, 'g> Walker<'d, 'g> {
                 let after = after.map(|key| slot_of(key, *is_descending));
                 Walker::Slots(domain.slots(after, *is_descending))
             }
-            Walk::Run { property, bounds } => {
-                let set = table.values.get(property.index()).expect("it was looked into for the plan");
-                let mut bounds = bounds.clone();
-                if let (Some(after), Some(first)) = (after, bounds.range(set).next()) {
-                    let mut low = first[..first.len() - 4].to_vec();
-                    low.extend_from_slice(&slot_of(after, false).saturating_add(1).to_be_bytes());
-                    bounds.low = low;
-                }
-                Walker::Run(bounds.range(set))
+            Walk::Run(run) => {
+                let set = table.values.get(run.property.index()).expect("it was looked into for the plan");
+                Walker::Run { keys: keys_after(run, set, after), set, bounds: run.bounds.clone() }
             }
             Walk::Stamps { is_updated, is_descending } => Walker::Stamps(Box::new(Stamped::start(
                 table,
@@ -101,20 +107,21 @@ impl<'d, 'g> Walker<'d, 'g> {
                 after,
             ))),
             Walk::Ids { is_descending } => Walker::Ids(Ids::start(table, *is_descending, after)),
-            Walk::Values { property, bounds, is_descending, with_absent } => {
+            Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
                 let absent_after = after.filter(|_| is_behind_values).map(|key| slot_of(key, *is_descending));
                 let set = |sets: Option<&'g KeySet>| {
                     let set = sets.filter(|_| !is_behind_values)?;
                     let after = after.map(|key| index_key(key, *is_descending));
                     let range = range(set, bounds, after.as_deref(), *is_descending);
-                    Some(Directed { range, is_descending: *is_descending }.peekable())
+                    Some(Directed::new(set, range, *is_descending))
                 };
                 let past = table.past_values.get(property.index()).filter(|_| with_past);
                 Walker::Values(Box::new(Values {
                     current: set(table.values.get(property.index())),
                     past: set(past),
                     is_descending: *is_descending,
+                    bounds: bounds.clone(),
                     absent: with_absent.then(|| domain.slots(absent_after, *is_descending)),
                 }))
             }
@@ -125,13 +132,48 @@ impl<'d, 'g> Walker<'d, 'g> {
     pub(super) fn next(&mut self) -> Option<Candidate<'g>> {
         match self {
             Walker::Slots(slots) => slots.next().map(Candidate::absent),
-            Walker::Run(keys) => keys.next().map(Candidate::at),
+            Walker::Run { keys, .. } => keys.next().map(Candidate::at),
             Walker::Stamps(stamped) => stamped.next(),
             Walker::Ids(ids) => ids.next().map(Candidate::absent),
             Walker::Values(values) => match values.next_key() {
                 Some(key) => Some(Candidate::at(key)),
                 None => values.absent.as_mut()?.next().map(Candidate::absent),
             },
+        }
+    }
+
+    /// The next key, if it is one of the present that decides: `sure` says which do, all without it. Nothing happens if
+    /// there is none.
+    #[inline]
+    pub(super) fn next_sure(&mut self, sure: Option<&Sure>) -> Option<&'g [u8]> {
+        let keys = match self {
+            Walker::Run { keys, .. } => return keys.next(),
+            Walker::Values(values) if values.past.is_none() => values.current.as_mut()?,
+            _ => return None,
+        };
+        let key = keys.next()?;
+        if sure.is_none_or(|sure| sure.holds(key)) {
+            return Some(key);
+        }
+        keys.peeked = Some(key);
+        None
+    }
+
+    /// True if greater keys, or younger instances, come first.
+    pub(super) fn is_descending(&self) -> bool {
+        matches!(self, Walker::Values(values) if values.is_descending)
+    }
+
+    /// Goes on at a key of the index that lies before it and within its bounds, or at what follows that. Only walks
+    /// along values do.
+    pub(super) fn move_to(&mut self, key: &[u8]) {
+        match self {
+            Walker::Run { keys, set, bounds } => {
+                let high = bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded);
+                *keys = set.range(Edge::Included(key), high);
+            }
+            Walker::Values(values) => values.move_to(key),
+            _ => {}
         }
     }
 
@@ -142,6 +184,13 @@ impl<'d, 'g> Walker<'d, 'g> {
             _ => 0,
         }
     }
+}
+
+fn keys_after<'g>(run: &Run<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range<'g> {
+    let (Some(after), Some(first)) = (after, run.keys.clone().next()) else { return run.keys.clone() };
+    let mut low = first[..first.len() - 4].to_vec();
+    low.extend_from_slice(&slot_of(after, false).saturating_add(1).to_be_bytes());
+    Bounds { low, high: run.bounds.high.clone() }.range(set)
 }
 
 /// What a key of the order is in the index: its value, then the slot.
@@ -156,6 +205,7 @@ pub(super) fn index_key(key: &[u8], is_descending: bool) -> Vec<u8> {
 /// The key of the order that a key of the index stands for.
 pub(super) fn sort_key(key: &[u8], is_descending: bool, out: &mut Vec<u8>) {
     out.clear();
+    out.reserve(key.len() + 1);
     out.push(PRESENT);
     let (value, _) = key.split_at(key.len() - 4);
     out.extend(value.iter().map(|byte| if is_descending { !byte } else { *byte }));
@@ -185,9 +235,23 @@ impl<'d, 'g> Values<'d, 'g> {
         is_descending: bool,
     ) -> Values<'d, 'g> {
         let all = Bounds::default();
-        let directed =
-            |set| Directed { range: range(set, &all, after, is_descending), is_descending }.peekable();
-        Values { current: Some(directed(current)), past: past.map(directed), is_descending, absent: None }
+        let directed = |set| Directed::new(set, range(set, &all, after, is_descending), is_descending);
+        let (current, past) = (Some(directed(current)), past.map(directed));
+        Values { current, past, is_descending, bounds: all, absent: None }
+    }
+
+    fn move_to(&mut self, key: &[u8]) {
+        let is_descending = self.is_descending;
+        let (low, high) = match is_descending {
+            true => (Edge::Included(&self.bounds.low[..]), Edge::Included(key)),
+            false => {
+                (Edge::Included(key), self.bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded))
+            }
+        };
+        for keys in [&mut self.current, &mut self.past].into_iter().flatten() {
+            // What was peeked at lies behind the key as well, or is left out.
+            *keys = Directed::new(keys.set, keys.set.range(low, high), is_descending);
+        }
     }
 
     #[inline]
@@ -199,8 +263,8 @@ impl<'d, 'g> Values<'d, 'g> {
     }
 
     fn next_of_both(&mut self) -> Option<&'g [u8]> {
-        let current = self.current.as_mut().and_then(|keys| keys.peek().copied());
-        let past = self.past.as_mut().and_then(|keys| keys.peek().copied());
+        let current = self.current.as_mut().and_then(Directed::peek);
+        let past = self.past.as_mut().and_then(Directed::peek);
         let (takes_current, takes_past) = match (current, past) {
             (None, None) => return None,
             (Some(_), None) => (true, false),
@@ -210,8 +274,8 @@ impl<'d, 'g> Values<'d, 'g> {
                 ((current < past) != self.is_descending, (past < current) != self.is_descending)
             }
         };
-        let from_past = if takes_past { self.past.as_mut().and_then(Iterator::next) } else { None };
-        let from_current = if takes_current { self.current.as_mut().and_then(Iterator::next) } else { None };
+        let from_past = if takes_past { self.past.as_mut().and_then(Directed::next) } else { None };
+        let from_current = if takes_current { self.current.as_mut().and_then(Directed::next) } else { None };
         from_current.or(from_past)
     }
 }

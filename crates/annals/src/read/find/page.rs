@@ -1,0 +1,135 @@
+//! What callers ask: pages, counts, and how a page was found.
+
+use super::run::{Search, Steps};
+use super::{cursor, explain};
+use crate::Result;
+use crate::model::TypeKind;
+use crate::read::instance::{Entity, Held, Relationship};
+use crate::read::snapshot::Snapshot;
+use crate::search::Find;
+
+/// A page of what was found.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// The found, in order.
+    pub items: Vec<T>,
+    /// Where the next page starts; `None` on the last page.
+    pub next: Option<String>,
+}
+
+impl Snapshot {
+    /// One page of the entities that a search finds.
+    ///
+    /// ```
+    /// use annals::{Find, NewEntity, Repository};
+    /// let repository = Repository::in_memory();
+    /// repository.transact(|t| {
+    ///     (1..=5).try_for_each(|size| t.create_entity(NewEntity::new("package").property("size", size)).map(drop))
+    /// })?;
+    /// let snapshot = repository.snapshot();
+    /// let mut find = Find::parse("package where size > 1 order by size desc limit 3")?;
+    /// let first = snapshot.find_entities(&find)?;
+    /// find.after = first.next;
+    /// let second = snapshot.find_entities(&find)?;
+    /// assert_eq!((first.items.len(), second.items.len(), second.next), (3, 1, None));
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: `InvalidPage` for a foreign cursor or a limit of 0 or over 100,000; `InvalidExpression` for what cannot be
+    /// compared; `NotFound` for a type that is neither declared, where types are, nor used; `TooLarge` over a bound.
+    pub fn find_entities(&self, find: &Find) -> Result<Page<Entity<'_>>> {
+        self.find(TypeKind::Entity, find, |slot, held| Entity { snapshot: self, slot, held })
+    }
+
+    /// One page of the relationships that a search finds. Errors: as [`Snapshot::find_entities`].
+    pub fn find_relationships(&self, find: &Find) -> Result<Page<Relationship<'_>>> {
+        self.find(TypeKind::Relationship, find, |slot, held| Relationship { snapshot: self, slot, held })
+    }
+
+    fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T) -> Result<Page<T>> {
+        let page = self.find_by_plan(kind, find, None, make)?;
+        Ok(page.expect("the best plan is always there"))
+    }
+
+    /// The same by the plan with this number: for tests, which compare all plans. `None` if there is no such plan.
+    #[doc(hidden)]
+    pub fn find_ids_by_plan(
+        &self,
+        kind: TypeKind,
+        find: &Find,
+        plan: usize,
+    ) -> Result<Option<Page<crate::model::Id>>> {
+        self.find_by_plan(kind, find, Some(plan), |slot, held| match held {
+            Held::InForce => self.graph().table(kind).id(slot).clone(),
+            Held::Read(instance) => self.graph().id_in(kind, slot, instance.header).clone(),
+        })
+    }
+
+    fn find_by_plan<T>(
+        &self,
+        kind: TypeKind,
+        find: &Find,
+        plan: Option<usize>,
+        make: impl Fn(u32, Held) -> T,
+    ) -> Result<Option<Page<T>>> {
+        let (domain, search) = Search::new(self, kind, find)?.split();
+        let Some(hits) = search.run(&domain, plan, &mut Steps::default())? else { return Ok(None) };
+        let next = hits.last.map(|last| cursor::encode(search.sorting.number, &last));
+        Ok(Some(Page { items: hits.items.into_iter().map(|(slot, held)| make(slot, held)).collect(), next }))
+    }
+
+    /// How many entities a search finds, whatever its page.
+    ///
+    /// ```
+    /// use annals::{Find, NewEntity, Operator, Repository};
+    /// let repository = Repository::in_memory();
+    /// repository.transact(|t| t.create_entity(NewEntity::new("package").property("size", 3)))?;
+    /// let small = Find::of("package").matching("size", Operator::Less, 5);
+    /// assert_eq!(repository.snapshot().count_entities(&small)?, 1);
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Units: entities. Errors: as [`Snapshot::find_entities`].
+    pub fn count_entities(&self, find: &Find) -> Result<u64> {
+        self.count_found(TypeKind::Entity, find)
+    }
+
+    /// How many relationships a search finds. Errors: as [`Snapshot::find_entities`].
+    pub fn count_relationships(&self, find: &Find) -> Result<u64> {
+        self.count_found(TypeKind::Relationship, find)
+    }
+
+    fn count_found(&self, kind: TypeKind, find: &Find) -> Result<u64> {
+        let (domain, search) = Search::new(self, kind, find)?.split();
+        search.count(&domain, &mut Steps::default())
+    }
+
+    /// Finds a page of entities and tells how.
+    ///
+    /// ```
+    /// use annals::{Find, NewEntity, Repository};
+    /// let repository = Repository::in_memory();
+    /// repository.transact(|t| t.create_entity(NewEntity::new("package").property("size", 3)))?;
+    /// let told = repository.snapshot().explain_entities(&Find::parse("package where size < 5")?)?;
+    /// assert_eq!((told.found, told.order.as_str()), (1, "size, then age"));
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    ///
+    /// Errors: as [`Snapshot::find_entities`].
+    pub fn explain_entities(&self, find: &Find) -> Result<explain::Explanation> {
+        self.explain(TypeKind::Entity, find)
+    }
+
+    /// Finds a page of relationships and tells how. Errors: as [`Snapshot::find_entities`].
+    pub fn explain_relationships(&self, find: &Find) -> Result<explain::Explanation> {
+        self.explain(TypeKind::Relationship, find)
+    }
+
+    fn explain(&self, kind: TypeKind, find: &Find) -> Result<explain::Explanation> {
+        let (domain, search) = Search::new(self, kind, find)?.split();
+        let mut steps = Steps { is_told: true, ..Steps::default() };
+        let hits = search.run(&domain, None, &mut steps)?;
+        steps.found = hits.map_or(0, |hits| hits.items.len());
+        Ok(explain::Explanation::new(&search, &domain, steps))
+    }
+}
