@@ -119,3 +119,21 @@ fn pages_of_related_entities_leave_proxies_out_and_follow_another_id() {
         }
     }
 }
+
+#[test]
+fn searches_by_home_leave_proxies_out_unless_asked_for() {
+    let (repository, first) = with_proxy();
+    let now = repository.snapshot();
+    let then = now.as_of(AsOf { position: Some(first), ..AsOf::default() }).unwrap();
+    for snapshot in [&now, &then] {
+        let found = |text: &str| {
+            let page = snapshot.find_entities(&Find::parse(text).unwrap()).unwrap();
+            page.items.iter().map(|one| one.id().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(found("where @home = 'there'"), [""; 0]);
+        assert_eq!(found("t where @home = 'there' order by size"), [""; 0]);
+        assert_eq!(found("where @home = 'there' proxies with"), ["far"]);
+        assert_eq!(found("t where size = 2 proxies with"), ["far"]);
+        assert_eq!(found("t order by size desc"), ["c", "a", "b", "hub"]);
+    }
+}

@@ -20,6 +20,11 @@ impl FormerIds {
         FormerIds { list: Vector::new(), places: IdMap::new() }
     }
 
+    /// True if nothing was ever given another id.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.len() == 0
+    }
+
     fn place(&self, id: &Id) -> Option<u32> {
         self.places
             .get(hash_id(id), |place| self.list.get(place as usize).is_some_and(|(known, _)| known == id))

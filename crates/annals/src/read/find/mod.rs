@@ -19,6 +19,7 @@ mod stamped;
 mod walk;
 mod skip;
 mod run;
+mod listing;
 mod explain;
 mod page;
 

@@ -6,7 +6,7 @@ use super::subject::Subject;
 use super::test::Test;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::{Table, for_each_indexed};
-use crate::model::{Id, TypeKind, Value, append_index_key, append_order_key};
+use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
 
@@ -96,7 +96,7 @@ impl Sorting {
             }
             // As of an earlier time some may have had other ids.
             [(Key::Header(Header::Id), is_descending)]
-                if snapshot.view().is_none() || snapshot.graph().headers.len() == 1 =>
+                if snapshot.view().is_none() || table.former_ids.is_empty() =>
             {
                 Shape::Ids { is_descending }
             }
@@ -114,6 +114,17 @@ impl Sorting {
         out.clear();
         out.push(PRESENT);
         append_id(id, out);
+        if self.is_last_descending() {
+            out[1..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        append_slot(slot, self.is_last_descending(), out);
+    }
+
+    /// Writes the place of an instance in an order by one time. Units: microseconds since 1970.
+    pub(super) fn write_time_key(&self, micros: i64, slot: u32, out: &mut Vec<u8>) {
+        out.clear();
+        out.push(PRESENT);
+        append_index_key(&Value::Timestamp(Instant::from_checked_micros(micros)), out);
         if self.is_last_descending() {
             out[1..].iter_mut().for_each(|byte| *byte = !*byte);
         }

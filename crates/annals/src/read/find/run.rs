@@ -3,27 +3,21 @@
 use std::collections::BinaryHeap;
 
 use super::access::{Access, Places};
-use super::bounds::Sure;
+use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
-use super::order::Sorting;
-use super::plan::{Plan, Plans, Walk};
+use super::order::{Key, Sorting};
+use super::plan::{Plan, Plans};
 use super::resolve;
-use super::skip::Skip;
 use super::subject::Subject;
 use super::test::{Bound, Test};
-use super::walk::{Place, Walker, sort_key};
-use super::{cursor, explain};
 use crate::Result;
+use crate::graph::headers::PLAIN;
 use crate::graph::row::Row;
-use crate::graph::table::slot_of_key;
 use crate::model::{Status, TypeKind};
 use crate::read::instance::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
-
-/// Pages of more instances make room as they find them.
-const ITEMS_RESERVED_MAX: usize = 1_000;
 
 /// An instance that was found, and its place in the order.
 struct Found {
@@ -40,8 +34,8 @@ pub(super) struct Hits {
 }
 
 /// What is asked of candidates.
-struct Asked<'a, 's> {
-    all: Vec<&'a Test>,
+pub(super) struct Asked<'a, 's> {
+    pub(super) all: Vec<&'a Test>,
     /// The same of everything they ever were, for searches that look at more than the present.
     ever: Ever<'a>,
     places: &'a Places<'s>,
@@ -59,7 +53,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    fn tell(&mut self, plan: impl FnOnce() -> String) {
+    pub(super) fn tell(&mut self, plan: impl FnOnce() -> String) {
         if self.is_told {
             self.plans.push(plan());
         }
@@ -71,10 +65,10 @@ pub(super) struct Search<'s, 'f> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) kind: TypeKind,
     pub(super) find: &'f Find,
-    test: Test,
+    pub(super) test: Test,
     types: Option<Vec<crate::graph::symbols::Symbol>>,
     pub(super) sorting: Sorting,
-    reach: Reach,
+    pub(super) reach: Reach,
     pub(super) bound: Bound,
 }
 
@@ -151,7 +145,7 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    fn asked<'a>(&'a self, places: &'a Places<'s>) -> Asked<'a, 's> {
+    pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>) -> Asked<'a, 's> {
         let ever = if self.reach.is_exact() { Ever::Unknown } else { Ever::of(places, &self.test) };
         Asked { all: self.test.parts().iter().collect(), ever, places }
     }
@@ -159,7 +153,7 @@ impl<'s, 'f> Search<'s, 'f> {
     /// The version of a candidate of the domain that the snapshot sees, if it is one of those searched for: if it
     /// fulfils what is `asked`.
     #[inline]
-    fn admit(
+    pub(super) fn admit(
         &self,
         slot: u32,
         asked: &Asked<'_, 's>,
@@ -229,7 +223,7 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    fn write_key(&self, slot: u32, held: &Held, key: &mut Vec<u8>) {
+    pub(super) fn write_key(&self, slot: u32, held: &Held, key: &mut Vec<u8>) {
         self.sorting.write_key(self.snapshot, self.kind, slot, self.subject(slot, held), key);
     }
 
@@ -264,134 +258,46 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    /// Walks; `None` if it costs more than the budget before the page is full.
-    fn walk(
-        &self,
-        walk: &Walk<'s>,
-        places: &Places<'s>,
-        domain: &Domain<'s>,
-        after: Option<&[u8]>,
-        budget: Option<usize>,
-        steps: &mut Steps,
-    ) -> Result<Option<Hits>> {
-        steps.tell(|| explain::of_walk(walk, places));
-        let is_exact = self.reach.is_exact();
-        let asked = self.asked(places);
-        let mut offset = self.find.offset;
-        let mut walker = Walker::start(walk, places.table, domain, places.with_past, after);
-        if asked.all.is_empty() && is_exact {
-            offset -= walker.skip_slots(offset);
-        }
-        let (values, is_descending) = match walk {
-            Walk::Values(values) => (Some(values), values.is_descending),
-            Walk::Stamps { is_descending, .. } => (None, *is_descending),
-            _ => (None, false),
+    /// Writes the place of an instance in the order, if it is known before any version was read; false if not.
+    pub(super) fn write_known_key(&self, places: &Places<'s>, slot: u32, key: &mut Vec<u8>) -> bool {
+        let (graph, table) = (self.snapshot.graph(), places.table);
+        let Some(view) = self.snapshot.view() else {
+            if table.has_spilled(slot) {
+                return false;
+            }
+            self.write_key(slot, &Held::InForce, key);
+            return true;
         };
-        // The index may hold more than what this view sees, and one instance at several places.
-        let checks_place = match walk {
-            Walk::Values(values) => !is_exact || places.table.is_multi_valued(values.property),
-            Walk::Stamps { .. } => !is_exact,
-            _ => false,
+        let header = match self.sorting.keys[..] {
+            [] => {
+                self.write_key(slot, &Held::InForce, key);
+                return true;
+            }
+            [(Key::Header(header), _)] => header,
+            _ => return false,
         };
-        let is_along_values = matches!(walk, Walk::Values(_) | Walk::Run(_));
-        let mut skip = Skip::new();
-        let checks_absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
-        let checks_domain = match walk {
-            Walk::Slots { .. } => false,
-            Walk::Values(_) | Walk::Run(_) => !(is_exact && domain.is_everything_live()),
-            Walk::Stamps { .. } | Walk::Ids { .. } => true,
+        let (Some(row), Some(version)) = (table.row(slot), table.version_in(slot, view)) else {
+            return false;
         };
-        let (undecided, sure) = match walk {
-            Walk::Values(values) if !checks_place => {
-                (without(&asked.all, &values.decided), values.sure.as_ref().map(Sure::new))
+        if header == Header::Id {
+            self.sorting.write_id_key(graph.id_in(self.kind, slot, version.header), slot, key);
+            return true;
+        }
+        let is_in_force = row.version() == version.version;
+        let micros = match header {
+            Header::CreatedAt if is_in_force || version.header == PLAIN => Some(row.created().micros),
+            Header::UpdatedAt if is_in_force => Some(row.updated().micros),
+            // What was not copied from elsewhere was changed when its record was written.
+            Header::UpdatedAt if version.header == PLAIN => {
+                let index =
+                    version.place.position.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+                index.and_then(|index| graph.instants.get(index)).copied()
             }
-            Walk::Run(run) => (without(&asked.all, run.decided.as_slice()), Some(Sure::new(&run.bounds))),
-            _ => (Vec::new(), None),
+            _ => None,
         };
-        let mut hits =
-            Hits { items: Vec::with_capacity(self.find.limit.min(ITEMS_RESERVED_MAX)), last: None };
-        let mut last_place = None;
-        // What only has to be listed is listed without a look at anything. The last one is left for its place.
-        let is_listed = is_along_values
-            && is_exact
-            && !checks_place
-            && !checks_domain
-            && !places.table.spill.is_used()
-            && undecided.is_empty()
-            && (sure.is_some() || asked.all.is_empty())
-            && offset == 0;
-        if is_listed {
-            while hits.items.len() + 1 < self.find.limit
-                && let Some(key) = walker.next_sure(sure.as_ref())
-            {
-                self.bound.visit(self.snapshot)?;
-                steps.candidates += 1;
-                hits.items.push((slot_of_key(key), Held::InForce));
-            }
-        }
-        let verified_cost = places.verified_cost();
-        let mut cost = 0;
-        while let Some(candidate) = walker.next() {
-            self.bound.visit(self.snapshot)?;
-            steps.candidates += 1;
-            if budget.is_some_and(|budget| cost > budget) {
-                return Ok(None);
-            }
-            let slot = candidate.slot;
-            if checks_domain && !domain.contains(slot) {
-                cost += 1;
-                if is_along_values {
-                    skip.miss(&candidate, &mut walker, domain);
-                }
-                continue;
-            }
-            skip.hit();
-            cost += verified_cost;
-            let tests = match (&candidate.key, &sure) {
-                (Place::Key(key), Some(sure)) if sure.holds(key) => &undecided,
-                _ => &asked.all,
-            };
-            let Some(held) = self.admit(slot, &asked, tests, steps)? else { continue };
-            let is_absent = matches!(candidate.key, Place::Absent);
-            if (checks_place || checks_absence && is_absent)
-                && !self.stands_at(slot, &held, &candidate.key, is_descending)
-            {
-                continue;
-            }
-            if offset > 0 {
-                offset -= 1;
-                continue;
-            }
-            if hits.items.len() == self.find.limit {
-                hits.last = last_place;
-                break;
-            }
-            hits.items.push((slot, held));
-            if hits.items.len() == self.find.limit {
-                // The cursor is the place of the last one.
-                let mut place = Vec::new();
-                match (&candidate.key, values) {
-                    (Place::Key(key), Some(_)) => sort_key(key, is_descending, &mut place),
-                    _ => {
-                        let (slot, held) = &hits.items[self.find.limit - 1];
-                        self.write_key(*slot, held, &mut place);
-                    }
-                }
-                last_place = Some(place);
-            }
-        }
-        Ok(Some(hits))
-    }
-
-    /// True if a walk came upon the instance at its place in the order.
-    fn stands_at(&self, slot: u32, held: &Held, place: &Place, is_descending: bool) -> bool {
-        let (mut key, mut expected) = (Vec::new(), Vec::new());
-        self.write_key(slot, held, &mut key);
-        match place {
-            Place::Key(index_key) => sort_key(index_key, is_descending, &mut expected),
-            Place::Absent => super::order::absent_key(slot, is_descending, &mut expected),
-        }
-        key == expected
+        let Some(micros) = micros else { return false };
+        self.sorting.write_time_key(micros, slot, key);
+        true
     }
 
     fn gather(
@@ -410,17 +316,9 @@ impl<'s, 'f> Search<'s, 'f> {
         let mut first: BinaryHeap<Found> = BinaryHeap::new();
         let mut key = Vec::new();
         let is_by_age = self.sorting.keys.is_empty();
-        let is_present = self.snapshot.view().is_none();
-        // With one header nothing ever had another id.
-        let is_by_id = self.sorting.is_by_id() && self.snapshot.graph().headers.len() == 1;
         for slot in slots {
-            let is_known = is_by_id || is_present && !places.table.has_spilled(slot);
-            if is_by_id {
-                self.sorting.write_id_key(places.table.id(slot), slot, &mut key);
-            } else if is_known {
-                // The place in the order is known before anything is asked.
-                self.write_key(slot, &Held::InForce, &mut key);
-            }
+            // Where its place in the order is known before anything is read, only what may be on the page is asked.
+            let is_known = self.write_known_key(places, slot, &mut key);
             if is_known && !self.is_wanted(&key, after, &first, needed) {
                 continue;
             }
@@ -469,12 +367,6 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         Ok(count)
     }
-}
-
-/// All but those at some places.
-fn without<'t>(tests: &[&'t Test], places: &[usize]) -> Vec<&'t Test> {
-    let kept = tests.iter().enumerate().filter(|(place, _)| !places.contains(place));
-    kept.map(|(_, test)| *test).collect()
 }
 
 impl Ord for Found {

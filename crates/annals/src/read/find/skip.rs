@@ -32,7 +32,7 @@ impl<'g> Skip<'g> {
         self.misses = 0;
     }
 
-    /// Notes one that is not, and moves the walk on if many were not.
+    /// Notes one that is not, and moves the walk on if many were not and it is along values.
     #[inline]
     pub(super) fn miss(
         &mut self,
@@ -40,7 +40,7 @@ impl<'g> Skip<'g> {
         walker: &mut Walker<'_, 'g>,
         domain: &Domain<'g>,
     ) {
-        let Some(key) = candidate.index_key() else { return };
+        let Some(key) = candidate.index_key().filter(|_| walker.is_along_values()) else { return };
         if self.misses == 0 {
             self.first = Some(key);
         }

@@ -159,6 +159,12 @@ impl<'d, 'g> Walker<'d, 'g> {
         None
     }
 
+    /// True if what holds one value stands together, by slot.
+    #[inline]
+    pub(super) fn is_along_values(&self) -> bool {
+        matches!(self, Walker::Run { .. } | Walker::Values(_))
+    }
+
     /// True if greater keys, or younger instances, come first.
     pub(super) fn is_descending(&self) -> bool {
         matches!(self, Walker::Values(values) if values.is_descending)

@@ -1,0 +1,193 @@
+//! Lists a page while it walks an index in the order of a search.
+
+use super::access::Places;
+use super::bounds::Sure;
+use super::domain::Domain;
+use super::explain;
+use super::order::absent_key;
+use super::plan::Walk;
+use super::run::{Asked, Hits, Search, Steps};
+use super::skip::Skip;
+use super::test::Test;
+use super::walk::{Candidate, Place, Walker, sort_key};
+use crate::Result;
+use crate::graph::table::slot_of_key;
+use crate::read::instance::Held;
+
+/// Pages of more instances make room as they find them.
+const ITEMS_RESERVED_MAX: usize = 1_000;
+/// What it costs to see that a candidate stands elsewhere in the order. Units: candidates that are not of the domain.
+const ELSEWHERE_COST: usize = 5;
+
+/// What a walk does not tell of the candidates that it comes upon.
+struct Checks<'a> {
+    /// That they are of the domain.
+    domain: bool,
+    /// That they stand where it found them: the index holds more than what this view sees, or one instance at several
+    /// places.
+    place: bool,
+    /// That they lack what it found them to lack.
+    absence: bool,
+    /// Nothing: what it comes upon is listed.
+    nothing: bool,
+    /// Keys that answer some of what is asked, and what is left to ask then.
+    sure: Option<Sure<'a>>,
+    undecided: Vec<&'a Test>,
+}
+
+impl<'s> Search<'s, '_> {
+    fn checks<'a>(
+        &self,
+        walk: &'a Walk<'s>,
+        places: &Places<'s>,
+        domain: &Domain<'s>,
+        asked: &Asked<'a, 's>,
+    ) -> Checks<'a> {
+        let is_exact = self.reach.is_exact();
+        let place = match walk {
+            Walk::Values(values) => !is_exact || places.table.is_multi_valued(values.property),
+            Walk::Stamps { .. } => !is_exact,
+            Walk::Slots { .. } | Walk::Ids { .. } | Walk::Run(_) => false,
+        };
+        let in_domain = match walk {
+            Walk::Slots { .. } => true,
+            Walk::Values(_) | Walk::Run(_) => is_exact && domain.is_everything_live(),
+            Walk::Stamps { .. } | Walk::Ids { .. } => false,
+        };
+        let (undecided, sure) = match walk {
+            Walk::Values(values) if !place => {
+                (without(&asked.all, &values.decided), values.sure.as_ref().map(Sure::new))
+            }
+            Walk::Run(run) => (without(&asked.all, run.decided.as_slice()), Some(Sure::new(&run.bounds))),
+            _ => (asked.all.clone(), None),
+        };
+        let nothing = matches!(walk, Walk::Values(_) | Walk::Run(_))
+            && is_exact
+            && in_domain
+            && !place
+            && undecided.is_empty()
+            && !places.table.spill.is_used();
+        let absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
+        Checks { domain: !in_domain, place, absence, nothing, sure, undecided }
+    }
+
+    /// Walks; `None` if it costs more than the budget before the page is full.
+    pub(super) fn walk(
+        &self,
+        walk: &Walk<'s>,
+        places: &Places<'s>,
+        domain: &Domain<'s>,
+        after: Option<&[u8]>,
+        budget: Option<usize>,
+        steps: &mut Steps,
+    ) -> Result<Option<Hits>> {
+        steps.tell(|| explain::of_walk(walk, places));
+        let limit = self.find.limit;
+        let asked = self.asked(places);
+        let checks = self.checks(walk, places, domain, &asked);
+        let mut offset = self.find.offset;
+        let mut walker = Walker::start(walk, places.table, domain, places.with_past, after);
+        if asked.all.is_empty() && self.reach.is_exact() {
+            offset -= walker.skip_slots(offset);
+        }
+        let mut hits = Hits { items: Vec::with_capacity(limit.min(ITEMS_RESERVED_MAX)), last: None };
+        // The last one is left, because its place is asked for.
+        while checks.nothing
+            && offset == 0
+            && hits.items.len() + 1 < limit
+            && let Some(key) = walker.next_sure(checks.sure.as_ref())
+        {
+            self.bound.visit(self.snapshot)?;
+            steps.candidates += 1;
+            hits.items.push((slot_of_key(key), Held::InForce));
+        }
+        let (mut skip, mut known) = (Skip::new(), <[Vec<u8>; 2]>::default());
+        let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
+        let verified_cost = places.verified_cost();
+        let (mut cost, mut last) = (0, None);
+        while let Some(candidate) = walker.next() {
+            self.bound.visit(self.snapshot)?;
+            steps.candidates += 1;
+            if budget.is_some_and(|budget| cost > budget) {
+                return Ok(None);
+            }
+            let slot = candidate.slot;
+            if checks.domain && !domain.contains(slot) {
+                cost += 1;
+                skip.miss(&candidate, &mut walker, domain);
+                continue;
+            }
+            skip.hit();
+            if is_of_times && self.is_known_elsewhere(places, &candidate, &mut known) {
+                cost += ELSEWHERE_COST;
+                continue;
+            }
+            cost += verified_cost;
+            let tests = match (&candidate.key, &checks.sure) {
+                (Place::Key(key), Some(sure)) if sure.holds(key) => &checks.undecided,
+                _ => &asked.all,
+            };
+            let Some(held) = self.admit(slot, &asked, tests, steps)? else { continue };
+            let checks_place = checks.place || checks.absence && matches!(candidate.key, Place::Absent);
+            if checks_place && !self.stands_at(&candidate, &held) {
+                continue;
+            }
+            if offset > 0 {
+                offset -= 1;
+                continue;
+            }
+            if hits.items.len() == limit {
+                hits.last = last;
+                break;
+            }
+            if hits.items.len() + 1 == limit {
+                last = Some(self.place_of(walk, &candidate, &held));
+            }
+            hits.items.push((slot, held));
+        }
+        Ok(Some(hits))
+    }
+
+    /// The place in the order of what a walk came upon.
+    fn place_of(&self, walk: &Walk, candidate: &Candidate, held: &Held) -> Vec<u8> {
+        let mut place = Vec::new();
+        match (walk, &candidate.key) {
+            (Walk::Values(_), Place::Key(key)) => {
+                sort_key(key, self.sorting.is_last_descending(), &mut place);
+            }
+            _ => self.write_key(candidate.slot, held, &mut place),
+        }
+        place
+    }
+
+    /// True if a walk came upon the instance at its place in the order.
+    fn stands_at(&self, candidate: &Candidate, held: &Held) -> bool {
+        let (mut own, mut expected) = (Vec::new(), Vec::new());
+        self.write_key(candidate.slot, held, &mut own);
+        let is_descending = self.sorting.is_last_descending();
+        match &candidate.key {
+            Place::Key(key) => sort_key(key, is_descending, &mut expected),
+            Place::Absent => absent_key(candidate.slot, is_descending, &mut expected),
+        }
+        own == expected
+    }
+
+    /// True if a walk by times came upon the instance at another place than its own, as far as that is known before its
+    /// version is read.
+    fn is_known_elsewhere(
+        &self,
+        places: &Places<'s>,
+        candidate: &Candidate,
+        [own, expected]: &mut [Vec<u8>; 2],
+    ) -> bool {
+        let Place::Key(key) = &candidate.key else { return false };
+        sort_key(key, self.sorting.is_last_descending(), expected);
+        self.write_known_key(places, candidate.slot, own) && own != expected
+    }
+}
+
+/// All but those at some places.
+fn without<'t>(tests: &[&'t Test], places: &[usize]) -> Vec<&'t Test> {
+    let kept = tests.iter().enumerate().filter(|(place, _)| !places.contains(place));
+    kept.map(|(_, test)| *test).collect()
+}
