@@ -56,11 +56,12 @@ pub(crate) fn replay_to(
     mut progress: impl FnMut(Position),
 ) -> Result<()> {
     let first = graph.position.next();
-    std::thread::scope(|scope| {
+    let outcome = std::thread::scope(|scope| {
         let (batches_in, batches) = sync_channel(AHEAD_BATCHES_MAX);
         scope.spawn(move || read_ahead(log, first, end, &batches_in));
         for batch in batches {
             memory.admit_committed(AHEAD.bytes)?;
+            graph.defer_values();
             for record in batch {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {
@@ -69,7 +70,9 @@ pub(crate) fn replay_to(
             }
         }
         Ok(())
-    })
+    });
+    graph.settle();
+    outcome
 }
 
 /// Sends decoded records in order; the last may be the error that ends them.

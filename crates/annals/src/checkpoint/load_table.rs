@@ -15,6 +15,7 @@ use crate::graph::rows::Rows;
 use crate::graph::spill::Spill;
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::table::{Extra, Table};
+use crate::graph::value_index::ValueIndex;
 use crate::model::Id;
 
 /// What the thread that reads a table is told.
@@ -122,7 +123,7 @@ impl WholeRows {
         let past_updated = keys.take(SetKind::PastUpdated, 0);
         table.stamps.set_updated(updated, past_updated);
         table.multi_valued = keys.take(SetKind::MultiValued, 0);
-        table.values = keys.take_all(SetKind::Values, names).collect();
+        table.values = ValueIndex::new(keys.take_all(SetKind::Values, names).collect());
         table.past_values = keys.take_all(SetKind::PastValues, names).collect();
         Ok((table, keys.count))
     }

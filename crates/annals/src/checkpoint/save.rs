@@ -270,7 +270,7 @@ fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table)
     ] {
         count += save_keys(out, kind, number, 0, keys)?;
     }
-    for (kind, sets) in [(SetKind::Values, &table.values), (SetKind::PastValues, &table.past_values)] {
+    for (kind, sets) in [(SetKind::Values, table.values.sets()), (SetKind::PastValues, &table.past_values)] {
         for (name, keys) in (0..).zip(sets.iter()) {
             count += save_keys(out, kind, number, name, keys)?;
         }

@@ -360,6 +360,8 @@ impl Graph {
     }
 
     fn define_type(&mut self, context: Context, definition: &TypeDefinition) -> Result<()> {
+        // Uniqueness may have to be checked from now on.
+        self.settle();
         let before = Arc::clone(&self.types);
         let position = context.place.position;
         let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;

@@ -143,7 +143,7 @@ impl Graph {
             return Ok(());
         }
         let table = self.table(kind);
-        let Some(values) = table.values.get(name.index()) else { return Ok(()) };
+        let Some(values) = table.values.sets().get(name.index()) else { return Ok(()) };
         let (mut taken, mut unread) = (None, Ok(()));
         for_each_indexed(value, |scalar| {
             let mut key = Vec::new();

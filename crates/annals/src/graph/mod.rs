@@ -34,6 +34,7 @@ pub(crate) mod stamps;
 pub(crate) mod symbols;
 pub(crate) mod table;
 pub(crate) mod types;
+pub(crate) mod value_index;
 pub(crate) mod vector;
 pub(crate) mod wide;
 
@@ -118,6 +119,21 @@ impl Graph {
         copy.entities.id_order = Arc::default();
         copy.relationships.id_order = Arc::default();
         copy
+    }
+
+    /// Lets the indexes of values lag behind while records are applied, unless a check reads them: until
+    /// [`Graph::settle`], nothing may be looked up by a value.
+    pub(crate) fn defer_values(&mut self) {
+        if !self.types.has_unique {
+            self.entities.values.defer();
+            self.relationships.values.defer();
+        }
+    }
+
+    /// Brings the indexes of values up to date.
+    pub(crate) fn settle(&mut self) {
+        self.entities.values.settle();
+        self.relationships.values.settle();
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

@@ -11,8 +11,10 @@ const ENDS_BYTES: usize = PAGE_ROWS * END_BYTES;
 /// Longest row: all rows of a page end where two bytes can say it.
 const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
 
-/// What a copy of the tail has room for. Units: bytes.
+/// What a copy of the tail has room for, and in which steps it grows: few sizes of blocks are soon found again.
+/// Units: bytes.
 const ROOM_BYTES: usize = 1 << 10;
+const ROOM_STEP: usize = 1 << 12;
 
 /// A persistent vector of rows: a clone costs a few reference counts, and replacing a row copies its page.
 ///
@@ -175,7 +177,7 @@ impl Clone for Tail {
     fn clone(&self) -> Tail {
         let mut tail = Tail::new();
         tail.ends.extend_from_slice(&self.ends);
-        tail.bytes.reserve_exact(self.bytes.len() + ROOM_BYTES);
+        tail.bytes.reserve_exact((self.bytes.len() + ROOM_BYTES).next_multiple_of(ROOM_STEP));
         tail.bytes.extend_from_slice(&self.bytes);
         tail
     }

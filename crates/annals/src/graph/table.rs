@@ -18,6 +18,7 @@ use super::spill::Spill;
 use super::spill_file::SpillPlace;
 use super::stamps::{Stamps, times};
 use super::symbols::{Symbol, Symbols};
+use super::value_index::ValueIndex;
 use super::vector::Vector;
 use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
@@ -62,9 +63,9 @@ pub(crate) struct Table {
     pub(crate) extents: Extents,
     /// Instances that are not live now but were, by type.
     pub(crate) past_extents: Extents,
-    /// Values held now, by property. Shape: value key, slot (4).
-    pub(crate) values: Vector<KeySet>,
-    /// Values held by some version that is not in force, by property. Shape as `values`.
+    /// Values held now, by property.
+    pub(crate) values: ValueIndex,
+    /// Values held by some version that is not in force, by property. Shape: value key, slot (4).
     pub(crate) past_values: Vector<KeySet>,
     /// The same by slot, so that a purge finds them. Shape: slot (4), property (4), value key.
     pub(crate) past_values_of: KeySet,
@@ -129,7 +130,7 @@ impl Table {
             dead: SlotSet::new(),
             extents: Extents::new(),
             past_extents: Extents::new(),
-            values: Vector::new(),
+            values: ValueIndex::new(Vector::new()),
             past_values: Vector::new(),
             past_values_of: KeySet::new(),
             multi_valued: KeySet::new(),
@@ -488,13 +489,11 @@ impl Table {
 
     /// Adds the scalars of `value` to the index of current values.
     pub(crate) fn add_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        grow(&mut self.values, name, KeySet::new);
         self.note_set(name, value);
-        let values = self.values.get_mut(name.index()).expect("grown above");
         let mut key = Vec::with_capacity(32);
         for_each_indexed(value, |scalar| {
             value_key(scalar, slot, &mut key);
-            values.insert(&key);
+            self.values.insert(name, &key);
         });
     }
 
@@ -512,11 +511,10 @@ impl Table {
 
     /// Takes the scalars of `value` out of the index of current values.
     pub(crate) fn remove_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        let Some(values) = self.values.get_mut(name.index()) else { return };
         let mut key = Vec::with_capacity(32);
         for_each_indexed(value, |scalar| {
             value_key(scalar, slot, &mut key);
-            values.remove(&key);
+            self.values.remove(name, &key);
         });
     }
 

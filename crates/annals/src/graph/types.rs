@@ -23,6 +23,8 @@ pub(crate) struct Types {
     by_name: BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>,
     /// Names of properties that some type keeps, or kept, out of the index: searches cannot rely on it.
     pub(crate) unindexed: BTreeSet<Symbol>,
+    /// True if some type declares, or declared, a unique attribute.
+    pub(crate) has_unique: bool,
 }
 
 /// A declared type and what follows from its supertypes.
@@ -102,17 +104,18 @@ impl Types {
         let mut types = Types::default();
         for (position, definition) in changes {
             let name = names.intern(&definition.name);
-            types.note_unindexed(definition, names);
+            types.note_attributes(definition, names);
             definitions.insert((definition.kind, name), ((**definition).clone(), *position));
         }
         types.by_name = resolve(&definitions, names)?;
         Ok(types)
     }
 
-    fn note_unindexed(&mut self, definition: &TypeDefinition, names: &mut Symbols) {
+    fn note_attributes(&mut self, definition: &TypeDefinition, names: &mut Symbols) {
         for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
             self.unindexed.insert(names.intern(&attribute.name));
         }
+        self.has_unique |= definition.attributes.iter().any(|attribute| attribute.is_unique);
     }
 
     /// Declares a type, or extends the declared one.
@@ -129,7 +132,7 @@ impl Types {
             check_extension(before, definition)?;
         }
         self.check_references(definition, names)?;
-        self.note_unindexed(definition, names);
+        self.note_attributes(definition, names);
         if before.is_none() {
             self.add(definition, name, names, position)?;
             return Ok(name);

@@ -69,7 +69,7 @@ impl<'s> Places<'s> {
 
     /// The symbols of all properties with values.
     fn properties(&self) -> impl Iterator<Item = Symbol> {
-        let count = self.table.values.len().max(self.table.past_values.len());
+        let count = self.table.values.sets().len().max(self.table.past_values.len());
         (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
     }
 
