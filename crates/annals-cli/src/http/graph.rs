@@ -6,7 +6,7 @@ use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use axum::http::{Method, StatusCode};
 
 use super::answer::{self, Members};
-use super::call::{Call, Weight};
+use super::call::{Call, Weight, check_limit, check_lines_limit};
 use super::endpoint::{Endpoint, Outcome, Parameter};
 use super::lines::{self, Lines};
 use super::offset::Offset;
@@ -19,6 +19,8 @@ use crate::wire::{
 
 /// Paths given unless told otherwise.
 const PATHS_DEFAULT: usize = 10;
+/// Relationships looked up at once in an order that looks at all of them each time.
+const ORDERED_ITEMS_MAX: usize = 10_000;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -50,6 +52,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             "A page of relationships; `count` counts all of them, if asked for.",
             "RelationshipsOfPage",
         )
+        .answers_lines("RelationshipLine")
         .fails(&["not-found", "too-large", "future-instant"]),
         walks(
             Endpoint::new(
@@ -97,7 +100,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             )
             .takes(ends())
             .takes([parameters::weight(), parameters::limit()])
-            .answers(200, "The paths.", "PathList"),
+            .answers(200, "The paths.", "PathList")
+            .answers_lines("PathLine"),
         walks(Endpoint::new(Method::GET, "/v1/shared", "List what two entities share", shared), "both")
             .describe(
                 "Every entity that walks from both come to, nearest to both first: common neighbours \
@@ -109,7 +113,8 @@ pub fn endpoints() -> Vec<Endpoint> {
                 200,
                 "A page of entities with their distances; `count` counts all of them.",
                 "SharedPage",
-            ),
+            )
+            .answers_lines("SharedLine"),
     ]
 }
 
@@ -138,10 +143,18 @@ async fn relationships(call: Call) -> Outcome {
         order: call.query.all("orderBy").map(order_from_text).collect::<annals::Result<_>>()?,
         after: call.query.get("after").map(str::to_owned),
         skip: call.query.number("skip")?.unwrap_or_default(),
-        limit: call.limit()?,
         ..RelationshipsOf::both()
     };
     let is_counted = call.query.flag("count")?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = call.snapshot().await?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            relationship_lines(lines, &id, of, limit, snapshot)
+        })
+        .await;
+    }
+    of.limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
         let items: Vec<RelationshipForm> = page.items.iter().map(RelationshipForm).collect();
@@ -150,6 +163,29 @@ async fn relationships(call: Call) -> Outcome {
         Ok(answer::page(call, &items, count, page.next, snapshot.position()))
     })
     .await
+}
+
+/// Gives relationships of an entity as lines, page by page of one snapshot.
+fn relationship_lines(
+    lines: &mut Lines,
+    id: &Id,
+    mut of: RelationshipsOf,
+    limit: usize,
+    snapshot: &Snapshot,
+) -> Result<(), Problem> {
+    // By type and age a page goes on where the one before ended; in another order each looks at all of them again.
+    let batch_max = if of.order.is_empty() { lines::BATCH_ITEMS_MAX } else { ORDERED_ITEMS_MAX };
+    let mut left = limit;
+    loop {
+        of.limit = left.min(batch_max);
+        let page = snapshot.relationships_of(id, &of)?;
+        left -= page.items.len();
+        page.items.iter().try_for_each(|one| lines.line(&RelationshipForm(one)))?;
+        match page.next {
+            Some(next) if left > 0 => (of.after, of.skip) = (Some(next), 0),
+            next => return lines.next(next),
+        }
+    }
 }
 
 async fn neighborhood(call: Call) -> Outcome {
@@ -283,7 +319,17 @@ async fn paths(call: Call) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = reach_of(&call, "out")?;
     let asked = call.query.number("limit")?.or(Some(PATHS_DEFAULT));
-    let limit = super::call::check_limit(&call.door, asked)?;
+    if lines::are_wanted(&call) {
+        let limit = check_lines_limit(asked)?;
+        let snapshot = call.snapshot().await?;
+        return lines::send(call, snapshot, move |call, snapshot, lines| {
+            let mut found =
+                snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?.take(limit);
+            found.try_for_each(|path| lines.line(&PathForm(&path?)))
+        })
+        .await;
+    }
+    let limit = check_limit(&call.door, asked)?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let found = snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?;
         let items = found.take(limit).collect::<annals::Result<Vec<_>>>()?;
@@ -296,7 +342,20 @@ async fn paths(call: Call) -> Outcome {
 async fn shared(call: Call) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = near(&call)?;
-    let (limit, offset) = (call.limit()?, Offset::of(&call)?);
+    let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            let found = snapshot.shared(&from, &to, &reach)?;
+            let mut shown = found.iter().skip(offset.skipped).take(limit);
+            shown.try_for_each(|shared| lines.line(&SharedForm::of(shared)?))?;
+            let has_more = found.len() > offset.skipped.saturating_add(limit);
+            lines.next(offset.next(has_more, limit, snapshot))
+        })
+        .await;
+    }
+    let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let found = snapshot.shared(&from, &to, &reach)?;

@@ -6,18 +6,33 @@ use super::schemas::{
     entity_example, number, object, reference, relationship_example, text, version, version_example,
 };
 
-/// The schemas of lines.
+/// Lines that are items of pages of one schema.
+const ITEMS: [(&str, &str); 5] = [
+    ("RelationshipLine", "RelationshipsOfPage"),
+    ("NeighborLine", "NeighborPage"),
+    ("SharedLine", "SharedPage"),
+    ("PathLine", "PathList"),
+    ("ChangeLine", "ChangePage"),
+];
+
+/// The schemas of lines, given those of pages.
 ///
 /// Shape: `[(name, schema, example)]`.
-pub fn schemas() -> Vec<(&'static str, Json, Json)> {
+pub fn schemas(pages: &[(&'static str, Json, Json)]) -> Vec<(&'static str, Json, Json)> {
     let reached = object(json!({ "distance": number(), "entity": reference("Entity") }));
     let crossed = object(json!({ "relationship": reference("Relationship") }));
-    vec![
+    let mut lines = vec![
         ("InstanceLine", line([reference("Entity"), reference("Relationship")]), entity_example()),
         ("VersionLine", line([version()]), version_example()),
         ("ReachedLine", line([reached.clone()]), json!({ "distance": 1, "entity": entity_example() })),
         ("SubgraphLine", line([reached, crossed]), json!({ "relationship": relationship_example() })),
-    ]
+    ];
+    lines.extend(ITEMS.map(|(name, page)| {
+        let page = pages.iter().find(|(known, _, _)| *known == page);
+        let (_, schema, example) = page.expect("lines are items of pages that there are");
+        (name, line([schema["properties"]["items"]["items"].clone()]), example["items"][0].clone())
+    }));
+    lines
 }
 
 /// One line: an item; or at the end how to get the rest, or why there is no more.

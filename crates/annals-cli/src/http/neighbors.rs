@@ -1,12 +1,13 @@
 //! Neighbours of an entity, page by page, and how many there are.
 
-use annals::{Direction, Id};
+use annals::{Direction, Id, Neighbors};
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 
 use super::answer;
 use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome};
+use super::lines;
 use super::parameters;
 use super::problem::Problem;
 use crate::wire::NeighborForm;
@@ -24,7 +25,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         reads(Endpoint::new(Method::GET, "/v1/entities/{id}/neighbors", "List neighbours", neighbors))
             .describe("Ordered by relationship type and then by age. A page costs the same at any depth.")
             .takes(parameters::paging())
-            .answers(200, "A page of relationships, each with the entity at its other end.", "NeighborPage"),
+            .answers(200, "A page of relationships, each with the entity at its other end.", "NeighborPage")
+            .answers_lines("NeighborLine"),
         reads(Endpoint::new(Method::GET, "/v1/entities/{id}/degree", "Count neighbours", degree)).answers(
             200,
             "How many relationships there are.",
@@ -47,23 +49,42 @@ async fn neighbors(call: Call) -> Outcome {
     let id = call.id()?;
     let direction = direction_of(call.query.get("direction"))?;
     let after = call.query.get("after").map(Id::new).transpose()?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = call.snapshot().await?;
+        return lines::send(call, snapshot, move |call, snapshot, lines| {
+            let found = snapshot.neighbors_after(&id, direction, call.query.get("type"), after.as_ref())?;
+            let next = take(found, limit, |form| lines.line(&form))?;
+            lines.next(next)
+        })
+        .await;
+    }
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
-        let type_name = call.query.get("type");
         let mut items: Vec<NeighborForm> = Vec::new();
-        let (mut last, mut next) = (None, None);
-        for neighbor in snapshot.neighbors_after(&id, direction, type_name, after.as_ref())? {
-            if items.len() == limit {
-                next = last;
-                break;
-            }
-            let neighbor = neighbor?;
-            last = Some(neighbor.relationship.id().to_string());
-            items.push(NeighborForm { neighbor, direction: None });
-        }
+        let found = snapshot.neighbors_after(&id, direction, call.query.get("type"), after.as_ref())?;
+        let next = take(found, limit, |form| {
+            items.push(form);
+            Ok(())
+        })?;
         Ok(answer::page(call, &items, None, next, snapshot.position()))
     })
     .await
+}
+
+/// Shows at most `limit` neighbours; returns behind which relationship there are more.
+fn take<'s>(
+    mut found: Neighbors<'s>,
+    limit: usize,
+    mut show: impl FnMut(NeighborForm<'s>) -> Result<(), Problem>,
+) -> Result<Option<String>, Problem> {
+    let mut last = None;
+    for neighbor in found.by_ref().take(limit) {
+        let neighbor = neighbor?;
+        last = Some(neighbor.relationship.id().to_string());
+        show(NeighborForm { neighbor, direction: None })?;
+    }
+    Ok(found.next().transpose()?.and(last))
 }
 
 async fn degree(call: Call) -> Outcome {

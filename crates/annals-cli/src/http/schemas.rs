@@ -55,7 +55,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(super::search_schemas::schemas());
     schemas.extend(super::type_schemas::schemas());
     schemas.extend(super::provenance_schemas::schemas());
-    schemas.extend(super::line_schemas::schemas());
+    schemas.extend(super::line_schemas::schemas(&schemas));
     schemas.extend(writes());
     schemas.extend(operation());
     schemas

@@ -2,7 +2,7 @@
 
 use annals::{Direction, Id, Position, Reach, Related};
 use axum::http::{Method, StatusCode};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::answer;
 use super::call::{Call, Weight};
@@ -51,6 +51,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::paging())
             .takes(parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION))
             .answers(200, "A page of changes.", "ChangePage")
+            .answers_lines("ChangeLine")
             .fails(&["not-found", "too-large"]),
     ]
 }
@@ -127,14 +128,34 @@ async fn diff(call: Call) -> Outcome {
         Ok::<Position, Problem>(Position(call.query.number(name)?.expect("it is there")))
     };
     let (from, to) = (position("from")?, position("to")?);
-    let limit = call.limit()?;
     let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            let mut changes = snapshot.changes(from, to)?.skip(offset.skipped);
+            changes
+                .by_ref()
+                .take(limit)
+                .try_for_each(|change| lines.line(&instance_change_to_json(&change?)))?;
+            let has_more = changes.next().transpose()?.is_some();
+            lines.next(offset.next(has_more, limit, snapshot))
+        })
+        .await;
+    }
+    let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
-        let changes = snapshot.changes_between(from, to)?;
-        let items: Vec<Json> =
-            changes.iter().skip(offset.skipped).take(limit).map(instance_change_to_json).collect();
-        let next = offset.next(changes.len() > offset.skipped + items.len(), limit, &snapshot);
-        Ok(answer::page(call, &items, Some(changes.len()), next, snapshot.position()))
+        let shown = offset.skipped..offset.skipped.saturating_add(limit);
+        let (mut count, mut items) = (0, Vec::new());
+        for change in snapshot.changes(from, to)? {
+            let change = change?;
+            if shown.contains(&count) {
+                items.push(instance_change_to_json(&change));
+            }
+            count += 1;
+        }
+        let next = offset.next(count > shown.end, limit, &snapshot);
+        Ok(answer::page(call, &items, Some(count), next, snapshot.position()))
     })
     .await
 }

@@ -74,7 +74,19 @@ fn lines_hold_what_pages_hold() {
     let crossed: Vec<Json> = near[5..].iter().map(|line| line["relationship"].clone()).collect();
     assert_eq!(crossed, items("/v1/entities/e5/neighborhood?depthMax=2&limit=10", "relationships"));
     assert_eq!(lines(&server, "/v1/linking?from=e0&to=e9").len(), 10 + 9);
-    assert_eq!(lines(&server, "/v1/entities/e7/history"), items("/v1/entities/e7/history", "items"));
+    for path in [
+        "/v1/entities/e7/history",
+        "/v1/entities/e7/relationships",
+        "/v1/entities/e7/relationships?orderBy=-@createdAt&atPosition=2",
+        "/v1/entities/e7/neighbors?direction=in",
+        "/v1/shared?from=e7&to=e9",
+        "/v1/paths?from=e0&to=e9",
+        "/v1/diff?from=2&to=3",
+    ] {
+        let found = items(path, "items");
+        assert!(!found.is_empty(), "{path}");
+        assert_eq!(lines(&server, path), found, "{path}");
+    }
     let then = lines(&server, "/v1/entities?atPosition=1");
     assert_eq!(then.len(), 1_000);
 }
@@ -89,20 +101,46 @@ fn lines_end_with_the_way_to_the_rest() {
             &[json!({"action": "update", "kind": "entity", "id": "e0", "patch": {"number": -number}})],
         );
     }
-    for path in [
-        "/v1/entities?orderBy=number",
-        "/v1/entities/e0/related?depthMax=1200",
-        "/v1/entities/e0/related?orderBy=-number",
-        "/v1/entities/e0/reach?direction=out",
-        "/v1/entities/e0/neighborhood?depthMax=1200",
-        "/v1/linking?from=e0&to=e1000",
-        "/v1/entities/e0/history?",
-    ] {
-        let whole = lines(&server, path);
+    can_be_paged(
+        &server,
+        &[
+            "/v1/entities?orderBy=number",
+            "/v1/entities/e0/related?depthMax=1200",
+            "/v1/entities/e0/related?orderBy=-number",
+            "/v1/entities/e0/reach?direction=out",
+            "/v1/entities/e0/neighborhood?depthMax=1200",
+            "/v1/linking?from=e0&to=e1000",
+            "/v1/entities/e0/history?",
+        ],
+    );
+    let hub = |id: &str| json!({"action": "create", "kind": "entity", "id": id, "type": "hub"});
+    let spoke = |from: &str, to: usize| {
+        json!({"action": "create", "kind": "relationship", "id": format!("{from}{to}"), "type": "spoke",
+            "from": from, "to": format!("e{to}")})
+    };
+    let spokes = ["g", "h"].into_iter().flat_map(|id| (0..1_100).map(move |to| spoke(id, to)));
+    commit(&server, &["g", "h"].map(hub).into_iter().chain(spokes).collect::<Vec<_>>());
+    can_be_paged(
+        &server,
+        &[
+            "/v1/entities/h/relationships?direction=out",
+            "/v1/entities/h/relationships?orderBy=-@createdAt&orderBy=@id",
+            "/v1/entities/h/neighbors?type=spoke",
+            "/v1/shared?from=g&to=h",
+            "/v1/diff?from=1&to=6",
+        ],
+    );
+}
+
+/// Parts of an answer in lines give together what one answer gives.
+fn can_be_paged(server: &Server, paths: &[&str]) {
+    for path in paths {
+        let whole = lines(server, path);
+        assert!(whole.len() > 3, "{path}");
         let limit = whole.len().div_ceil(3);
         let (mut paged, mut after) = (Vec::new(), String::new());
         loop {
-            let mut part = lines(&server, &format!("{path}&limit={limit}{after}"));
+            let mut part = lines(server, &format!("{path}&limit={limit}{after}"));
             let next = part.pop_if(|last| last.get("next").is_some());
             assert!(part.len() == limit || next.is_none(), "{path}");
             paged.append(&mut part);
@@ -125,6 +163,12 @@ fn errors_come_as_a_problem_before_the_first_line_and_as_a_line_behind_it() {
         ("/v1/entities/nobody/history", 404, "not-found"),
         ("/v1/entities/e0/neighborhood?depthMax=99&visitedMax=5", 413, "too-large"),
         ("/v1/entities/e0/reach?visitedMax=5", 413, "too-large"),
+        ("/v1/entities/nobody/relationships", 404, "not-found"),
+        ("/v1/entities/e0/relationships?after=zz", 400, "invalid-page"),
+        ("/v1/entities/nobody/neighbors", 404, "not-found"),
+        ("/v1/shared?from=e0&to=nobody", 404, "not-found"),
+        ("/v1/paths?from=e0&to=e1&limit=0", 400, "invalid-page"),
+        ("/v1/diff?from=9&to=1", 400, "invalid-argument"),
     ] {
         let answer = get(&server, path);
         assert_eq!((answer.status, answer.problem().as_str()), (status, kind), "{path}");

@@ -89,6 +89,45 @@ pub enum InstanceChange {
     Changed(InstanceId, Box<Difference>),
 }
 
+/// Gives what became of one instance after the other, in the order of first change: each is compared when it is its turn.
+/// Made by [`Snapshot::changes`].
+pub struct Changes<'s> {
+    snapshot: &'s Snapshot,
+    before: Snapshot,
+    after: Snapshot,
+    touched: std::vec::IntoIter<(TypeKind, u32)>,
+}
+
+impl Changes<'_> {
+    /// `None` if nothing became of it in the end.
+    fn compare(&self, kind: TypeKind, slot: u32) -> Result<Option<InstanceChange>> {
+        self.snapshot.check_cancelled()?;
+        Ok(match (self.before.side(kind, slot)?, self.after.side(kind, slot)?) {
+            (None, Some(new)) => Some(InstanceChange::Appeared(new.instance_id(kind))),
+            (Some(old), None) => Some(InstanceChange::Disappeared(old.instance_id(kind))),
+            (Some(old), Some(new)) => {
+                let difference = self.snapshot.compare(kind, &old, &new);
+                let id = new.instance_id(kind);
+                (!difference.is_empty()).then(|| InstanceChange::Changed(id, Box::new(difference)))
+            }
+            (None, None) => None,
+        })
+    }
+}
+
+impl Iterator for Changes<'_> {
+    type Item = Result<InstanceChange>;
+
+    fn next(&mut self) -> Option<Result<InstanceChange>> {
+        loop {
+            let (kind, slot) = self.touched.next()?;
+            if let Some(change) = self.compare(kind, slot).transpose() {
+                return Some(change);
+            }
+        }
+    }
+}
+
 impl Difference {
     /// True if nothing differs.
     pub fn is_empty(&self) -> bool {
@@ -136,11 +175,22 @@ impl Snapshot {
         Ok(self.compare(kind, &version(before)?, &version(after)?))
     }
 
-    /// What became of every instance between two positions, in the order of first change.
+    /// What became of every instance between two positions, in the order of first change. Which ones were written is
+    /// found at once, and what became of each when it is asked for.
+    ///
+    /// ```
+    /// use annals::{InstanceChange, NewEntity, Position, Repository};
+    /// let repository = Repository::in_memory();
+    /// repository.transact(|t| t.create_entity(NewEntity::new("package")))?;
+    /// let snapshot = repository.snapshot();
+    /// let changes: Vec<_> = snapshot.changes(Position(0), Position(1))?.collect::<annals::Result<_>>()?;
+    /// assert!(matches!(changes[..], [InstanceChange::Appeared(_)]));
+    /// # Ok::<(), annals::Error>(())
+    /// ```
     ///
     /// Errors: `NotFound` for a position beyond the snapshot; `InvalidArgument` if `from` is after `to`; `TooLarge`
-    /// over a million changed instances.
-    pub fn changes_between(&self, from: Position, to: Position) -> Result<Vec<InstanceChange>> {
+    /// over a million changed instances; `Cancelled`; those of reading history, also of each item.
+    pub fn changes(&self, from: Position, to: Position) -> Result<Changes<'_>> {
         if from > to {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
@@ -149,22 +199,15 @@ impl Snapshot {
         }
         let before = self.as_of(AsOf { position: Some(from), ..AsOf::default() })?;
         let after = self.as_of(AsOf { position: Some(to), ..AsOf::default() })?;
-        let mut changes = Vec::new();
-        for (kind, slot) in self.touched(from, to)? {
-            let (old, new) = (before.side(kind, slot)?, after.side(kind, slot)?);
-            match (old, new) {
-                (None, Some(new)) => changes.push(InstanceChange::Appeared(new.instance_id(kind))),
-                (Some(old), None) => changes.push(InstanceChange::Disappeared(old.instance_id(kind))),
-                (Some(old), Some(new)) => {
-                    let difference = self.compare(kind, &old, &new);
-                    if !difference.is_empty() {
-                        changes.push(InstanceChange::Changed(new.instance_id(kind), Box::new(difference)));
-                    }
-                }
-                (None, None) => {}
-            }
-        }
-        Ok(changes)
+        let touched = self.touched(from, to)?.into_iter();
+        Ok(Changes { snapshot: self, before, after, touched })
+    }
+
+    /// The same, all of it.
+    ///
+    /// Errors: as [`Snapshot::changes`].
+    pub fn changes_between(&self, from: Position, to: Position) -> Result<Vec<InstanceChange>> {
+        self.changes(from, to)?.collect()
     }
 
     /// The live version that this snapshot sees.
@@ -193,6 +236,7 @@ impl Snapshot {
         };
         let mut next = from.next();
         while next <= to {
+            self.check_cancelled()?;
             let records = self.source().log().read(next, ReadLimit::default())?;
             if records.is_empty() {
                 break;

@@ -19,7 +19,7 @@ mod walk;
 mod versions;
 
 pub use cancel::Cancel;
-pub use compare::{ClassificationDifference, Difference, InstanceChange, PropertyDifference};
+pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use find::{Explanation, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
 pub use neighbors::{Entities, Neighbor, Neighbors};
