@@ -90,6 +90,7 @@ fn search(call: &Call) -> Result<Find, Problem> {
     for condition in call.query.all("where") {
         find = find.filter(Expression::parse(condition)?);
     }
+    find.statuses.extend(call.query.all("status").map(Into::into));
     if let Some(deleted) = call.query.get("deleted") {
         find.deleted = deleted_from_text(deleted)?;
     }

@@ -164,6 +164,7 @@ pub fn finding() -> Vec<Parameter> {
                  name $= suffix, name ~= part, name =~ /regex/, name in (a, b), name is null, and others.",
             )
         },
+        status(),
         query(
             "deleted",
             json!({ "type": "string", "enum": ["without", "with", "only"], "default": "without" }),
@@ -243,7 +244,7 @@ pub fn status() -> Parameter {
         "status",
         text(),
         "active",
-        "Only what has this status; repeatable. All but deleted if left out.",
+        "Only what has this status; repeatable: any of them. All but deleted if left out.",
     ))
 }
 

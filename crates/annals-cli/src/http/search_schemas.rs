@@ -60,6 +60,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
             "only": names(),
             "classified": names(),
             "where": { "oneOf": [reference("Expression"), list(reference("Expression"))] },
+            "status": names(),
             "deleted": { "type": "string", "enum": ["without", "with", "only"], "default": "without" },
             "proxies": { "type": "string", "enum": ["without", "with"], "default": "without" },
             "orderBy": { "oneOf": [order(), list(order())] },

@@ -9,8 +9,20 @@ use serde_json::{Value as Json, json};
 use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
 
 /// What a search in JSON may say.
-const FIELDS: [&str; 11] =
-    ["q", "type", "only", "classified", "where", "deleted", "proxies", "orderBy", "limit", "offset", "after"];
+const FIELDS: [&str; 12] = [
+    "q",
+    "type",
+    "only",
+    "classified",
+    "where",
+    "status",
+    "deleted",
+    "proxies",
+    "orderBy",
+    "limit",
+    "offset",
+    "after",
+];
 
 /// The order from a text: `size`, or `-size` for largest first; `@createdAt` for what the repository keeps.
 pub fn order_from_text(text: &str) -> Result<OrderBy> {
@@ -56,6 +68,7 @@ pub fn find_from_json(fields: &Object) -> Result<Find> {
         }
         Some(one) => find = find.filter(expression_from_json(one)?),
     }
+    find.statuses.extend(names(fields, what, "status")?);
     match optional_text(fields, what, "deleted")? {
         None => {}
         Some(name) => find.deleted = deleted_from_text(name)?,

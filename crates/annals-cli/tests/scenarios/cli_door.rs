@@ -123,6 +123,7 @@ impl CliDoor {
             let known = names.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
             arguments.push(Json::Object(known.collect()).to_string());
         }
+        arguments.extend(texts(&step["status"]).iter().map(|name| format!("--status={name}")));
         arguments.extend(options(step, &["deleted", "limit", "offset", "after"]));
         arguments.extend(options(step, TIMES));
         if step["kind"] == "relationship" {

@@ -78,6 +78,7 @@ const FIND: &[&str] = &[
     "only",
     "classified",
     "where",
+    "status",
     "deleted",
     "orderBy",
     "limit",

@@ -25,24 +25,29 @@ impl Statuses {
     ///
     /// Errors: `InvalidArgument` for more than 64, or one that is no status.
     pub(crate) fn new(snapshot: &Snapshot, names: &[String]) -> Result<Statuses> {
-        if names.is_empty() {
-            return Ok(Statuses::Live);
-        }
-        if names.len() > STATUSES_MAX {
-            let text = format!("statuses: expected at most {STATUSES_MAX}, found {}", names.len());
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
-        if let Some(name) = names.iter().find(|name| !snapshot.knows_status(name)) {
-            let text =
-                format!("status {name:?}: expected active, deleted, or one that a type or an instance has");
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
-        Ok(Statuses::Named(names.into()))
+        check_statuses(snapshot, names)?;
+        Ok(if names.is_empty() { Statuses::Live } else { Statuses::Named(names.into()) })
     }
 
     /// True if no instance needs a look at its status, because a snapshot of the present shows only live ones.
     pub(crate) fn is_live(&self) -> bool {
         matches!(self, Statuses::Live)
+    }
+}
+
+/// Errors: `InvalidArgument` for more than 64 names, or one that is no status.
+pub(crate) fn check_statuses(snapshot: &Snapshot, names: &[impl AsRef<str>]) -> Result<()> {
+    if names.len() > STATUSES_MAX {
+        let text = format!("statuses: expected at most {STATUSES_MAX}, found {}", names.len());
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    match names.iter().map(AsRef::as_ref).find(|name| !snapshot.knows_status(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let text =
+                format!("status {name:?}: expected active, deleted, or one that a type or an instance has");
+            Err(Error::new(ErrorKind::InvalidArgument, text))
+        }
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Find {
     pub types: Vec<Arc<str>>,
     /// Of those only these, without their own subtypes; all if empty.
     pub subtypes: Vec<Arc<str>>,
+    /// Only what has one of these statuses; any if empty. Who names `deleted` finds deleted instances too.
+    pub statuses: Vec<Arc<str>>,
     /// Whether deleted instances are found.
     pub deleted: Deleted,
     /// True if entities are found of which only a proxy is here, too. They look like others; `is_proxy` tells.
@@ -100,6 +102,7 @@ impl Default for Find {
         Find {
             types: Vec::new(),
             subtypes: Vec::new(),
+            statuses: Vec::new(),
             deleted: Deleted::Without,
             with_proxies: false,
             filter: Expression::everything(),
@@ -147,6 +150,29 @@ impl Find {
     #[must_use]
     pub fn classified(self, classification: &str) -> Find {
         self.filter(Expression::classified(classification))
+    }
+
+    /// The same, only what has one of these statuses.
+    ///
+    /// ```
+    /// use annals::{Find, InstanceId, NewEntity, Repository};
+    /// let repository = Repository::in_memory();
+    /// let (report, _) = repository.transact(|t| {
+    ///     t.create_entity(NewEntity::new("report"))?;
+    ///     t.create_entity(NewEntity::new("report"))
+    /// })?;
+    /// repository.transact(|t| t.set_status(&InstanceId::Entity(report.clone()), "draft"))?;
+    /// let drafts = Find::of("report").with_statuses(["draft"]);
+    /// assert_eq!(drafts, Find::parse("report status draft")?);
+    /// let snapshot = repository.snapshot();
+    /// let page = snapshot.find_entities(&drafts)?;
+    /// assert_eq!(page.items.iter().map(|found| found.id()).collect::<Vec<_>>(), [&report]);
+    /// # Ok::<(), annals::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_statuses<'n>(mut self, statuses: impl IntoIterator<Item = &'n str>) -> Find {
+        self.statuses.extend(statuses.into_iter().map(Arc::from));
+        self
     }
 
     /// The same, with deleted instances as said.

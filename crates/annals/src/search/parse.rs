@@ -161,7 +161,34 @@ impl<'t> Parser<'t> {
 
     fn is_clause(&self) -> bool {
         ["order", "limit", "offset", "after", "deleted", "proxies"].iter().any(|word| self.is_word(word))
+            || self.is_status_clause()
             || matches!(self.peek(), Token::End)
+    }
+
+    // Types and properties may be called `status`: it is a clause before the name of a status only.
+    fn is_status_clause(&self) -> bool {
+        let token = |ahead: usize| &self.tokens[(self.next + ahead).min(self.tokens.len() - 1)].token;
+        let is_one_of = |token: &Token, words: &[&str]| matches!(token, Token::Word(word) if words.iter().any(|known| word.eq_ignore_ascii_case(known)));
+        let is_status = match token(1) {
+            Token::Name(_) => true,
+            second if is_one_of(second, &["deleted"]) => !is_one_of(token(2), &["with", "without", "only"]),
+            second @ Token::Word(_) => {
+                !is_one_of(second, &["in", "between"]) && !is_one_of(second, &KEYWORDS)
+            }
+            _ => false,
+        };
+        is_status && self.is_word("status")
+    }
+
+    // Names of which one may be `deleted`, which is a keyword elsewhere.
+    fn statuses(&mut self, find: &mut Find) -> Result<()> {
+        loop {
+            let name = if self.takes("deleted") { "deleted".to_owned() } else { self.name("a status")? };
+            find.statuses.push(name.into());
+            if !self.takes_sign(",") {
+                return Ok(());
+            }
+        }
     }
 
     // A type stands alone, or before a comma, `only`, `where` or a clause.
@@ -173,12 +200,14 @@ impl<'t> Parser<'t> {
         };
         let follows = match self.peek_second() {
             Token::End | Token::Sign(",") => true,
-            Token::Word(word) => ["where", "order", "limit", "offset", "after", "deleted", "proxies", "only"]
-                .iter()
-                .any(|known| word.eq_ignore_ascii_case(known)),
+            Token::Word(word) => {
+                ["where", "order", "limit", "offset", "after", "deleted", "proxies", "only", "status"]
+                    .iter()
+                    .any(|known| word.eq_ignore_ascii_case(known))
+            }
             _ => false,
         };
-        is_name && follows
+        is_name && follows && !self.is_status_clause()
     }
 
     fn types(&mut self, find: &mut Find) -> Result<()> {
@@ -221,6 +250,8 @@ impl<'t> Parser<'t> {
                 Token::Word(cursor) | Token::Text(cursor) => Some(cursor),
                 _ => return Err(self.error(at, "expected the cursor of a page behind after")),
             };
+        } else if self.takes("status") {
+            self.statuses(find)?;
         } else if self.takes("deleted") {
             find.deleted = match self.take() {
                 Token::Word(word) if word == "with" => Deleted::With,
@@ -235,9 +266,9 @@ impl<'t> Parser<'t> {
                 _ => return Err(self.error(at, "expected with or without behind proxies")),
             };
         } else {
-            return Err(
-                self.expected("where, and, or, order by, limit, offset, after, deleted, proxies or the end")
-            );
+            return Err(self.expected(
+                "where, and, or, order by, limit, offset, after, status, deleted, proxies or the end",
+            ));
         }
         Ok(())
     }

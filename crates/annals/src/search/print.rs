@@ -22,6 +22,10 @@ impl Display for Find {
         if self.filter != Expression::everything() {
             write!(f, " where {}", self.filter)?;
         }
+        if !self.statuses.is_empty() {
+            f.write_str(" status ")?;
+            separated(f, &self.statuses, write_name)?;
+        }
         match self.deleted {
             Deleted::Without => {}
             Deleted::With => f.write_str(" deleted with")?,
@@ -165,7 +169,8 @@ fn joined<T>(
 
 fn write_name(f: &mut Formatter<'_>, name: &impl AsRef<str>) -> fmt::Result {
     let name = name.as_ref();
-    let is_keyword = KEYWORDS.iter().any(|known| name.eq_ignore_ascii_case(known));
+    // `status` is a keyword before a name only.
+    let is_keyword = KEYWORDS.iter().chain(&["status"]).any(|known| name.eq_ignore_ascii_case(known));
     if !name.is_empty()
         && !is_keyword
         && !name.starts_with('/')

@@ -96,6 +96,7 @@ proptest! {
         filter in expression(),
         order in proptest::collection::vec((name(), any::<bool>()), 0..3),
         offset in 0usize..3,
+        statuses in proptest::collection::vec(name(), 0..3),
         deleted in proptest::sample::select(&[Deleted::Without, Deleted::With, Deleted::Only][..]),
         with_proxies in any::<bool>(),
     ) {
@@ -104,7 +105,7 @@ proptest! {
             order: if is_descending { Order::Descending } else { Order::Ascending },
         };
         let order: Vec<OrderBy> = order.into_iter().map(sort).collect();
-        let find = Find { types, subtypes, filter, order, offset, deleted, with_proxies, limit: 7, ..Find::default() };
+        let find = Find { types, subtypes, filter, order, offset, statuses, deleted, with_proxies, limit: 7, ..Find::default() };
         let printed = find.to_string();
         match Find::parse(&printed) {
             Ok(read) => prop_assert_eq!(read, find, "{}", printed),
@@ -154,6 +155,31 @@ fn people_write_it_so() {
             printed,
             "{text}"
         );
+    }
+}
+
+#[test]
+fn a_property_may_be_called_status_although_a_clause_begins_so() {
+    let drafts = Find::of("report").with_statuses(["draft", "in review"]);
+    assert_eq!(Find::parse("report status draft, `in review`").unwrap(), drafts);
+    assert_eq!(Find::parse("status draft").unwrap(), Find::all().with_statuses(["draft"]));
+    for text in ["status = open", "status in (open)", "status is not null", "status between 1 and 2"] {
+        let condition = Find::all().filter(Expression::parse(text).unwrap());
+        assert_eq!(Find::parse(text).unwrap(), condition, "{text}");
+    }
+    assert_eq!(
+        Find::parse("a status active, deleted").unwrap(),
+        Find::of("a").with_statuses(["active", "deleted"])
+    );
+    assert_eq!(Find::parse("status deleted").unwrap(), Find::all().with_statuses(["deleted"]));
+    assert_eq!(Find::parse("status deleted with").unwrap(), Find::of("status").deleted(Deleted::With));
+    let open = Find::of("status").filter(Expression::parse("status = open").unwrap());
+    for find in [
+        Find::of("status"),
+        Find::of("status").with_statuses(["status", "deleted"]),
+        open.with_statuses(["draft"]),
+    ] {
+        assert_eq!(Find::parse(&find.to_string()).unwrap(), find, "{find}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Random searches, each by every plan, compared with looking at everything.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use annals::*;
 
@@ -23,7 +24,7 @@ struct Seen<'m> {
 /// Runs one random search by every plan, page by page, and compares it with looking at everything.
 pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, generator: &mut Generator) {
     let kind = if generator.random.one_in(4) { TypeKind::Relationship } else { TypeKind::Entity };
-    let find = random_find(generator, kind);
+    let find = random_find(model, generator, kind);
     let text = find.to_string();
     // By their texts, because there are several NaN.
     assert_eq!(Find::parse(&text).unwrap_or_else(|error| panic!("{error}")).to_string(), text);
@@ -31,11 +32,15 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
     let mut expected: Vec<Seen> = Vec::new();
     for (id, known) in table {
         let Some(version) = known.seen(view) else { continue };
-        let is_status_right = match find.deleted {
-            Deleted::Without => version.status == Status::Active,
+        let asks_deleted = find.statuses.iter().any(|name| **name == *"deleted");
+        let is_live_right = match find.deleted {
+            Deleted::Without => asks_deleted || version.status == Status::Active,
             Deleted::With => true,
             Deleted::Only => version.status == Status::Deleted,
         };
+        let status = if version.status == Status::Deleted { "deleted" } else { &version.shape.status_name };
+        let is_status_right =
+            is_live_right && (find.statuses.is_empty() || find.statuses.iter().any(|name| **name == *status));
         let seen = Seen { id, known, version };
         let is_of = |name: &std::sync::Arc<str>| is_of(model, kind, seen, name, view);
         let is_of_type = (find.types.is_empty() || find.types.iter().any(is_of))
@@ -81,7 +86,16 @@ fn is_of(model: &Reference, kind: TypeKind, seen: Seen, name: &str, view: View) 
     model.with_subtypes(kind, name, view.position).contains(&seen.version.shape.type_name)
 }
 
-fn random_find(generator: &mut Generator, kind: TypeKind) -> Find {
+fn random_find(model: &Reference, generator: &mut Generator, kind: TypeKind) -> Find {
+    // A status that nothing ever had is refused.
+    let versions = [&model.entities, &model.relationships].into_iter().flat_map(BTreeMap::values);
+    let mut statuses: Vec<&str> = versions
+        .flat_map(|known| &known.versions)
+        .map(|version| version.shape.status_name.as_str())
+        .chain(["active", "deleted"])
+        .collect();
+    statuses.sort_unstable();
+    statuses.dedup();
     let types = if kind == TypeKind::Entity { ENTITY_TYPES } else { RELATIONSHIP_TYPES };
     let mut find = Find::all();
     if generator.random.one_in(2) {
@@ -92,6 +106,12 @@ fn random_find(generator: &mut Generator, kind: TypeKind) -> Find {
     }
     if generator.random.one_in(6) {
         find.deleted = *generator.random.choose(&[Deleted::With, Deleted::Only]);
+    }
+    if generator.random.one_in(4) {
+        for _ in 0..1 + generator.random.below(2) {
+            let status = *generator.random.choose(&statuses);
+            find.statuses.push(status.into());
+        }
     }
     for _ in 0..generator.random.below(3) {
         let part = random_expression(generator, kind, 2);

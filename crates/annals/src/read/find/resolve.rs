@@ -1,11 +1,14 @@
 //! Looks up the names of a search.
 
+use std::sync::Arc;
+
 use super::test::{LinkTest, Test};
 use super::value_test::ValueTest;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Instant, TypeKind, Value};
+use crate::model::{Direction, Instant, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
-use crate::search::{Condition, Expression, Field, Find, LinkDirection, Pattern};
+use crate::read::status::check_statuses;
+use crate::search::{Condition, Deleted, Expression, Field, Find, Header, LinkDirection, Operator, Pattern};
 use crate::{Error, ErrorKind, Result};
 
 /// The types that a search is restricted to, ascending; `None` for all.
@@ -43,6 +46,35 @@ pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<
     subtypes.sort_unstable();
     subtypes.dedup();
     Ok(Some(subtypes))
+}
+
+/// Whether deleted instances are found: also where their status is asked for.
+///
+/// Errors: `InvalidArgument` for too many statuses, or one that is none.
+pub(super) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Deleted> {
+    check_statuses(snapshot, &find.statuses)?;
+    let is_deleted = |name: &Arc<str>| **name == *Status::Deleted.name();
+    Ok(match find.deleted {
+        Deleted::Without if !find.statuses.iter().any(is_deleted) => Deleted::Without,
+        Deleted::Without if find.statuses.iter().all(is_deleted) => Deleted::Only,
+        Deleted::Without => Deleted::With,
+        told => told,
+    })
+}
+
+/// The test that the statuses of a search stand for.
+pub(super) fn statuses(find: &Find) -> Result<Option<Test>> {
+    if find.statuses.is_empty() {
+        return Ok(None);
+    }
+    let values: Vec<Value> = find.statuses.iter().cloned().map(Value::String).collect();
+    let condition = Condition {
+        field: Field::Header(Header::Status),
+        operator: Operator::In,
+        values: values.clone(),
+        ignores_case: false,
+    };
+    Ok(Some(Test::Header(Header::Status, ValueTest::new(&condition, values)?)))
 }
 
 /// A type and its subtypes.

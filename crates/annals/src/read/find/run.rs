@@ -65,6 +65,7 @@ pub(super) struct Search<'s, 'f> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) kind: TypeKind,
     pub(super) find: &'f Find,
+    deleted: Deleted,
     pub(super) test: Test,
     types: Option<Vec<crate::graph::symbols::Symbol>>,
     pub(super) sorting: Sorting,
@@ -77,28 +78,25 @@ impl<'s, 'f> Search<'s, 'f> {
         find.check()?;
         let types = resolve::types(snapshot, kind, find)?;
         let mut test = resolve::test(snapshot, kind, &find.filter)?;
+        let deleted = resolve::deleted(snapshot, find)?;
         let is_present = snapshot.view().is_none();
         let reach = Reach {
-            live: !is_present || find.deleted != Deleted::Only,
-            other: !is_present || find.deleted != Deleted::Without,
+            live: !is_present || deleted != Deleted::Only,
+            other: !is_present || deleted != Deleted::Without,
             proxies: find.with_proxies && kind == TypeKind::Entity && snapshot.has_proxies(),
         };
+        if let Some(of_statuses) = resolve::statuses(find)? {
+            test = of_statuses.and(test);
+        }
         if !reach.is_exact()
             && let Some(types) = &types
         {
             // The lists of types hold more than what this view sees.
-            let of_types = Test::Type(types.clone());
-            test = match test {
-                Test::All(mut parts) => {
-                    parts.insert(0, of_types);
-                    Test::All(parts)
-                }
-                other => Test::All(vec![of_types, other]),
-            };
+            test = Test::Type(types.clone()).and(test);
         }
         let sorting = Sorting::of(snapshot, find, &test);
         let bound = Bound::new(find.visited_max);
-        Ok(Search { snapshot, kind, find, test, types, sorting, reach, bound })
+        Ok(Search { snapshot, kind, find, deleted, test, types, sorting, reach, bound })
     }
 
     /// Where candidates come from, and what is still to be asked of them.
@@ -193,7 +191,7 @@ impl<'s, 'f> Search<'s, 'f> {
         let seen = view.map_or(Some(in_force), |view| table.version_in(slot, view));
         let Some(version) = seen else { return Ok(None) };
         let is_deleted = version.status == Status::Deleted;
-        let is_wanted = match self.find.deleted {
+        let is_wanted = match self.deleted {
             Deleted::Without => !is_deleted,
             Deleted::With => true,
             Deleted::Only => is_deleted,

@@ -87,6 +87,17 @@ impl Bound {
 }
 
 impl Test {
+    /// Both, this one first.
+    pub(super) fn and(self, other: Test) -> Test {
+        match other {
+            Test::All(mut parts) => {
+                parts.insert(0, self);
+                Test::All(parts)
+            }
+            other => Test::All(vec![self, other]),
+        }
+    }
+
     /// What must hold, each by itself.
     pub(super) fn parts(&self) -> &[Test] {
         match self {
