@@ -1,16 +1,17 @@
 //! Writes neo4j-admin style CSV: one file of nodes for each type, one file of relationships for each type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
 
+use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
 use crate::output::value_to_text;
 use crate::progress::Progress;
-use crate::wire::value_to_json;
+use crate::wire::{LINE_COLUMN, line_beside, value_to_json};
 
 const ARRAY_DELIMITER: char = ';';
 
@@ -18,7 +19,7 @@ const ARRAY_DELIMITER: char = ';';
 type Columns = BTreeMap<String, &'static str>;
 
 /// Writes `nodes-TYPE.csv` and `relationships-TYPE.csv` into a folder. Each type is read twice: for the columns, and for
-/// the rows.
+/// the rows. What the columns of others have no place for, such as statuses and homes, stands in one that they skip.
 pub fn export_csv(
     snapshot: &Snapshot,
     selection: &Selection,
@@ -27,13 +28,14 @@ pub fn export_csv(
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| file_error(folder, error))?;
     let total = 2 * instances_count(snapshot);
+    let lines = Lines::new(snapshot);
     let mut done = 0;
     let mut tick = || {
         done += 1;
         progress.set(done, Some(total));
     };
     for (kind, prefix) in [(TypeKind::Entity, "nodes"), (TypeKind::Relationship, "relationships")] {
-        for (type_name, _) in snapshot.counts(kind)? {
+        for type_name in types(snapshot, kind)? {
             if !selection.is_everything() && !selection.types.iter().any(|name| **name == *type_name) {
                 continue;
             }
@@ -41,8 +43,10 @@ pub fn export_csv(
             let file = File::create(&path).map_err(|error| file_error(&path, error))?;
             let mut writer = Writer { writer: BufWriter::with_capacity(256 * 1024, file), path: &path };
             match kind {
-                TypeKind::Relationship => write_relationships(snapshot, &type_name, &mut writer, &mut tick)?,
-                _ => write_nodes(snapshot, &type_name, &mut writer, &mut tick)?,
+                TypeKind::Relationship => {
+                    write_relationships(snapshot, &lines, &type_name, &mut writer, &mut tick)?;
+                }
+                _ => write_nodes(snapshot, &lines, &type_name, &mut writer, &mut tick)?,
             }
             writer.finish()?;
         }
@@ -50,13 +54,29 @@ pub fn export_csv(
     Ok(())
 }
 
+/// The types that something is of, be it a proxy.
+fn types(snapshot: &Snapshot, kind: TypeKind) -> Result<BTreeSet<String>> {
+    let mut types: BTreeSet<String> =
+        snapshot.counts(kind)?.into_iter().map(|(name, _)| name.to_string()).collect();
+    if kind == TypeKind::Entity {
+        each_entity::<Error>(snapshot, Find::all().with_proxies().limit(PAGE), |entity| {
+            if entity.is_proxy() && !types.contains(entity.type_name()) {
+                types.insert(entity.type_name().to_owned());
+            }
+            Ok(())
+        })?;
+    }
+    Ok(types)
+}
+
 fn write_nodes(
     snapshot: &Snapshot,
+    lines: &Lines,
     type_name: &str,
     writer: &mut Writer,
     tick: &mut dyn FnMut(),
 ) -> Result<()> {
-    let find = Find::of(type_name).limit(PAGE);
+    let find = Find::of(type_name).with_proxies().limit(PAGE);
     let mut columns = Columns::new();
     each_entity::<Error>(snapshot, find.clone(), |entity| {
         tick();
@@ -66,7 +86,7 @@ fn write_nodes(
         }
         Ok(())
     })?;
-    writer.row([":ID".to_owned(), ":LABEL".to_owned()].into_iter().chain(titles(&columns)))?;
+    writer.row([":ID", ":LABEL", LINE_COLUMN].map(str::to_owned).into_iter().chain(titles(&columns)))?;
     each_entity(snapshot, find, |entity| {
         tick();
         if entity.type_name() != type_name {
@@ -76,12 +96,14 @@ fn write_nodes(
         labels.extend(entity.classifications().map(|known| known.name().to_owned()));
         let cells = columns.iter().map(|(name, column)| cell(entity.property(name).as_ref(), column));
         let labels = labels.join(&ARRAY_DELIMITER.to_string());
-        writer.row([entity.id().to_string(), labels].into_iter().chain(cells))
+        let line = line_beside(lines.entity(entity), &["id", "type", "properties"]);
+        writer.row([entity.id().to_string(), labels, line].into_iter().chain(cells))
     })
 }
 
 fn write_relationships(
     snapshot: &Snapshot,
+    lines: &Lines,
     type_name: &str,
     writer: &mut Writer,
     tick: &mut dyn FnMut(),
@@ -95,14 +117,16 @@ fn write_relationships(
         }
         Ok(())
     })?;
-    let fixed = [":START_ID", ":END_ID", ":TYPE"].map(str::to_owned);
+    let fixed = [":START_ID", ":END_ID", ":TYPE", LINE_COLUMN].map(str::to_owned);
     writer.row(fixed.into_iter().chain(titles(&columns)))?;
     each_relationship(snapshot, find, |relationship| {
         tick();
         if relationship.type_name() != type_name {
             return Ok(());
         }
-        let fixed = [relationship.from().to_string(), relationship.to().to_string(), type_name.to_owned()];
+        let [from, to] = [relationship.from(), relationship.to()].map(ToString::to_string);
+        let line = line_beside(lines.relationship(relationship)?, &["type", "from", "to", "properties"]);
+        let fixed = [from, to, type_name.to_owned(), line];
         let cells = columns.iter().map(|(name, column)| cell(relationship.property(name).as_ref(), column));
         writer.row(fixed.into_iter().chain(cells))
     })

@@ -4,12 +4,15 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use annals::{Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, Value};
+use serde_json::{Value as Json, json};
 
 use super::Refused;
-use super::csv::{self, Field, Options, Row, RowReader};
+use super::csv::{self, Edge, Field, Node, Options, Row, RowReader};
+use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::Loader;
 use super::operation::Operation;
 use crate::stop::Outcome;
+use crate::wire::{Object, line_with, value_to_json};
 
 /// The type of nodes without a label.
 const UNLABELLED: &str = "node";
@@ -31,8 +34,9 @@ pub fn load_csv(
             Err(refused) => (refused.line, 0),
         };
         let operations = read.and_then(|row| {
-            let action = action(row).map_err(|error| Refused::new(line, error.to_string()));
-            action.map(|action| vec![Operation { action, valid_from }])
+            let mut operations = operations(row).map_err(|error| Refused::new(line, error.to_string()))?;
+            operations.iter_mut().for_each(|one| one.valid_from = one.valid_from.or(valid_from));
+            Ok(operations)
         });
         loader.take(line, operations, bytes)?;
     }
@@ -51,6 +55,41 @@ fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
         Row::Node(node) => &node.properties,
         Row::Edge(edge) => &edge.properties,
     }
+}
+
+/// What writes the instance of a row. What else an export tells of it is taken as from a line of JSON.
+fn operations(row: Row) -> Result<Vec<Operation>> {
+    match row {
+        Row::Node(Node { id: key, labels, line_cell: Some(cell), properties: fields, .. }) => {
+            let mut labels = labels.into_iter();
+            let type_name = labels.next().unwrap_or_else(|| UNLABELLED.to_owned());
+            let mut line =
+                line_with(&cell, members([("id", id(&key)?.to_string()), ("type", type_name)], fields)?)?;
+            // Labels that were added to the row.
+            let carried = line.get("classifications").and_then(Json::as_array).cloned().unwrap_or_default();
+            let added = labels.filter(|label| carried.iter().all(|known| known["name"] != label.as_str()));
+            let added: Vec<Json> = added.map(|label| json!({ "name": label })).collect();
+            if !added.is_empty() {
+                line["classifications"] = [carried, added].concat().into();
+            }
+            entity_operations(&line)
+        }
+        Row::Edge(Edge { start, end, edge_type, line_cell: Some(cell), properties: fields, .. }) => {
+            let ends =
+                [("from", id(&start)?.to_string()), ("to", id(&end)?.to_string()), ("type", edge_type)];
+            relationship_operations(&line_with(&cell, members(ends, fields)?)?)
+        }
+        row => Ok(vec![Operation { action: action(row)?, valid_from: None }]),
+    }
+}
+
+/// Members of a line that stand in columns of their own.
+fn members<const N: usize>(texts: [(&str, String); N], fields: Vec<(Arc<str>, Field)>) -> Result<Object> {
+    let properties = properties(fields)?;
+    let properties = properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value)));
+    let properties: Object = properties.collect();
+    let texts = texts.into_iter().map(|(name, text)| (name.to_owned(), Json::from(text)));
+    Ok(texts.chain([("properties".to_owned(), Json::Object(properties))]).collect())
 }
 
 fn action(row: Row) -> Result<Action> {

@@ -12,6 +12,7 @@ mod provenance;
 mod find;
 mod graph;
 mod type_definition;
+mod line_column;
 
 pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
 pub use difference::{difference_to_json, instance_change_to_json};
@@ -27,6 +28,7 @@ pub use instance::{
     ClassificationForm, EntityForm, RelationshipForm, Seen, VersionForm, classification_from_json,
     properties_from_json,
 };
+pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};

@@ -8,6 +8,7 @@ use annals::{Error, ErrorKind, Result};
 
 use super::value::ValueType;
 use crate::import::refused::quote;
+use crate::wire::LINE_COLUMN;
 
 /// What the columns of a file mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub(super) enum Role {
         value_type: ValueType,
         is_list: bool,
     },
+    /// What an instance has beside the other columns.
+    Line,
     Ignored,
 }
 
@@ -83,6 +86,9 @@ impl Header {
 }
 
 fn parse_role(title: &str) -> std::result::Result<Role, String> {
+    if title == LINE_COLUMN {
+        return Ok(Role::Line);
+    }
     if title.contains('{') {
         return Err("options in braces are not supported; remove them".to_string());
     }
@@ -129,9 +135,15 @@ fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> 
     let ends = count(|role| matches!(role, Role::End { .. }));
     let types = count(|role| *role == Role::Type);
     let labels = count(|role| *role == Role::Labels);
-    for (name, found) in
-        [(":ID", ids), (":START_ID", starts), (":END_ID", ends), (":TYPE", types), (":LABEL", labels)]
-    {
+    let lines = count(|role| *role == Role::Line);
+    for (name, found) in [
+        (":ID", ids),
+        (":START_ID", starts),
+        (":END_ID", ends),
+        (":TYPE", types),
+        (":LABEL", labels),
+        (LINE_COLUMN, lines),
+    ] {
         if found > 1 {
             problems.push(format!("expected at most one {name} column, found {found}"));
         }

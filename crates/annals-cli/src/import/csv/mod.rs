@@ -57,6 +57,8 @@ pub struct Node {
     pub id: Id,
     /// Its labels: those of the options, then those of the file, each once.
     pub labels: Vec<String>,
+    /// What else an export of Annals tells of it, in JSON.
+    pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
     pub properties: Vec<(Arc<str>, Field)>,
 }
@@ -72,6 +74,8 @@ pub struct Edge {
     pub end: Id,
     /// Its type.
     pub edge_type: String,
+    /// What else an export of Annals tells of it, in JSON.
+    pub line_cell: Option<String>,
     /// Its properties in the order of the columns; an empty cell sets none.
     pub properties: Vec<(Arc<str>, Field)>,
 }
@@ -208,9 +212,11 @@ fn decode(record: &Record<'_>, header: &Header, options: &Options) -> Checked<Ro
     let mut labels = options.labels.clone();
     let mut edge_type = options.edge_type.clone();
     let mut properties = Vec::new();
+    let mut line_cell = None;
     for (column, cell) in header.columns.iter().zip(cells) {
         match &column.role {
             Role::Ignored => {}
+            Role::Line => line_cell = Some(cell.to_owned()).filter(|cell| !cell.is_empty()),
             Role::Id { group, property } => {
                 id = Some(decode_id(line, column, group, cell)?);
                 let property =
@@ -233,13 +239,14 @@ fn decode(record: &Record<'_>, header: &Header, options: &Options) -> Checked<Ro
     match header.kind {
         Kind::Nodes => {
             let id = id.expect("a header of nodes has an id column");
-            Ok(Row::Node(Node { line, id, labels, properties }))
+            Ok(Row::Node(Node { line, id, labels, line_cell, properties }))
         }
         Kind::Edges => {
             let start = start.expect("a header of edges has a start column");
             let end = end.expect("a header of edges has an end column");
             let no_type = || Refused::new(line, "column `:TYPE`: expected a type, found an empty cell");
-            Ok(Row::Edge(Edge { line, start, end, edge_type: edge_type.ok_or_else(no_type)?, properties }))
+            let edge_type = edge_type.ok_or_else(no_type)?;
+            Ok(Row::Edge(Edge { line, start, end, edge_type, line_cell, properties }))
         }
     }
 }

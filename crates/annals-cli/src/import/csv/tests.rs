@@ -25,7 +25,7 @@ fn properties(properties: &[(&str, Field)]) -> Vec<(Arc<str>, Field)> {
 
 fn node(line: u64, key: &str, labels: &[&str], fields: &[(&str, Field)]) -> Checked<Row> {
     let labels = labels.iter().map(|label| label.to_string()).collect();
-    Ok(Row::Node(Node { line, id: id("", key), labels, properties: properties(fields) }))
+    Ok(Row::Node(Node { line, id: id("", key), labels, line_cell: None, properties: properties(fields) }))
 }
 
 fn refused(line: u64, reason: &str) -> Checked<Row> {
@@ -47,6 +47,7 @@ fn nodes_have_ids_labels_and_typed_properties() {
         line: 2,
         id: id("Person", "1"),
         labels: vec!["Person".to_string(), "Actor".to_string()],
+        line_cell: None,
         properties: properties(&fields),
     };
     assert_eq!(rows, [Ok(Row::Node(expected))]);
@@ -60,6 +61,7 @@ fn edges_have_ends_of_their_groups_and_a_type() {
         start: id("Person", "1"),
         end: id("Movie", "tt1"),
         edge_type: "ACTED_IN".to_string(),
+        line_cell: None,
         properties: properties(&[("role", text("Neo"))]),
     };
     assert_eq!(rows, [Ok(Row::Edge(expected))]);

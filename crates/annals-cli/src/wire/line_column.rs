@@ -1,0 +1,34 @@
+//! The cell of a CSV row that holds what an instance has beside the other columns: id of a relationship, status, home, and
+//! whatever else a line of a plain export tells.
+
+use annals::Result;
+use serde_json::Value as Json;
+
+use super::{Object, invalid, object};
+
+/// Title of its column. Readers of neo4j-admin headers skip it.
+pub const LINE_COLUMN: &str = "@annals:IGNORE";
+
+/// The cell of a line whose members `columns` stand in columns of their own.
+pub fn line_beside(line: Json, columns: &[&str]) -> String {
+    let Json::Object(mut members) = line else { return String::new() };
+    columns.iter().for_each(|name| drop(members.remove(*name)));
+    Json::Object(members).to_string()
+}
+
+/// The line that a cell makes together with the members that stand in other columns.
+///
+/// Errors: `InvalidArgument` if the cell is no JSON object, or has one of the members too.
+pub fn line_with(cell: &str, columns: Object) -> Result<Json> {
+    let what = format!("column `{LINE_COLUMN}`");
+    let json: Json = serde_json::from_str(cell)
+        .map_err(|error| invalid(format!("{what}: expected JSON, found {error}")))?;
+    let mut members = object(&json, &what)?.clone();
+    for (name, value) in columns {
+        if members.insert(name.clone(), value).is_some() {
+            let text = format!("{what}: expected it without {name:?}, which has a column of its own");
+            return Err(invalid(text));
+        }
+    }
+    Ok(Json::Object(members))
+}
