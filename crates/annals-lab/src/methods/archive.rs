@@ -70,6 +70,18 @@ pub enum Form {
 }
 
 impl Archive {
+    /// The entity types, or the relationship types.
+    ///
+    /// Shape: `[(name, attributes that get a value)]`.
+    pub fn types(&self, kind: TypeKind) -> impl Iterator<Item = (&Arc<str>, &[Attribute])> {
+        let (entities, relationships) = match kind {
+            TypeKind::Relationship => (&self.entities[..0], &self.relationships[..]),
+            _ => (&self.entities[..], &self.relationships[..0]),
+        };
+        let entities = entities.iter().map(|one| (&one.name, &one.attributes[..]));
+        entities.chain(relationships.iter().map(|one| (&one.name, &one.attributes[..])))
+    }
+
     /// The types that the repository ships.
     pub fn new() -> Outcome<Archive> {
         let definitions = ARCHIVE.lines().map(definition).collect::<Outcome<Vec<_>>>()?;

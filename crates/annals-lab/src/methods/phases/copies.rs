@@ -13,7 +13,7 @@ use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::{ELSEWHERE, Run};
 
-use super::update::instance;
+use super::update::{instance, look_up_by_home, of_kind};
 
 /// Saves copies of entities of one type.
 pub fn save_entities(run: &mut Run, type_number: usize, one: &EntityType) -> Outcome<()> {
@@ -83,23 +83,9 @@ pub fn save_classifications(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// Makes half of the copied entities of each type own ones.
-pub fn rehome_entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        run.rehome(Method::FindEntitiesByProperty, Method::RehomeEntity, TypeKind::Entity, &one.name)?;
-    }
-    Ok(())
-}
-
-/// The same of relationships.
-pub fn rehome_relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    let (look_up, method) = (Method::FindRelationshipsByProperty, Method::RehomeRelationship);
-    for one in &archive.relationships {
-        run.rehome(look_up, method, TypeKind::Relationship, &one.name)?;
-    }
-    Ok(())
+/// Makes half of the copies of each type own ones.
+pub fn rehome(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    run.archive.types(kind).try_for_each(|(name, _)| run.rehome(kind, name))
 }
 
 /// Takes the copies of each classification off.
@@ -117,9 +103,10 @@ pub fn purge_classifications(run: &mut Run) -> Outcome<()> {
 }
 
 impl Run<'_> {
-    fn rehome(&mut self, look_up: Method, method: Method, kind: TypeKind, type_name: &str) -> Outcome<()> {
+    fn rehome(&mut self, kind: TypeKind, type_name: &str) -> Outcome<()> {
         let find = Find::of(type_name).filter(self.copies());
-        let found = self.look_up(look_up, kind, find, None)?;
+        let found = self.look_up(look_up_by_home(kind), kind, find, None)?;
+        let method = of_kind(kind, [Method::RehomeEntity, Method::RehomeRelationship]);
         for id in found.into_iter().take(self.volume.instances / 2).map(|id| instance(kind, id)) {
             self.done(method, Call::Rehome(id.clone()))?;
             let looked = self.look(&id)?;
@@ -131,15 +118,10 @@ impl Run<'_> {
     }
 
     /// Purges copies of a type.
-    pub fn purge_copies(
-        &mut self,
-        look_up: Method,
-        method: Method,
-        kind: TypeKind,
-        type_name: &str,
-    ) -> Outcome<()> {
+    pub fn purge_copies(&mut self, kind: TypeKind, type_name: &str) -> Outcome<()> {
         let find = Find::of(type_name).filter(self.copies());
-        for id in self.look_up(look_up, kind, find, None)? {
+        let method = of_kind(kind, [Method::PurgeEntityCopy, Method::PurgeRelationshipCopy]);
+        for id in self.look_up(look_up_by_home(kind), kind, find, None)? {
             let id = instance(kind, id);
             self.done(method, Call::PurgeCopy(id.clone()))?;
             self.check_gone(&id)?;

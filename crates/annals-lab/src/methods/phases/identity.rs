@@ -7,7 +7,7 @@ use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
 
-use super::update::instance;
+use super::update::{instance, look_up_by_home, of_kind};
 
 /// Relationships that are counted when an entity gets another id.
 const COUNTED_MAX: usize = 1_000;
@@ -36,28 +36,9 @@ pub fn retype_entities(run: &mut Run) -> Outcome<()> {
     Ok(())
 }
 
-/// Gives entities of each type another id.
-pub fn reidentify_entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        run.reidentify(
-            Method::FindEntitiesByProperty,
-            Method::ReidentifyEntity,
-            TypeKind::Entity,
-            &one.name,
-        )?;
-    }
-    Ok(())
-}
-
-/// The same of relationships.
-pub fn reidentify_relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    let (look_up, method) = (Method::FindRelationshipsByProperty, Method::ReidentifyRelationship);
-    for one in &archive.relationships {
-        run.reidentify(look_up, method, TypeKind::Relationship, &one.name)?;
-    }
-    Ok(())
+/// Gives instances of each type another id.
+pub fn reidentify(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    run.archive.types(kind).try_for_each(|(name, _)| run.reidentify(kind, name))
 }
 
 impl Run<'_> {
@@ -72,15 +53,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn reidentify(
-        &mut self,
-        look_up: Method,
-        method: Method,
-        kind: TypeKind,
-        type_name: &str,
-    ) -> Outcome<()> {
+    fn reidentify(&mut self, kind: TypeKind, type_name: &str) -> Outcome<()> {
+        let method = of_kind(kind, [Method::ReidentifyEntity, Method::ReidentifyRelationship]);
         let find = Find::of(type_name).filter(self.own());
-        for id in self.look_up(look_up, kind, find, None)? {
+        for id in self.look_up(look_up_by_home(kind), kind, find, None)? {
             let new = self.values.id();
             let (old_id, new_id) = (instance(kind, id.clone()), instance(kind, new.clone()));
             let before = (self.look(&old_id)?, self.degree(kind, &id)?);

@@ -13,8 +13,13 @@ pub mod hub;
 
 use std::time::Instant as Clock;
 
+use annals::TypeKind;
+
 use super::run::Run;
 use crate::Outcome;
+
+const ENTITY: TypeKind = TypeKind::Entity;
+const RELATIONSHIP: TypeKind = TypeKind::Relationship;
 
 /// A step of the run.
 type Phase = (&'static str, fn(&mut Run) -> Outcome<()>);
@@ -22,38 +27,38 @@ type Phase = (&'static str, fn(&mut Run) -> Outcome<()>);
 /// All phases, in the order of the original. Source: the profiles of its performance suite.
 const PHASES: &[Phase] = &[
     ("create entities", create::entities),
-    ("search entities", |run| search::entities(run, None)),
+    ("search entities", |run| search::all(run, ENTITY, None)),
     ("create relationships", create::relationships),
-    ("search relationships", |run| search::relationships(run, None)),
+    ("search relationships", |run| search::all(run, RELATIONSHIP, None)),
     ("classify", classify::attach),
     ("save copies of classifications", copies::save_classifications),
     ("search classifications", classify::find),
-    ("update entities", update::entities),
-    ("update relationships", update::relationships),
+    ("update entities", |run| update::properties(run, ENTITY)),
+    ("update relationships", |run| update::properties(run, RELATIONSHIP)),
     ("update classifications", classify::update),
-    ("undo entity updates", update::undo_entities),
-    ("undo relationship updates", update::undo_relationships),
-    ("read entities", read::entities),
-    ("read entities as of then", read::entities_then),
-    ("read relationships", read::relationships),
-    ("read relationships as of then", read::relationships_then),
-    ("search entities as of then", |run| search::entities(run, run.mark)),
-    ("search relationships as of then", |run| search::relationships(run, run.mark)),
+    ("undo entity updates", |run| update::undo(run, ENTITY)),
+    ("undo relationship updates", |run| update::undo(run, RELATIONSHIP)),
+    ("read entities", |run| read::now(run, ENTITY)),
+    ("read entities as of then", |run| read::then(run, ENTITY)),
+    ("read relationships", |run| read::now(run, RELATIONSHIP)),
+    ("read relationships as of then", |run| read::then(run, RELATIONSHIP)),
+    ("search entities as of then", |run| search::all(run, ENTITY, run.mark)),
+    ("search relationships as of then", |run| search::all(run, RELATIONSHIP, run.mark)),
     ("graph queries", |run| graph::queries(run, None)),
     ("graph queries as of then", |run| graph::queries(run, run.mark)),
-    ("re-home entities", copies::rehome_entities),
-    ("re-home relationships", copies::rehome_relationships),
+    ("re-home entities", |run| copies::rehome(run, ENTITY)),
+    ("re-home relationships", |run| copies::rehome(run, RELATIONSHIP)),
     ("declassify", classify::detach),
     ("purge copies of classifications", copies::purge_classifications),
     ("re-type entities", identity::retype_entities),
-    ("re-identify entities", identity::reidentify_entities),
-    ("re-identify relationships", identity::reidentify_relationships),
-    ("delete relationships", remove::delete_relationships),
-    ("delete entities", remove::delete_entities),
-    ("restore entities", remove::restore_entities),
-    ("restore relationships", remove::restore_relationships),
-    ("purge relationships", remove::purge_relationships),
-    ("purge entities", remove::purge_entities),
+    ("re-identify entities", |run| identity::reidentify(run, ENTITY)),
+    ("re-identify relationships", |run| identity::reidentify(run, RELATIONSHIP)),
+    ("delete relationships", |run| remove::delete(run, RELATIONSHIP)),
+    ("delete entities", |run| remove::delete(run, ENTITY)),
+    ("restore entities", |run| remove::restore(run, ENTITY)),
+    ("restore relationships", |run| remove::restore(run, RELATIONSHIP)),
+    ("purge relationships", |run| remove::purge(run, RELATIONSHIP)),
+    ("purge entities", |run| remove::purge(run, ENTITY)),
     ("purge a hub", hub::purge),
 ];
 

@@ -8,65 +8,42 @@ use crate::methods::record::Part;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
 
+use super::update::{instance, of_kind};
+
 /// Versions on a page of a history.
 const VERSIONS_MAX: usize = 50;
 
-/// The first entities of each type, as they are.
-pub fn entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        let found = run.look_up(Method::FindEntities, TypeKind::Entity, Find::of(&one.name), None)?;
+/// The first instances of each type, as they are.
+pub fn now(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    let look_up = of_kind(kind, [Method::FindEntities, Method::FindRelationships]);
+    let known = of_kind(kind, [Method::KnownEntity, Method::KnownRelationship]);
+    let get = of_kind(kind, [Method::GetEntity, Method::GetRelationship]);
+    for (name, _) in run.archive.types(kind) {
+        let found = run.look_up(look_up, kind, Find::of(name), None)?;
         for id in &found {
-            run.one(Method::KnownEntity, Call::Known(InstanceId::Entity(id.clone())), false)?;
+            run.one(known, Call::Known(instance(kind, id.clone())), false)?;
         }
-        for id in &found {
+        for id in found.iter().filter(|_| kind == TypeKind::Entity) {
             run.one(Method::EntitySummary, Call::Summary(id.clone()), false)?;
         }
         for id in found {
-            run.one(Method::GetEntity, Call::Get(InstanceId::Entity(id)), false)?;
+            run.one(get, Call::Get(instance(kind, id)), false)?;
         }
     }
     Ok(())
 }
 
 /// The same as they were, and their versions.
-pub fn entities_then(run: &mut Run) -> Outcome<()> {
-    let (archive, then) = (run.archive, run.mark);
-    for one in &archive.entities {
-        let found = run.look_up(Method::FindEntitiesThen, TypeKind::Entity, Find::of(&one.name), then)?;
-        for id in found.into_iter().map(InstanceId::Entity) {
-            run.one(Method::GetEntityThen, Call::Get(id.clone()), true)?;
-            run.versions(Method::EntityHistory, id)?;
-        }
-    }
-    Ok(())
-}
-
-/// The first relationships of each type, as they are.
-pub fn relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.relationships {
-        let find = Find::of(&one.name);
-        let found = run.look_up(Method::FindRelationships, TypeKind::Relationship, find, None)?;
-        for id in &found {
-            run.one(Method::KnownRelationship, Call::Known(InstanceId::Relationship(id.clone())), false)?;
-        }
-        for id in found {
-            run.one(Method::GetRelationship, Call::Get(InstanceId::Relationship(id)), false)?;
-        }
-    }
-    Ok(())
-}
-
-/// The same as they were, and their versions.
-pub fn relationships_then(run: &mut Run) -> Outcome<()> {
-    let (archive, then) = (run.archive, run.mark);
-    for one in &archive.relationships {
-        let find = Find::of(&one.name);
-        let found = run.look_up(Method::FindRelationshipsThen, TypeKind::Relationship, find, then)?;
-        for id in found.into_iter().map(InstanceId::Relationship) {
-            run.one(Method::GetRelationshipThen, Call::Get(id.clone()), true)?;
-            run.versions(Method::RelationshipHistory, id)?;
+pub fn then(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    let look_up = of_kind(kind, [Method::FindEntitiesThen, Method::FindRelationshipsThen]);
+    let get = of_kind(kind, [Method::GetEntityThen, Method::GetRelationshipThen]);
+    let history = of_kind(kind, [Method::EntityHistory, Method::RelationshipHistory]);
+    let then = run.mark;
+    for (name, _) in run.archive.types(kind) {
+        for id in run.look_up(look_up, kind, Find::of(name), then)? {
+            let id = instance(kind, id);
+            run.one(get, Call::Get(id.clone()), true)?;
+            run.versions(history, id)?;
         }
     }
     Ok(())

@@ -7,70 +7,21 @@ use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
 
-use super::update::instance;
+use super::update::{instance, look_up_by_home, of_kind};
 
-/// Deletes relationships of each type.
-pub fn delete_relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.relationships {
-        run.delete(TypeKind::Relationship, &one.name)?;
-    }
-    Ok(())
+/// Deletes instances of each type.
+pub fn delete(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    run.archive.types(kind).try_for_each(|(name, _)| run.delete(kind, name).map(drop))
 }
 
-/// Deletes entities of each type.
-pub fn delete_entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        run.delete(TypeKind::Entity, &one.name)?;
-    }
-    Ok(())
+/// Brings deleted instances of each type back.
+pub fn restore(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    run.archive.types(kind).try_for_each(|(name, _)| run.restore(kind, name))
 }
 
-/// Brings deleted entities of each type back.
-pub fn restore_entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        run.restore(TypeKind::Entity, &one.name)?;
-    }
-    Ok(())
-}
-
-/// The same of relationships.
-pub fn restore_relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.relationships {
-        run.restore(TypeKind::Relationship, &one.name)?;
-    }
-    Ok(())
-}
-
-/// Deletes relationships of each type and purges them, and then copies.
-pub fn purge_relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.relationships {
-        run.purge(TypeKind::Relationship, &one.name)?;
-    }
-    Ok(())
-}
-
-/// The same of entities.
-pub fn purge_entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        run.purge(TypeKind::Entity, &one.name)?;
-    }
-    Ok(())
-}
-
-/// The row of each kind.
-fn of_kind(kind: TypeKind, [entity, relationship]: [Method; 2]) -> Method {
-    if kind == TypeKind::Relationship { relationship } else { entity }
-}
-
-/// The row that look-ups by home are filed under.
-fn look_up(kind: TypeKind) -> Method {
-    of_kind(kind, [Method::FindEntitiesByProperty, Method::FindRelationshipsByProperty])
+/// Deletes instances of each type and purges them, and then copies.
+pub fn purge(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    run.archive.types(kind).try_for_each(|(name, _)| run.purge(kind, name))
 }
 
 impl Run<'_> {
@@ -79,7 +30,7 @@ impl Run<'_> {
         let find = Find::of(type_name).filter(self.own());
         let method = of_kind(kind, [Method::DeleteEntity, Method::DeleteRelationship]);
         let mut deleted = Vec::new();
-        for id in self.look_up(look_up(kind), kind, find, None)? {
+        for id in self.look_up(look_up_by_home(kind), kind, find, None)? {
             let id = instance(kind, id);
             if !self.has_initial_status(&id)? {
                 continue;
@@ -96,7 +47,7 @@ impl Run<'_> {
     fn restore(&mut self, kind: TypeKind, type_name: &str) -> Outcome<()> {
         let find = Find::of(type_name).deleted(Deleted::Only);
         let method = of_kind(kind, [Method::RestoreEntity, Method::RestoreRelationship]);
-        for id in self.look_up(look_up(kind), kind, find, None)? {
+        for id in self.look_up(look_up_by_home(kind), kind, find, None)? {
             let id = instance(kind, id);
             if self.ask(method, Call::Restore(id.clone()))?.is_some() {
                 self.look(&id)?;
@@ -110,8 +61,7 @@ impl Run<'_> {
         for id in self.delete(kind, type_name)? {
             self.ask(method, Call::Purge(id))?;
         }
-        let method = of_kind(kind, [Method::PurgeEntityCopy, Method::PurgeRelationshipCopy]);
-        self.purge_copies(look_up(kind), method, kind, type_name)
+        self.purge_copies(kind, type_name)
     }
 
     /// Entities are deleted only in the status that they begin with.

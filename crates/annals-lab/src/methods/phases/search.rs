@@ -21,53 +21,46 @@ struct Rows {
 /// A regular expression, the order, and whether a text is found by the name that the expression was made from.
 type TextSearch = (String, Header, Order, fn(&str, &str) -> bool);
 
-/// All three rows of entities; as of `then` if it is given.
-pub fn entities(run: &mut Run, then: Option<Instant>) -> Outcome<()> {
-    let rows = if then.is_none() {
-        Rows {
-            pages: Method::FindEntities,
-            by_property: Method::FindEntitiesByProperty,
-            by_text: Method::FindEntitiesByText,
+impl Rows {
+    fn new(kind: TypeKind, then: Option<Instant>) -> Rows {
+        match (kind, then) {
+            (TypeKind::Relationship, None) => Rows {
+                pages: Method::FindRelationships,
+                by_property: Method::FindRelationshipsByProperty,
+                by_text: Method::FindRelationshipsByText,
+            },
+            (TypeKind::Relationship, Some(_)) => Rows {
+                pages: Method::FindRelationshipsThen,
+                by_property: Method::FindRelationshipsByPropertyThen,
+                by_text: Method::FindRelationshipsByTextThen,
+            },
+            (_, None) => Rows {
+                pages: Method::FindEntities,
+                by_property: Method::FindEntitiesByProperty,
+                by_text: Method::FindEntitiesByText,
+            },
+            (_, Some(_)) => Rows {
+                pages: Method::FindEntitiesThen,
+                by_property: Method::FindEntitiesByPropertyThen,
+                by_text: Method::FindEntitiesByTextThen,
+            },
         }
-    } else {
-        Rows {
-            pages: Method::FindEntitiesThen,
-            by_property: Method::FindEntitiesByPropertyThen,
-            by_text: Method::FindEntitiesByTextThen,
-        }
-    };
-    let archive = run.archive;
-    for (number, one) in archive.entities.iter().enumerate() {
-        let expected = one.subtree.len() * run.of_each_type();
-        // The original asks for the first page as of then, and for the others as of now.
-        run.sweep(rows.pages, TypeKind::Entity, &one.name, [then, None], expected)?;
-        run.by_property(&rows, TypeKind::Entity, number, &one.name, &one.attributes, then)?;
-        run.by_text(&rows, TypeKind::Entity, number, &one.name, &one.attributes, then)?;
     }
-    Ok(())
 }
 
-/// The same of relationships.
-pub fn relationships(run: &mut Run, then: Option<Instant>) -> Outcome<()> {
-    let rows = if then.is_none() {
-        Rows {
-            pages: Method::FindRelationships,
-            by_property: Method::FindRelationshipsByProperty,
-            by_text: Method::FindRelationshipsByText,
-        }
-    } else {
-        Rows {
-            pages: Method::FindRelationshipsThen,
-            by_property: Method::FindRelationshipsByPropertyThen,
-            by_text: Method::FindRelationshipsByTextThen,
-        }
-    };
+/// All three rows of a kind; as of `then` if it is given.
+pub fn all(run: &mut Run, kind: TypeKind, then: Option<Instant>) -> Outcome<()> {
+    let rows = Rows::new(kind, then);
     let archive = run.archive;
-    for (number, one) in archive.relationships.iter().enumerate() {
-        let expected = run.of_each_type();
-        run.sweep(rows.pages, TypeKind::Relationship, &one.name, [then, then], expected)?;
-        run.by_property(&rows, TypeKind::Relationship, number, &one.name, &one.attributes, then)?;
-        run.by_text(&rows, TypeKind::Relationship, number, &one.name, &one.attributes, then)?;
+    for (number, (name, attributes)) in archive.types(kind).enumerate() {
+        let (types, others) = match kind {
+            TypeKind::Relationship => (1, then),
+            // The original asks for the first page as of then, and for the others as of now.
+            _ => (archive.entities[number].subtree.len(), None),
+        };
+        run.sweep(rows.pages, kind, name, [then, others], types * run.of_each_type())?;
+        run.by_property(&rows, kind, number, name, attributes, then)?;
+        run.by_text(&rows, kind, number, name, attributes, then)?;
     }
     Ok(())
 }

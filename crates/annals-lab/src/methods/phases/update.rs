@@ -1,7 +1,5 @@
 //! Updates: properties put anew, taken away, and taken back.
 
-use std::sync::Arc;
-
 use annals::{Expression, Find, Header, Id, InstanceId, Operator, TypeKind};
 
 use crate::Outcome;
@@ -9,58 +7,31 @@ use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
 
-/// Puts all properties of the first entities of each type anew.
-pub fn entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in archive.entities.iter().filter(|one| !one.attributes.is_empty()) {
-        let find = Find::of(&one.name).filter(run.own());
-        let found = run.look_up(Method::FindEntitiesByProperty, TypeKind::Entity, find, None)?;
-        for (number, id) in found.into_iter().map(InstanceId::Entity).enumerate() {
+/// Puts all properties of the first instances of each type anew.
+pub fn properties(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    let method = of_kind(kind, [Method::UpdateEntity, Method::UpdateRelationship]);
+    for (name, attributes) in run.archive.types(kind).filter(|(_, attributes)| !attributes.is_empty()) {
+        let find = Find::of(name).filter(run.own());
+        for (number, id) in run.look_up(look_up_by_home(kind), kind, find, None)?.into_iter().enumerate() {
+            let id = instance(kind, id);
             let before = run.look(&id)?;
-            let properties = run.values.all(&one.attributes, number);
-            run.ask(Method::UpdateEntity, Call::Replace(id.clone(), properties.clone()))?;
+            let properties = run.values.all(attributes, number);
+            run.ask(method, Call::Replace(id.clone(), properties.clone()))?;
             run.check_content(&id, &before.type_name, before.version + 1, &properties)?;
         }
     }
     Ok(())
 }
 
-/// The same of relationships.
-pub fn relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in archive.relationships.iter().filter(|one| !one.attributes.is_empty()) {
-        let find = Find::of(&one.name).filter(run.own());
-        let found = run.look_up(Method::FindRelationshipsByProperty, TypeKind::Relationship, find, None)?;
-        for (number, id) in found.into_iter().map(InstanceId::Relationship).enumerate() {
-            let before = run.look(&id)?;
-            let properties = run.values.all(&one.attributes, number);
-            run.ask(Method::UpdateRelationship, Call::Replace(id.clone(), properties.clone()))?;
-            run.check_content(&id, &before.type_name, before.version + 1, &properties)?;
-        }
-    }
-    Ok(())
-}
-
-/// Takes the last update of entities of each type back.
-pub fn undo_entities(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.entities {
-        run.undo(Method::FindEntities, Method::UndoEntity, TypeKind::Entity, &one.name)?;
-    }
-    Ok(())
-}
-
-/// The same of relationships.
-pub fn undo_relationships(run: &mut Run) -> Outcome<()> {
-    let archive = run.archive;
-    for one in &archive.relationships {
-        run.undo(Method::FindRelationships, Method::UndoRelationship, TypeKind::Relationship, &one.name)?;
-    }
-    Ok(())
+/// Takes the last update of instances of each type back.
+pub fn undo(run: &mut Run, kind: TypeKind) -> Outcome<()> {
+    run.archive.types(kind).try_for_each(|(name, _)| run.undo(kind, name))
 }
 
 impl Run<'_> {
-    fn undo(&mut self, look_up: Method, method: Method, kind: TypeKind, type_name: &Arc<str>) -> Outcome<()> {
+    fn undo(&mut self, kind: TypeKind, type_name: &str) -> Outcome<()> {
+        let method = of_kind(kind, [Method::UndoEntity, Method::UndoRelationship]);
+        let look_up = of_kind(kind, [Method::FindEntities, Method::FindRelationships]);
         let changed = Expression::header(Header::Version, Operator::Greater, 1);
         let find = Find::of(type_name).filter(changed.and(self.own()));
         for id in self.look_up(look_up, kind, find, None)? {
@@ -78,6 +49,16 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// The row of each kind.
+pub fn of_kind(kind: TypeKind, [entity, relationship]: [Method; 2]) -> Method {
+    if kind == TypeKind::Relationship { relationship } else { entity }
+}
+
+/// The row that look-ups by home are filed under.
+pub fn look_up_by_home(kind: TypeKind) -> Method {
+    of_kind(kind, [Method::FindEntitiesByProperty, Method::FindRelationshipsByProperty])
 }
 
 /// The id with its kind.
