@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{BufWriter, Stdout, Write};
 use std::sync::Arc;
+use std::time::{Duration, Instant as Clock};
 
 use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
 use serde::Serialize;
@@ -14,16 +15,23 @@ const COLUMN_WIDTH_MAX: usize = 60;
 /// Summaries of properties are cut here. Units: characters.
 const SUMMARY_LENGTH_MAX: usize = 100;
 
+/// Rows of a table that are aligned with each other; more come in further parts.
+const ROWS_ALIGNED_MAX: usize = 1_000;
+/// What is buffered is also written when it has waited for so long.
+const BUFFER_TIME: Duration = Duration::from_millis(100);
+
 /// Standard output, buffered.
 pub struct Output {
     writer: BufWriter<Stdout>,
+    flushed: Clock,
     is_json: bool,
 }
 
 impl Output {
     /// Standard output, in JSON or not.
     pub fn new(is_json: bool) -> Output {
-        Output { writer: BufWriter::with_capacity(64 * 1024, std::io::stdout()), is_json }
+        let writer = BufWriter::with_capacity(64 * 1024, std::io::stdout());
+        Output { writer, flushed: Clock::now(), is_json }
     }
 
     /// True if answers are to be JSON.
@@ -39,19 +47,31 @@ impl Output {
     /// Writes one JSON value on a line.
     pub fn json(&mut self, json: &impl Serialize) -> Outcome {
         serde_json::to_writer(&mut self.writer, json).map_err(std::io::Error::from)?;
-        Ok(self.writer.write_all(b"\n")?)
+        self.writer.write_all(b"\n")?;
+        if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
     }
 
-    /// Writes a table; an empty one leaves no line.
-    pub fn table(&mut self, table: &Table) -> Outcome {
-        for line in table.lines() {
+    /// Writes the rows of a table and takes them out of it; an empty one leaves no line.
+    pub fn table(&mut self, table: &mut Table) -> Outcome {
+        for line in table.take_lines() {
             self.line(line)?;
         }
         Ok(())
     }
 
+    /// Adds a row to a table, and writes its rows when they are many, so that a long table comes while it is made.
+    pub fn row(&mut self, table: &mut Table, cells: impl IntoIterator<Item = String>) -> Outcome {
+        table.row(cells);
+        if table.rows.len() < ROWS_ALIGNED_MAX {
+            return Ok(());
+        }
+        self.table(table)?;
+        self.flush()
+    }
+
     /// Writes what is buffered.
     pub fn flush(&mut self) -> Outcome {
+        self.flushed = Clock::now();
         Ok(self.writer.flush()?)
     }
 
@@ -63,18 +83,23 @@ impl Output {
 
 /// Rows of cells, aligned.
 pub struct Table {
+    // Written with the first rows.
+    titles: Option<Vec<String>>,
     rows: Vec<Vec<String>>,
+    // Of the columns so far. Units: characters.
+    widths: Vec<usize>,
 }
 
 impl Table {
     /// A table with these column titles.
     pub fn new(titles: &[&str]) -> Table {
-        Table { rows: vec![titles.iter().map(|title| (*title).to_owned()).collect()] }
+        let titles = titles.iter().map(|title| (*title).to_owned()).collect();
+        Table { titles: Some(titles), ..Table::untitled() }
     }
 
     /// A table of names and values, without titles.
     pub fn untitled() -> Table {
-        Table { rows: vec![Vec::new()] }
+        Table { titles: None, rows: Vec::new(), widths: Vec::new() }
     }
 
     /// Adds a row.
@@ -82,18 +107,22 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    fn lines(&self) -> impl Iterator<Item = String> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
-        let widths: Vec<usize> = (0..columns)
-            .map(|column| {
-                let cells = self.rows.iter().filter_map(|row| row.get(column));
-                cells.map(|cell| cell.chars().count()).max().unwrap_or_default().min(COLUMN_WIDTH_MAX)
-            })
-            .collect();
-        let is_empty = self.rows.len() == 1;
-        self.rows.iter().filter(move |row| !is_empty && !row.is_empty()).map(move |row| {
+    fn take_lines(&mut self) -> impl Iterator<Item = String> {
+        let mut rows = std::mem::take(&mut self.rows);
+        if !rows.is_empty()
+            && let Some(titles) = self.titles.take()
+        {
+            rows.insert(0, titles);
+        }
+        self.widths.resize(self.widths.len().max(rows.iter().map(Vec::len).max().unwrap_or_default()), 0);
+        for row in &rows {
+            for (cell, width) in row.iter().zip(&mut self.widths) {
+                *width = (*width).max(cell.chars().count().min(COLUMN_WIDTH_MAX));
+            }
+        }
+        rows.into_iter().map(|row| {
             let mut line = String::new();
-            for (cell, width) in row.iter().zip(&widths) {
+            for (cell, width) in row.iter().zip(&self.widths) {
                 line.push_str(cell);
                 line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + 2));
             }
@@ -232,9 +261,12 @@ mod tests {
     #[test]
     fn a_table_is_aligned_and_an_empty_one_leaves_no_line() {
         let mut table = Table::new(&["ID", "TYPE"]);
-        assert_eq!(table.lines().count(), 0);
+        assert_eq!(table.take_lines().count(), 0);
         table.row(["package:bash".into(), "package".into()]);
-        assert_eq!(table.lines().collect::<Vec<_>>(), ["ID            TYPE", "package:bash  package"]);
+        assert_eq!(table.take_lines().collect::<Vec<_>>(), ["ID            TYPE", "package:bash  package"]);
+        // A further part is aligned with what came before.
+        table.row(["x".into(), "y".into()]);
+        assert_eq!(table.take_lines().collect::<Vec<_>>(), ["x             y"]);
     }
 
     #[test]

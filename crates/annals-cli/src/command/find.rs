@@ -4,13 +4,10 @@ use annals::{Deleted, Error, ErrorKind, Expression, Find, Result};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
+use super::listing::{BATCH_ITEMS_MAX, Listing};
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, entity_row, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{
-    EntityForm, RelationshipForm, explanation_to_json, expression_from_json, find_from_json, object,
-    order_from_text,
-};
+use crate::wire::{explanation_to_json, expression_from_json, find_from_json, object, order_from_text};
 
 /// Find entities, or relationships, by type, properties, classifications and links
 #[derive(Args, Debug)]
@@ -47,6 +44,9 @@ pub struct Arguments {
     /// Find relationships
     #[arg(long = "relationships")]
     is_relationships: bool,
+    /// Only with this status; who names deleted finds deleted ones. Repeatable
+    #[arg(long = "status", value_name = "STATUS")]
+    statuses: Vec<String>,
     /// Whether deleted ones are found
     #[arg(long, value_name = "WHICH")]
     deleted: Option<DeletedArgument>,
@@ -83,9 +83,9 @@ enum DeletedArgument {
     Only,
 }
 
-/// Prints one page.
+/// Prints one page, in parts if it is long.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let find = search(arguments)?;
+    let mut find = search(arguments)?;
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let is_json = context.output.is_json();
@@ -107,32 +107,26 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         };
         return explain(context, &told);
     }
-    let (table, next) = if arguments.is_relationships {
-        let page = snapshot.find_relationships(&find)?;
-        let mut table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
-        for relationship in &page.items {
-            match is_json {
-                true => context.output.json(&RelationshipForm(relationship))?,
-                false => table.row(relationship_row(relationship)),
-            }
+    let mut left = find.limit;
+    let mut listing =
+        if arguments.is_relationships { Listing::of_relationships() } else { Listing::of_entities() };
+    loop {
+        find.limit = left.min(BATCH_ITEMS_MAX);
+        let next = if arguments.is_relationships {
+            let page = snapshot.find_relationships(&find)?;
+            left -= page.items.len();
+            page.items.iter().try_for_each(|relationship| listing.relationship(context, relationship))?;
+            page.next
+        } else {
+            let page = snapshot.find_entities(&find)?;
+            left -= page.items.len();
+            page.items.iter().try_for_each(|entity| listing.entity(context, entity))?;
+            page.next
+        };
+        match next {
+            Some(next) if left > 0 => (find.after, find.offset) = (Some(next), 0),
+            next => return listing.end_page(context, "--after", next),
         }
-        (table, page.next)
-    } else {
-        let page = snapshot.find_entities(&find)?;
-        let mut table = Table::new(&["ID", "TYPE", "PROPERTIES"]);
-        for entity in &page.items {
-            match is_json {
-                true => context.output.json(&EntityForm(entity))?,
-                false => table.row(entity_row(entity)),
-            }
-        }
-        (table, page.next)
-    };
-    context.output.table(&table)?;
-    match next {
-        Some(next) if is_json => context.output.json(&json!({ "next": next })),
-        Some(next) => context.output.line(format!("more: --after {next}")),
-        None => Ok(()),
     }
 }
 
@@ -159,7 +153,7 @@ fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
 }
 
 /// Words that go on with a search: what stands around them is one text.
-const CLAUSES: [&str; 8] = ["where", "only", "order", "limit", "offset", "after", "and", "or"];
+const CLAUSES: [&str; 9] = ["where", "only", "order", "limit", "offset", "after", "and", "or", "status"];
 
 fn search(arguments: &Arguments) -> Result<Find> {
     let terms = &arguments.terms;
@@ -184,6 +178,7 @@ fn search(arguments: &Arguments) -> Result<Find> {
     for key in &arguments.order_by {
         find.order.push(order_from_text(key)?);
     }
+    find.statuses.extend(arguments.statuses.iter().map(|name| name.as_str().into()));
     if let Some(deleted) = arguments.deleted {
         find.deleted = match deleted {
             DeletedArgument::Without => Deleted::Without,

@@ -1,6 +1,6 @@
 //! `annals get`: one entity or relationship, now or as of an earlier time.
 
-use annals::{Entity, Error, ErrorKind, InstanceId, Position, Relationship, Result, Snapshot, Stamp};
+use annals::{Entity, Error, ErrorKind, Id, InstanceId, Position, Relationship, Result, Snapshot, Stamp};
 use clap::Args;
 
 use super::selection::InstanceArgument;
@@ -16,6 +16,7 @@ Examples:
   annals get package:bash
   annals get package:bash --valid-at 2024-01-01     as it was true then
   annals get package:bash --version 1               its first version
+  annals get far --summary                          also if only a proxy of it is here
   annals --json get package:bash | jq .properties")]
 pub struct Arguments {
     #[command(flatten)]
@@ -23,6 +24,9 @@ pub struct Arguments {
     /// This version, even a deleted one
     #[arg(long, value_name = "N")]
     version: Option<u32>,
+    /// Show what is known of an entity, also if only a proxy of it is here
+    #[arg(long = "summary", conflicts_with_all = ["version", "is_relationship"])]
+    is_summary: bool,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
@@ -35,13 +39,19 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         InstanceId::Entity(id) => {
             let entity = match arguments.version {
                 Some(version) => snapshot.entity_version(&id, version)?,
-                None => snapshot.entity(&id)?,
+                None if arguments.is_summary => snapshot.entity_summary(&id)?,
+                None => snapshot.entity(&id).map_err(|error| with_hint(error, &id))?,
             };
             let entity = entity.ok_or_else(|| unseen(&InstanceId::Entity(id), arguments.version))?;
             if context.output.is_json() {
                 return context.output.json(&EntityForm(&entity));
             }
             print_entity(context, &entity)
+        }
+        InstanceId::Relationship(id) if arguments.is_summary => {
+            let text =
+                format!("--summary: expected the id of an entity, found relationship {id}; leave it out");
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
         }
         InstanceId::Relationship(id) => {
             let relationship = match arguments.version {
@@ -56,6 +66,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             print_relationship(context, &snapshot, &relationship)
         }
     }
+}
+
+/// Says how the command line shows a proxy.
+fn with_hint(error: Error, id: &Id) -> Error {
+    if error.kind() != ErrorKind::ProxyOnly {
+        return error;
+    }
+    let text = format!("entity {id}: only a proxy of it is here; add --summary to see what is known of it");
+    Error::new(ErrorKind::ProxyOnly, text)
 }
 
 fn unseen(id: &InstanceId, version: Option<u32>) -> Error {
@@ -115,7 +134,7 @@ fn print_entity(context: &mut Context, entity: &Entity) -> Outcome {
     if !names.is_empty() {
         table.row(["  classified".to_owned(), names.join(", ")]);
     }
-    context.output.table(&table)?;
+    context.output.table(&mut table)?;
     print_properties(context, entity.properties())
 }
 
@@ -123,8 +142,11 @@ fn print_relationship(context: &mut Context, snapshot: &Snapshot, relationship: 
     context.output.line(format!("relationship {}", relationship.id()))?;
     let mut table = Table::untitled();
     let end = |id| -> Result<String> {
-        let type_name = snapshot.entity(id)?.map(|entity| format!(" ({})", entity.type_name()));
-        Ok(format!("{id}{}", type_name.unwrap_or_default()))
+        let known = snapshot.entity_summary(id)?.map(|entity| {
+            let proxy = if entity.is_proxy() { ", a proxy" } else { "" };
+            format!(" ({}{proxy})", entity.type_name())
+        });
+        Ok(format!("{id}{}", known.unwrap_or_default()))
     };
     table.row(["  from".to_owned(), end(relationship.from())?]);
     table.row(["  to".to_owned(), end(relationship.to())?]);
@@ -136,7 +158,7 @@ fn print_relationship(context: &mut Context, snapshot: &Snapshot, relationship: 
         (relationship.valid_from().to_string(), relationship.position()),
     );
     rare_rows!(table, relationship);
-    context.output.table(&table)?;
+    context.output.table(&mut table)?;
     print_properties(context, relationship.properties())
 }
 
@@ -182,5 +204,5 @@ fn print_properties<'p>(
     for (name, value) in named {
         table.row([format!("  {}", one_line(name)), value_to_text(&value)]);
     }
-    context.output.table(&table)
+    context.output.table(&mut table)
 }

@@ -104,5 +104,5 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ]);
         table.row(row);
     }
-    if arguments.content { Ok(()) } else { context.output.table(&table) }
+    if arguments.content { Ok(()) } else { context.output.table(&mut table) }
 }

@@ -1,10 +1,9 @@
 //! `annals linking`: what lies between two entities.
 
-use annals::Id;
 use clap::Args;
 
-use super::path::WalkArguments;
-use crate::context::{AsOfArguments, Context};
+use super::path::EndsArguments;
+use crate::context::Context;
 use crate::stop::Outcome;
 
 /// Show everything that lies on a path between two entities
@@ -16,20 +15,13 @@ Examples:
 Of all paths on which no entity comes twice, each entity and relationship once; nothing if there is no path.
 With --json first come lines {\"distance\", \"entity\"}, then lines {\"relationship\"}.")]
 pub struct Arguments {
-    /// One entity
-    from: Id,
-    /// The other one
-    to: Id,
     #[command(flatten)]
-    walk: WalkArguments,
-    #[command(flatten)]
-    as_of: AsOfArguments,
+    ends: EndsArguments,
 }
 
 /// Prints what links them.
-pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+pub fn run(context: &mut Context, Arguments { ends }: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
-    let subgraph = snapshot.linking(&arguments.from, &arguments.to, &arguments.walk.reach_both())?;
-    super::neighborhood::show(context, &subgraph)
+    let snapshot = ends.as_of.snapshot(&repository)?;
+    super::neighborhood::show(context, &snapshot.linking(&ends.from, &ends.to, &ends.walk.reach_both())?)
 }

@@ -27,6 +27,7 @@ mod compact;
 mod serve;
 mod completions;
 mod selection;
+mod listing;
 
 use clap::{Parser, Subcommand};
 

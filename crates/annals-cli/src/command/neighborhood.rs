@@ -3,11 +3,11 @@
 use annals::{Id, Subgraph};
 use clap::Args;
 
+use super::listing::Listing;
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, count, properties_summary, relationship_row};
+use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::{CrossedForm, ReachedForm};
 
 /// Show the entities and relationships around an entity, each once
 #[derive(Args, Debug)]
@@ -34,31 +34,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 
 /// Prints a part of the graph.
 pub fn show(context: &mut Context, subgraph: &Subgraph) -> Outcome {
+    let mut listing = Listing::of_reached();
+    subgraph.entities().try_for_each(|reached| listing.reached(context, &reached))?;
+    listing.end(context)?;
+    let mut listing = Listing::of_relationships();
+    subgraph.relationships().try_for_each(|crossed| listing.crossed(context, &crossed))?;
+    listing.end(context)?;
     if context.output.is_json() {
-        for reached in subgraph.entities() {
-            context.output.json(&ReachedForm::of(&reached)?)?;
-        }
-        for crossed in subgraph.relationships() {
-            context.output.json(&CrossedForm::of(&crossed)?)?;
-        }
         return Ok(());
     }
-    let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
-    for reached in subgraph.entities() {
-        let entity = reached.entity()?;
-        table.row([
-            reached.distance.to_string(),
-            entity.id().to_string(),
-            entity.type_name().to_owned(),
-            properties_summary(entity.properties()),
-        ]);
-    }
-    context.output.table(&table)?;
-    let mut table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
-    for crossed in subgraph.relationships() {
-        table.row(relationship_row(&crossed.relationship()?));
-    }
-    context.output.table(&table)?;
     let (entities, relationships) = (subgraph.entities().len(), subgraph.relationships().len());
     context.output.line(format!(
         "{} entities, {} relationships",

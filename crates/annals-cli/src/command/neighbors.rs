@@ -58,7 +58,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         let last = page(context, arguments, &snapshot, direction, &mut table)?;
         next.extend(last.map(|last| (direction, last)));
     }
-    context.output.table(&table)?;
+    context.output.table(&mut table)?;
     for (direction, last) in next {
         let name = direction_name(direction);
         if context.output.is_json() {

@@ -64,6 +64,19 @@ pub struct WalkArguments {
     visited_max: usize,
 }
 
+/// Two entities, and the walk between them.
+#[derive(Args, Debug)]
+pub struct EndsArguments {
+    /// One entity
+    pub from: Id,
+    /// The other one
+    pub to: Id,
+    #[command(flatten)]
+    pub walk: WalkArguments,
+    #[command(flatten)]
+    pub as_of: AsOfArguments,
+}
+
 impl WalkArguments {
     /// The walk, along outgoing relationships unless told otherwise.
     pub fn reach(&self) -> Reach {
@@ -101,24 +114,26 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let snapshot = arguments.as_of.snapshot(&repository)?;
     let (from, to) = (&arguments.from, &arguments.to);
     let reach = arguments.walk.reach();
-    let paths = if arguments.count == 1 && arguments.weight.is_none() {
-        snapshot.shortest_path(from, to, &reach)?.into_iter().collect()
-    } else {
-        let paths = snapshot.shortest_paths(from, to, &reach, arguments.weight.as_deref())?;
-        paths.take(arguments.count).collect::<annals::Result<Vec<Path>>>()?
-    };
-    if paths.is_empty() {
-        let text = format!("no path from {from} to {to}; try --direction both, other types or more steps");
-        return Err(Error::new(ErrorKind::NotFound, text).into());
-    }
-    for path in &paths {
+    let weight = arguments.weight.as_deref();
+    let mut is_any = false;
+    let mut print = |path: &Path| {
+        is_any = true;
         if context.output.is_json() {
-            context.output.json(&PathForm(path))?;
-        } else {
-            show(context, path, arguments.weight.as_deref())?;
+            return context.output.json(&PathForm(path));
         }
+        show(context, path, weight)
+    };
+    if arguments.count == 1 && weight.is_none() {
+        snapshot.shortest_path(from, to, &reach)?.iter().try_for_each(print)?;
+    } else {
+        let mut paths = snapshot.shortest_paths(from, to, &reach, weight)?.take(arguments.count);
+        paths.try_for_each(|path| print(&path?))?;
     }
-    Ok(())
+    if is_any {
+        return Ok(());
+    }
+    let text = format!("no path from {from} to {to}; try --direction both, other types or more steps");
+    Err(Error::new(ErrorKind::NotFound, text).into())
 }
 
 fn show(context: &mut Context, path: &Path, weight: Option<&str>) -> Outcome {

@@ -4,11 +4,11 @@ use annals::Id;
 use clap::Args;
 use serde_json::json;
 
+use super::listing::{Listing, is_elsewhere};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, count, properties_summary};
+use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::ReachedForm;
 
 /// Show everything within reach of an entity, nearest first
 #[derive(Args, Debug)]
@@ -37,30 +37,26 @@ pub struct Arguments {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
-    let found = snapshot.reachable(&arguments.id, &arguments.walk.reach())?;
-    let distance_max = found.last().map_or(0, |reached| reached.distance);
-    if arguments.is_count && context.output.is_json() {
-        return context.output.json(&json!({ "count": found.len(), "distanceMax": distance_max }));
-    }
-    let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
+    let walk = snapshot.walk(&arguments.id, &arguments.walk.reach())?;
+    let mut walk = walk.entities().filter(is_elsewhere);
+    let mut listing = Listing::of_reached();
     let shown = if arguments.is_count { 0 } else { arguments.limit.unwrap_or(usize::MAX) };
-    for reached in found.iter().take(shown) {
-        if context.output.is_json() {
-            context.output.json(&ReachedForm::of(reached)?)?;
-        } else {
-            let entity = reached.entity()?;
-            table.row([
-                reached.distance.to_string(),
-                entity.id().to_string(),
-                entity.type_name().to_owned(),
-                properties_summary(entity.properties()),
-            ]);
-        }
+    let (mut entities_count, mut distance_max) = (0, 0);
+    for reached in walk.by_ref().take(shown) {
+        let reached = reached?;
+        (entities_count, distance_max) = (entities_count + 1, reached.distance);
+        listing.reached(context, &reached)?;
     }
-    if context.output.is_json() {
+    listing.end(context)?;
+    if context.output.is_json() && !arguments.is_count {
         return Ok(());
     }
-    context.output.table(&table)?;
-    let entities = count(found.len() as u64);
+    for reached in walk {
+        (entities_count, distance_max) = (entities_count + 1, reached?.distance);
+    }
+    if context.output.is_json() {
+        return context.output.json(&json!({ "count": entities_count, "distanceMax": distance_max }));
+    }
+    let entities = count(entities_count);
     context.output.line(format!("{entities} within reach, the farthest {distance_max} steps away"))
 }

@@ -1,14 +1,15 @@
 //! `annals related`: every entity related to one by any path, in any order.
 
-use annals::{Id, Related};
+use annals::{Id, Reach, Related, Snapshot};
 use clap::Args;
 use serde_json::json;
 
+use super::listing::{Listing, is_elsewhere};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, count, properties_summary};
+use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::{ReachedForm, order_from_text};
+use crate::wire::order_from_text;
 
 /// List every entity related to one by any path
 #[derive(Args, Debug)]
@@ -50,6 +51,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     };
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
+    if !arguments.is_count && related.order.is_empty() && related.limit > 0 {
+        return as_it_walks(context, arguments, &snapshot, related.reach);
+    }
     let page = snapshot.related(&arguments.id, &related)?;
     if arguments.is_count {
         let number = page.count.unwrap_or_default();
@@ -58,24 +62,19 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         return context.output.line(count(number as u64));
     }
-    let next = page.has_more.then_some(arguments.skip + arguments.limit);
-    let mut table = Table::new(&["STEPS", "ID", "TYPE", "PROPERTIES"]);
-    for reached in &page.items {
-        if context.output.is_json() {
-            context.output.json(&ReachedForm::of(reached)?)?;
-            continue;
-        }
-        let entity = reached.entity()?;
-        table.row([
-            reached.distance.to_string(),
-            entity.id().to_string(),
-            entity.type_name().to_owned(),
-            properties_summary(entity.properties()),
-        ]);
+    let mut listing = Listing::of_reached();
+    page.items.iter().try_for_each(|reached| listing.reached(context, reached))?;
+    listing.end_page(context, "--skip", page.has_more.then_some(arguments.skip + arguments.limit))
+}
+
+/// Prints the page nearest first, each entity when the walk comes to it.
+fn as_it_walks(context: &mut Context, arguments: &Arguments, snapshot: &Snapshot, reach: Reach) -> Outcome {
+    let found = snapshot.walk(&arguments.id, &reach)?.entities().filter(is_elsewhere);
+    let mut found = found.skip(arguments.skip);
+    let mut listing = Listing::of_reached();
+    for reached in found.by_ref().take(arguments.limit) {
+        listing.reached(context, &reached?)?;
     }
-    if context.output.is_json() {
-        return next.map_or(Ok(()), |next| context.output.json(&json!({ "next": next })));
-    }
-    context.output.table(&table)?;
-    next.map_or(Ok(()), |next| context.output.line(format!("more: --skip {next}")))
+    let has_more = found.next().transpose()?.is_some();
+    listing.end_page(context, "--skip", has_more.then_some(arguments.skip + arguments.limit))
 }

@@ -4,11 +4,11 @@ use annals::{Id, RelationshipsOf};
 use clap::Args;
 use serde_json::json;
 
+use super::listing::{BATCH_ITEMS_MAX, Listing};
 use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{RelationshipForm, order_from_text};
+use crate::wire::order_from_text;
 
 /// List the relationships of an entity, each once
 #[derive(Args, Debug)]
@@ -51,7 +51,7 @@ pub struct Arguments {
 
 /// Prints one page, or the count.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let of = RelationshipsOf {
+    let mut of = RelationshipsOf {
         directions: arguments.direction.directions(),
         types: arguments.types.clone(),
         statuses: arguments.statuses.clone(),
@@ -70,15 +70,19 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         return context.output.line(crate::output::count(count as u64));
     }
-    let page = snapshot.relationships_of(&arguments.id, &of)?;
-    if context.output.is_json() {
-        for relationship in &page.items {
-            context.output.json(&RelationshipForm(relationship))?;
+    let mut listing = Listing::of_relationships();
+    let mut left = arguments.limit;
+    loop {
+        // In an order of its own each page looks at all relationships.
+        if of.order.is_empty() {
+            of.limit = left.min(BATCH_ITEMS_MAX);
         }
-        return page.next.map_or(Ok(()), |next| context.output.json(&json!({ "next": next })));
+        let page = snapshot.relationships_of(&arguments.id, &of)?;
+        left -= page.items.len();
+        page.items.iter().try_for_each(|relationship| listing.relationship(context, relationship))?;
+        match page.next {
+            Some(next) if left > 0 => (of.after, of.skip) = (Some(next), 0),
+            next => return listing.end_page(context, "--after", next),
+        }
     }
-    let mut table = Table::new(&["ID", "FROM", "TYPE", "TO", "PROPERTIES"]);
-    page.items.iter().for_each(|relationship| table.row(relationship_row(relationship)));
-    context.output.table(&table)?;
-    page.next.map_or(Ok(()), |next| context.output.line(format!("more: --after {next}")))
 }

@@ -60,7 +60,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         for (type_name, number) in counts {
             table.row([format!("  {:>width$}", count(number)), type_name.to_string()]);
         }
-        context.output.table(&table)?;
+        context.output.table(&mut table)?;
     }
     Ok(())
 }

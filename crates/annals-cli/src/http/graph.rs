@@ -191,21 +191,7 @@ fn relationship_lines(
 async fn neighborhood(call: Call) -> Outcome {
     let id = call.id()?;
     let reach = near(&call)?;
-    let offset = Offset::of(&call)?;
-    if lines::are_wanted(&call) {
-        let limit = call.lines_limit()?;
-        let snapshot = offset.pin(call.snapshot().await?)?;
-        return lines::send(call, snapshot, move |_, snapshot, lines| {
-            subgraph_lines(lines, &snapshot.neighborhood(&id, &reach)?, offset, limit, snapshot)
-        })
-        .await;
-    }
-    let limit = call.limit()?;
-    call.read(Weight::Heavy, move |call, snapshot| {
-        let snapshot = offset.pin(snapshot)?;
-        subgraph_page(call, &snapshot.neighborhood(&id, &reach)?, offset, limit, &snapshot)
-    })
-    .await
+    subgraph(call, move |snapshot| snapshot.neighborhood(&id, &reach)).await
 }
 
 async fn related(call: Call) -> Outcome {
@@ -241,8 +227,11 @@ pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offs
     related.is_counted = false;
     lines::send(call, snapshot, move |_, snapshot, lines| {
         if related.order.is_empty() {
-            related.reach.depth_min = related.reach.depth_min.max(1);
-            let mut found = snapshot.walk(&id, &related.reach)?.entities().skip(offset.skipped);
+            let is_elsewhere = |reached: &annals::Result<annals::Reached>| {
+                !matches!(reached, Ok(reached) if reached.distance == 0)
+            };
+            let found = snapshot.walk(&id, &related.reach)?.entities().filter(is_elsewhere);
+            let mut found = found.skip(offset.skipped);
             found.by_ref().take(limit).try_for_each(|reached| lines.line(&ReachedForm::of(&reached?)?))?;
             let has_more = found.next().transpose()?.is_some();
             return lines.next(offset.next(has_more, limit, snapshot));
@@ -253,6 +242,28 @@ pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offs
             page.items.iter().try_for_each(|reached| lines.line(&ReachedForm::of(reached)?))?;
             Ok(page.has_more)
         })
+    })
+    .await
+}
+
+/// Answers with a part of the graph, in lines or page by page.
+async fn subgraph(
+    call: Call,
+    query: impl for<'s> FnOnce(&'s Snapshot) -> annals::Result<Subgraph<'s>> + Send + 'static,
+) -> Outcome {
+    let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            subgraph_lines(lines, &query(snapshot)?, offset, limit, snapshot)
+        })
+        .await;
+    }
+    let limit = call.limit()?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        subgraph_page(call, &query(&snapshot)?, offset, limit, &snapshot)
     })
     .await
 }
@@ -298,21 +309,7 @@ fn subgraph_lines(
 async fn linking(call: Call) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = reach_of(&call, "both")?;
-    let offset = Offset::of(&call)?;
-    if lines::are_wanted(&call) {
-        let limit = call.lines_limit()?;
-        let snapshot = offset.pin(call.snapshot().await?)?;
-        return lines::send(call, snapshot, move |_, snapshot, lines| {
-            subgraph_lines(lines, &snapshot.linking(&from, &to, &reach)?, offset, limit, snapshot)
-        })
-        .await;
-    }
-    let limit = call.limit()?;
-    call.read(Weight::Heavy, move |call, snapshot| {
-        let snapshot = offset.pin(snapshot)?;
-        subgraph_page(call, &snapshot.linking(&from, &to, &reach)?, offset, limit, &snapshot)
-    })
-    .await
+    subgraph(call, move |snapshot| snapshot.linking(&from, &to, &reach)).await
 }
 
 async fn paths(call: Call) -> Outcome {

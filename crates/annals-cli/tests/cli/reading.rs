@@ -124,6 +124,11 @@ fn get_history_and_diff_show_people_what_most_instances_do_not_have() {
         &["get", "far", "--version", "1"],
         &["home east", "proxy only what relationships tell of it is here"],
     );
+    let refused = place.run(&["get", "far"]);
+    assert!(refused.code == 1 && refused.err.contains("add --summary"), "{refused:?}");
+    shows(&["get", "far", "--summary"], &["entity far", "home east", "proxy only what relationships tell"]);
+    shows(&["get", "lovelace", "--summary"], &["maintained by eve, bob"]);
+    shows(&["get", "s"], &["to far (person, a proxy)"]);
     shows(
         &["history", "lovelace"],
         &["VERSION ACTION STATUS FORMER ID POSITION", "4 set-provenance draft ada"],
