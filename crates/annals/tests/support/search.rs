@@ -514,7 +514,11 @@ fn order_of(a: &Value, b: &Value) -> Ordering {
         Value::Duration(_) => 7,
         _ => 8,
     };
-    let beginning = |text: &str| text.as_bytes()[..text.len().min(ORDERED_TEXT_BYTES)].to_vec();
+    // One that goes on comes behind one that ends there.
+    let beginning = |text: &str| {
+        let bytes = text.as_bytes()[..text.len().min(ORDERED_TEXT_BYTES)].to_vec();
+        (bytes, text.len() > ORDERED_TEXT_BYTES)
+    };
     rank(a).cmp(&rank(b)).then_with(|| match (a.as_str(), b.as_str()) {
         (Some(a), Some(b)) => beginning(a).cmp(&beginning(b)),
         _ => a.compare(b).unwrap_or(Ordering::Equal),
