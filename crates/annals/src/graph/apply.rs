@@ -335,7 +335,7 @@ impl Graph {
         let types = Arc::clone(&self.types);
         let table = self.table_mut(kind);
         for change in changes {
-            table.put_in_column(change.name(), slot, after.properties.get(change.name()));
+            table.columns.put(change.name(), slot, after.properties.get(change.name()));
             if !types.is_indexed(kind, after.type_name, change.name()) {
                 continue;
             }

@@ -81,10 +81,10 @@ impl Graph {
             self.leave_indexes(kind, slot, before);
         }
         for (name, _) in before.properties.iter().filter(|(name, _)| after.properties.get(*name).is_none()) {
-            self.table_mut(kind).put_in_column(name, slot, None);
+            self.table_mut(kind).columns.put(name, slot, None);
         }
         for (name, value) in after.properties.iter() {
-            self.table_mut(kind).put_in_column(name, slot, Some(value));
+            self.table_mut(kind).columns.put(name, slot, Some(value));
         }
         self.table_mut(kind).replace(slot, after);
         self.enter_indexes(kind, slot, after);

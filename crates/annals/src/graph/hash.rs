@@ -18,9 +18,15 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
 #[inline]
 pub(crate) fn hash_id(id: &Id) -> u64 {
     match id.uuid_bytes() {
-        Some(bytes) => hasher().hash_one(u128::from_ne_bytes(*bytes)),
+        Some(bytes) => hash_uuid(bytes),
         None => hasher().hash_one(id),
     }
+}
+
+/// The same of an id that is a UUID.
+#[inline]
+pub(crate) fn hash_uuid(bytes: &[u8; 16]) -> u64 {
+    hasher().hash_one(u128::from_ne_bytes(*bytes))
 }
 
 pub(crate) fn hash_of(value: &impl std::hash::Hash) -> u64 {

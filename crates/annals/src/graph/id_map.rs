@@ -12,44 +12,46 @@ const ROOT_SHIFT: i32 = 32 - FAN_BITS;
 const LEAF_BUCKETS: usize = 8;
 const BUCKET_PLACES: usize = 8;
 // Below the number of places, so that looking for a key always ends at a bucket with room, and as a rule at the first.
-const LEAF_ENTRIES_MAX: u32 = 56;
+const LEAF_ENTRIES_MAX: usize = 56;
 // Half of the maximum, so that a leaf that was merged does not split again at once.
-const MERGED_ENTRIES_MAX: u32 = LEAF_ENTRIES_MAX / 2;
+const MERGED_ENTRIES_MAX: usize = LEAF_ENTRIES_MAX / 2;
 // The tag and the slot of empty places.
 const EMPTY: u32 = u32::MAX;
 
 /// A persistent map from hashes to slots. It does not store keys: the caller says whether a slot has the key.
 ///
-/// A clone costs one reference count, and a change copies only what a clone still shares: one leaf of 512 bytes
+/// A clone costs two reference counts, and a change copies only what a clone still shares: one leaf of 512 bytes
 /// and one node per level.
 /// Shape: a trie over 32 bits of the hash; several slots may have one hash.
-/// Units: slots are below `u32::MAX`. About 16 to 21 bytes per entry.
-/// Source: the runs of a branch are the directory of extendible hashing, Fagin et al. 1979.
+/// Units: slots are below `u32::MAX`. About 15 to 20 bytes per entry.
+/// Source: the runs of a twig are the directory of extendible hashing, Fagin et al. 1979.
 #[derive(Clone)]
 pub(crate) struct IdMap {
     len: usize,
     root: Arc<Node>,
+    // Entries that agree in all the bits that the tree looks at and find no room in their leaf, in no order.
+    surplus: Arc<Vec<u64>>,
 }
 
-// There is one branch for about twenty leaves, so the room that a branch leaves unused costs less than a second
-// pointer on the way to each leaf would.
-#[expect(clippy::large_enum_variant)]
+// Leaves are no nodes: what a look-up learns about them is then in the node above, which is more likely in the cache.
 #[derive(Clone)]
 enum Node {
-    Branch(Branch),
-    Leaf(Leaf),
-    // Entries that agree in all the bits that the tree looks at, in no order.
-    Overflow(Vec<u64>),
+    // A child for each digit.
+    Branch([Arc<Node>; FAN]),
+    Twig(Twig),
 }
 
-// A child answers for a run of neighbouring digits and stands at the first of them. So a full leaf is split in two
+// A leaf answers for a run of neighbouring digits and stands at the first of them. So a full leaf is split in two
 // instead of in 32 nearly empty ones.
-// Invariant: runs are aligned and their lengths are powers of two; a child that is a branch has a run of one digit.
+// Invariant: runs are aligned and their lengths are powers of two.
 #[derive(Clone)]
-struct Branch {
+#[repr(C)] // The starts lie beside what tells a twig from a branch, in one cache line.
+struct Twig {
     // Bit `d` is set when a run starts at digit `d`.
     starts: u32,
-    children: [Option<Arc<Node>>; FAN],
+    // How many entries the leaf at each digit has.
+    counts: [u8; FAN],
+    leaves: [Option<Arc<Leaf>>; FAN],
 }
 
 // A small hash table of buckets that the lowest bits of the tag choose; what finds its bucket full goes into the next
@@ -58,7 +60,6 @@ struct Branch {
 #[derive(Clone)]
 struct Leaf {
     buckets: [Bucket; LEAF_BUCKETS],
-    count: u32,
 }
 
 // One cache line. It fills from the front.
@@ -72,7 +73,7 @@ struct Bucket {
 impl IdMap {
     /// An empty map.
     pub(crate) fn new() -> IdMap {
-        IdMap { len: 0, root: Arc::new(Node::Leaf(Leaf::new())) }
+        IdMap::from_hashed([])
     }
 
     /// Builds a map of many entries at once, several times faster than inserting them.
@@ -81,7 +82,9 @@ impl IdMap {
     pub(crate) fn from_hashed(entries: impl IntoIterator<Item = (u64, u32)>) -> IdMap {
         let mut entries: Vec<u64> = entries.into_iter().map(|(hash, slot)| entry(hash, slot)).collect();
         entries.sort_unstable();
-        IdMap { len: entries.len(), root: Arc::new(build(&entries, ROOT_SHIFT)) }
+        let mut surplus = Vec::new();
+        let root = Arc::new(build(&entries, ROOT_SHIFT, &mut surplus));
+        IdMap { len: entries.len(), root, surplus: Arc::new(surplus) }
     }
 
     /// Counts the entries.
@@ -100,34 +103,33 @@ impl IdMap {
     #[inline]
     pub(crate) fn get(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let tag = tag(hash);
-        let mut node = &*self.root;
-        let mut shift = ROOT_SHIFT;
-        loop {
-            match node {
-                Node::Branch(branch) => node = branch.child(branch.head(digit(tag, shift))),
-                Node::Leaf(leaf) => return leaf.get(tag, is_it),
-                Node::Overflow(entries) => {
-                    let slots =
-                        entries.iter().filter(|entry| tag_of(**entry) == tag).map(|entry| slot_of(*entry));
-                    return slots.into_iter().find(|slot| is_it(*slot));
-                }
-            }
-            shift -= FAN_BITS;
-        }
+        let found = self.leaf(tag).get(tag, &mut is_it);
+        if found.is_none() && !self.surplus.is_empty() { self.get_surplus(tag, &mut is_it) } else { found }
+    }
+
+    #[cold]
+    fn get_surplus(&self, tag: u32, is_it: &mut dyn FnMut(u32) -> bool) -> Option<u32> {
+        let slots = self.surplus.iter().filter(|entry| tag_of(**entry) == tag).map(|entry| slot_of(*entry));
+        slots.into_iter().find(|slot| is_it(*slot))
     }
 
     /// Reads the memory that looking up `hash` will need.
     #[inline]
     pub(crate) fn look_ahead(&self, hash: u64) {
         let tag = tag(hash);
+        std::hint::black_box(self.leaf(tag).buckets[home(tag)].tags[0]);
+    }
+
+    #[inline]
+    fn leaf(&self, tag: u32) -> &Leaf {
         let mut node = &*self.root;
         let mut shift = ROOT_SHIFT;
-        while let Node::Branch(branch) = node {
-            node = branch.child(branch.head(digit(tag, shift)));
+        loop {
+            match node {
+                Node::Branch(children) => node = &children[digit(tag, shift) as usize],
+                Node::Twig(twig) => return twig.leaf(twig.head(digit(tag, shift))),
+            }
             shift -= FAN_BITS;
-        }
-        if let Node::Leaf(leaf) = node {
-            std::hint::black_box(leaf.buckets[home(tag)].tags[0]);
         }
     }
 
@@ -138,19 +140,18 @@ impl IdMap {
         let mut node = Arc::make_mut(&mut self.root);
         let mut shift = ROOT_SHIFT;
         loop {
-            if let Node::Leaf(leaf) = node
-                && leaf.is_full()
+            let digit = digit(tag_of(entry), shift);
+            if let Node::Twig(twig) = node
+                && !twig.make_room(digit, shift)
             {
-                *node = if shift < 0 {
-                    Node::Overflow(leaf.iter().collect())
-                } else {
-                    Branch::over(leaf.clone())
-                };
+                if shift < FAN_BITS {
+                    return Arc::make_mut(&mut self.surplus).push(entry);
+                }
+                *node = twig.spread(shift);
             }
             match node {
-                Node::Branch(branch) => node = Arc::make_mut(branch.child_with_room(tag_of(entry), shift)),
-                Node::Leaf(leaf) => return leaf.insert(entry),
-                Node::Overflow(entries) => return entries.push(entry),
+                Node::Branch(children) => node = Arc::make_mut(&mut children[digit as usize]),
+                Node::Twig(twig) => return twig.insert(digit, entry),
             }
             shift -= FAN_BITS;
         }
@@ -162,8 +163,12 @@ impl IdMap {
         if self.get(hash, |found| found == slot).is_none() {
             return false;
         }
-        remove(&mut self.root, entry(hash, slot), ROOT_SHIFT);
+        let entry = entry(hash, slot);
         self.len -= 1;
+        match self.surplus.iter().position(|held| *held == entry) {
+            Some(place) => drop(Arc::make_mut(&mut self.surplus).swap_remove(place)),
+            None => remove(&mut self.root, entry, ROOT_SHIFT),
+        }
         true
     }
 }
@@ -174,12 +179,34 @@ impl Default for IdMap {
     }
 }
 
-impl Branch {
-    // A branch with `leaf` as its only child.
-    fn over(leaf: Leaf) -> Node {
-        let mut children = [const { None }; FAN];
-        children[0] = Some(Arc::new(Node::Leaf(leaf)));
-        Node::Branch(Branch { starts: 1, children })
+impl Twig {
+    fn new() -> Twig {
+        Twig { starts: 0, counts: [0; FAN], leaves: [const { None }; FAN] }
+    }
+
+    // A twig with `leaf` as its only one.
+    fn over(leaf: Arc<Leaf>) -> Twig {
+        let mut twig = Twig::new();
+        twig.put(0, leaf);
+        twig
+    }
+
+    // Puts a leaf where a run starts.
+    fn put(&mut self, head: usize, leaf: Arc<Leaf>) {
+        self.starts |= 1 << head;
+        self.counts[head] = leaf.count() as u8;
+        self.leaves[head] = Some(leaf);
+    }
+
+    // Adds to a leaf that has room.
+    fn insert(&mut self, digit: u32, entry: u64) {
+        let head = self.head(digit);
+        self.counts[head] += 1;
+        self.leaf_mut(head).insert(entry);
+    }
+
+    fn count(&self, head: usize) -> usize {
+        self.counts[head].into()
     }
 
     // The digit at which the run of `digit` starts.
@@ -196,47 +223,79 @@ impl Branch {
     }
 
     #[inline]
-    fn child(&self, head: usize) -> &Node {
-        self.children[head].as_deref().expect("a run has a child at its head")
+    fn leaf(&self, head: usize) -> &Leaf {
+        self.leaves[head].as_deref().expect("a run has a leaf at its head")
     }
 
-    // The child for `tag`, after splitting it as often as it is a full leaf with a run to divide.
-    fn child_with_room(&mut self, tag: u32, shift: i32) -> &mut Arc<Node> {
+    fn leaf_mut(&mut self, head: usize) -> &mut Leaf {
+        Arc::make_mut(self.leaves[head].as_mut().expect("a run has a leaf at its head"))
+    }
+
+    // Splits the leaf of a digit as often as it is full and has a run to divide; false if it is full even so.
+    fn make_room(&mut self, digit: u32, shift: i32) -> bool {
         loop {
-            let head = self.head(digit(tag, shift));
-            let run_len = self.run_len(head);
-            match self.child(head) {
-                Node::Leaf(leaf) if leaf.is_full() && run_len > 1 => {
-                    let (low, high) = leaf.split(shift, head + run_len / 2);
-                    self.starts |= 1 << (head + run_len / 2);
-                    self.children[head] = Some(Arc::new(Node::Leaf(low)));
-                    self.children[head + run_len / 2] = Some(Arc::new(Node::Leaf(high)));
-                }
-                _ => return self.children[head].as_mut().expect("a run has a child at its head"),
+            let head = self.head(digit);
+            if self.count(head) < LEAF_ENTRIES_MAX {
+                return true;
+            }
+            if self.run_len(head) == 1 {
+                return false;
+            }
+            self.split(head, shift);
+        }
+    }
+
+    // Divides the run at `head`, and its entries with it.
+    fn split(&mut self, head: usize, shift: i32) {
+        let middle = head + self.run_len(head) / 2;
+        let (low, high) = self.leaf(head).split(shift, middle);
+        self.put(head, Arc::new(low));
+        self.put(middle, Arc::new(high));
+    }
+
+    // A branch with a twig for each digit, which takes the leaf of the digit as it is.
+    fn spread(&mut self, shift: i32) -> Node {
+        for head in 0..FAN {
+            while self.starts & 1 << head != 0 && self.run_len(head) > 1 {
+                self.split(head, shift);
             }
         }
+        let mut leaf = |digit: usize| self.leaves[digit].take().expect("every digit has its own run");
+        Node::Branch(std::array::from_fn(|digit| Arc::new(Node::Twig(Twig::over(leaf(digit))))))
+    }
+
+    // What [`Twig::spread`] made a branch of, with few entries in each leaf; `None` for other branches.
+    fn gathered(children: &[Arc<Node>; FAN]) -> Option<Twig> {
+        let mut twig = Twig::new();
+        for (digit, child) in children.iter().enumerate() {
+            match &**child {
+                Node::Twig(child) if child.starts == 1 && child.count(0) <= MERGED_ENTRIES_MAX => {
+                    twig.put(digit, Arc::clone(child.leaves[0].as_ref()?));
+                }
+                _ => return None,
+            }
+        }
+        (0..FAN).rev().for_each(|head| twig.merge(head));
+        Some(twig)
     }
 
     // Merges the leaf at `head` with the other half of the run it was split from, as often as few entries are left.
     fn merge(&mut self, mut head: usize) {
-        loop {
+        while self.starts & 1 << head != 0 {
             let run_len = self.run_len(head);
             let other = head ^ run_len;
             if run_len == FAN || self.starts & (1 << other) == 0 || self.run_len(other) != run_len {
                 return;
             }
-            let (Node::Leaf(leaf), Node::Leaf(other_leaf)) = (self.child(head), self.child(other)) else {
-                return;
-            };
-            if leaf.count + other_leaf.count > MERGED_ENTRIES_MAX {
+            if self.count(head) + self.count(other) > MERGED_ENTRIES_MAX {
                 return;
             }
-            let mut merged = leaf.clone();
-            other_leaf.iter().for_each(|entry| merged.insert(entry));
+            let mut merged = self.leaf(head).clone();
+            self.leaf(other).iter().for_each(|entry| merged.insert(entry));
             self.starts &= !(1 << head.max(other));
-            self.children[head.max(other)] = None;
+            self.leaves[head.max(other)] = None;
             head = head.min(other);
-            self.children[head] = Some(Arc::new(Node::Leaf(merged)));
+            self.put(head, Arc::new(merged));
         }
     }
 }
@@ -244,11 +303,12 @@ impl Branch {
 impl Leaf {
     fn new() -> Leaf {
         let empty = Bucket { tags: [EMPTY; BUCKET_PLACES], slots: [EMPTY; BUCKET_PLACES] };
-        Leaf { buckets: [empty; LEAF_BUCKETS], count: 0 }
+        Leaf { buckets: [empty; LEAF_BUCKETS] }
     }
 
-    fn is_full(&self) -> bool {
-        self.count == LEAF_ENTRIES_MAX
+    fn count(&self) -> usize {
+        let is_taken = |bucket: &Bucket| bucket.tags.map(|tag| usize::from(tag != EMPTY));
+        self.buckets.iter().flat_map(is_taken).sum()
     }
 
     fn iter(&self) -> impl Iterator<Item = u64> {
@@ -262,10 +322,9 @@ impl Leaf {
         loop {
             let bucket = &self.buckets[at];
             let mut matches = bucket.places_of(tag);
-            while matches != 0 {
-                let slot = bucket.slots[matches.trailing_zeros() as usize % BUCKET_PLACES];
-                if is_it(slot) {
-                    return Some(slot);
+            while let Some(slot) = bucket.slots.get(matches.trailing_zeros() as usize) {
+                if is_it(*slot) {
+                    return Some(*slot);
                 }
                 matches &= matches - 1;
             }
@@ -284,7 +343,6 @@ impl Leaf {
         let bucket = &mut self.buckets[at];
         let place = bucket.places_of(EMPTY).trailing_zeros() as usize;
         (bucket.tags[place], bucket.slots[place]) = (tag_of(entry), slot_of(entry));
-        self.count += 1;
     }
 
     // Builds the leaf anew: what went to another bucket for want of room must be found without it.
@@ -308,72 +366,72 @@ impl Leaf {
 impl Bucket {
     #[inline]
     fn has_room(&self) -> bool {
-        self.tags[BUCKET_PLACES - 1] == EMPTY
+        self.slots[BUCKET_PLACES - 1] == EMPTY
     }
 
-    // A bit for each place with this tag.
+    // A bit for each place with this tag, and above them how many they are. Of such a sum of weights the compiler makes
+    // half as many instructions as of shifted truth values.
     #[inline]
     fn places_of(&self, tag: u32) -> u32 {
-        let bits = self.tags.iter().enumerate().map(|(place, held)| u32::from(*held == tag) << place);
-        bits.fold(0, |places, bit| places | bit)
+        let weights = (0..).map(|place| 1u32 << place | 1 << BUCKET_PLACES);
+        let sum = self.tags.iter().zip(weights).map(|(held, weight)| if *held == tag { weight } else { 0 });
+        sum.fold(0, u32::wrapping_add)
     }
 }
 
-// Removes an entry that is there.
+// Removes an entry that is in the tree.
 fn remove(node: &mut Arc<Node>, entry: u64, shift: i32) {
+    let digit = digit(tag_of(entry), shift);
     match Arc::make_mut(node) {
-        Node::Leaf(leaf) => leaf.remove(entry),
-        Node::Overflow(entries) => {
-            let place = entries.iter().position(|found| *found == entry).expect("the entry was found before");
-            entries.swap_remove(place);
-            if entries.len() <= MERGED_ENTRIES_MAX as usize {
-                *node = Arc::new(build(entries, shift));
-            }
+        Node::Twig(twig) => {
+            let head = twig.head(digit);
+            twig.leaf_mut(head).remove(entry);
+            twig.counts[head] -= 1;
+            twig.merge(head);
         }
-        Node::Branch(branch) => {
-            let head = branch.head(digit(tag_of(entry), shift));
-            remove(
-                branch.children[head].as_mut().expect("a run has a child at its head"),
-                entry,
-                shift - FAN_BITS,
-            );
-            branch.merge(head);
-            // A branch that divides nothing any more gives way to its leaf.
-            if branch.starts == 1
-                && let Some(child) = branch.children[0].take_if(|child| matches!(**child, Node::Leaf(_)))
-            {
-                *node = child;
+        Node::Branch(children) => {
+            remove(&mut children[digit as usize], entry, shift - FAN_BITS);
+            if let Some(twig) = Twig::gathered(children) {
+                *node = Arc::new(Node::Twig(twig));
             }
         }
     }
 }
 
 // Builds the node for sorted entries that agree in all digits before the one at `shift`.
-fn build(entries: &[u64], shift: i32) -> Node {
-    if entries.len() <= LEAF_ENTRIES_MAX as usize {
-        let mut leaf = Leaf::new();
-        entries.iter().for_each(|entry| leaf.insert(*entry));
-        return Node::Leaf(leaf);
+fn build(entries: &[u64], shift: i32, surplus: &mut Vec<u64>) -> Node {
+    let below = |digit_end: u32| entries.partition_point(|entry| digit(tag_of(*entry), shift) < digit_end);
+    let ends: [usize; FAN] = std::array::from_fn(|digit| below(digit as u32 + 1));
+    let of_digit = |at: usize| if at == 0 { 0..ends[0] } else { ends[at - 1]..ends[at] };
+    if shift >= FAN_BITS && (0..FAN).any(|at| of_digit(at).len() > LEAF_ENTRIES_MAX) {
+        let child = |at| Arc::new(build(&entries[of_digit(at)], shift - FAN_BITS, surplus));
+        return Node::Branch(std::array::from_fn(child));
     }
-    if shift < 0 {
-        return Node::Overflow(entries.to_vec());
-    }
-    let mut branch = Branch { starts: 0, children: [const { None }; FAN] };
-    build_run(&mut branch, entries, shift, 0, FAN);
-    Node::Branch(branch)
+    let mut twig = Twig::new();
+    build_run(&mut twig, entries, shift, 0, FAN, surplus);
+    Node::Twig(twig)
 }
 
-fn build_run(branch: &mut Branch, entries: &[u64], shift: i32, head: usize, run_len: usize) {
-    if run_len == 1 || entries.len() <= LEAF_ENTRIES_MAX as usize {
-        branch.starts |= 1 << head;
-        branch.children[head] = Some(Arc::new(build(entries, shift - FAN_BITS)));
-        return;
+fn build_run(
+    twig: &mut Twig,
+    entries: &[u64],
+    shift: i32,
+    head: usize,
+    run_len: usize,
+    surplus: &mut Vec<u64>,
+) {
+    if run_len == 1 || entries.len() <= LEAF_ENTRIES_MAX {
+        let (held, rest) = entries.split_at(entries.len().min(LEAF_ENTRIES_MAX));
+        let mut leaf = Leaf::new();
+        held.iter().for_each(|entry| leaf.insert(*entry));
+        surplus.extend_from_slice(rest);
+        return twig.put(head, Arc::new(leaf));
     }
     let middle = head + run_len / 2;
     let (low, high) =
         entries.split_at(entries.partition_point(|entry| (digit(tag_of(*entry), shift) as usize) < middle));
-    build_run(branch, low, shift, head, run_len / 2);
-    build_run(branch, high, shift, middle, run_len / 2);
+    build_run(twig, low, shift, head, run_len / 2, surplus);
+    build_run(twig, high, shift, middle, run_len / 2, surplus);
 }
 
 // The product spreads what a weak hash has in its low bits over the bits that the tree looks at first.

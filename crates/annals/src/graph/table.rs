@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::column::Column;
-use super::hash::hash_id;
+use super::column::Columns;
+use super::hash::{hash_id, hash_uuid};
 use super::headers::{Header, Headers};
 use super::id_map::IdMap;
 use super::id_order::IdOrder;
@@ -21,7 +21,7 @@ use super::symbols::{Symbol, Symbols};
 use super::value_index::ValueIndex;
 use super::vector::Vector;
 use crate::Result;
-use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, ValueSet, append_index_key, is_indexable};
+use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, append_index_key, is_indexable};
 
 // The longest key holds a slot, a property and a value.
 const _: () = assert!(8 + INDEX_KEY_BYTES_MAX <= KEY_BYTES_MAX);
@@ -54,7 +54,7 @@ pub(crate) struct Table {
     /// Slots by the time of their creation and of their last change.
     pub(crate) stamps: Stamps,
     /// Short values held now, by property and slot.
-    columns: Vector<Column>,
+    pub(super) columns: Columns,
     /// Live instances.
     live: SlotSet,
     /// Instances that are not live now but were.
@@ -99,15 +99,9 @@ pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
 /// Calls `take` with every scalar that `value` puts into a property index: itself, or the members of a set.
 pub(crate) fn for_each_indexed(value: &Value, mut take: impl FnMut(&Value)) {
     match value {
-        Value::Set(values) => members(values, &mut take),
+        Value::Set(values) => values.iter().for_each(|value| take(&value)),
         value if is_indexable(value) => take(value),
         _ => {}
-    }
-}
-
-fn members(values: &ValueSet, take: &mut impl FnMut(&Value)) {
-    for value in values.iter() {
-        take(&value);
     }
 }
 
@@ -125,7 +119,7 @@ impl Table {
             past_homed: Extents::new(),
             id_order: Arc::default(),
             stamps: Stamps::new(),
-            columns: Vector::new(),
+            columns: Columns::new(),
             live: SlotSet::new(),
             dead: SlotSet::new(),
             extents: Extents::new(),
@@ -211,8 +205,7 @@ impl Table {
 
     /// A property of the version in force of the instance at `slot`, also a spilled one.
     pub(crate) fn read_value(&self, slot: u32, name: Symbol) -> Result<Option<Value>> {
-        let value = self.columns.get(name.index()).and_then(|column| column.get(slot));
-        match (value, self.row(slot)) {
+        match (self.columns.get(name, slot), self.row(slot)) {
             (None, Some(row)) => row.read_property(name, &mut |place| self.spill.read(place)),
             (value, _) => Ok(value),
         }
@@ -221,18 +214,20 @@ impl Table {
     /// A property of the version in force of the instance at `slot`, which has no spilled ones.
     #[inline]
     pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
-        let value = self.columns.get(name.index()).and_then(|column| column.get(slot));
-        if value.is_some() { value } else { self.row(slot)?.property(name) }
+        let value = self.columns.get(name, slot);
+        if value.is_some() { value } else { self.value_in_row(slot, name) }
+    }
+
+    // Not inlined, so that reading a column is.
+    #[inline(never)]
+    fn value_in_row(&self, slot: u32, name: Symbol) -> Option<Value> {
+        self.row(slot)?.property(name)
     }
 
     /// The same for many slots, in order: faster, because the processor waits for their memory together. `None` stands
     /// also for spilled values.
     pub(crate) fn values(&self, slots: &[u32], name: Symbol) -> Vec<Option<Value>> {
-        let mut values = Vec::with_capacity(slots.len());
-        match self.columns.get(name.index()) {
-            Some(column) => column.get_all(slots, &mut values),
-            None => values.resize(slots.len(), None),
-        }
+        let mut values = self.columns.get_all(name, slots);
         for (value, slot) in values.iter_mut().zip(slots).filter(|(value, _)| value.is_none()) {
             *value = self.row(*slot).and_then(|row| row.property_here(name).ok().flatten());
         }
@@ -250,9 +245,14 @@ impl Table {
     /// True if the instance at `slot` is live.
     #[inline]
     pub(crate) fn is_live(&self, slot: u32) -> bool {
-        // Many repositories have no deleted instance.
-        let is_all = self.live.len() == self.rows.len() && (slot as usize) < self.rows.len();
-        is_all || self.live.contains(slot) || self.proxies.contains(slot)
+        let is_one = self.are_all_live() && (slot as usize) < self.rows.len();
+        is_one || self.live.contains(slot) || self.proxies.contains(slot)
+    }
+
+    /// True if every slot has a live instance, and none is a proxy: many repositories never have another.
+    #[inline]
+    pub(crate) fn are_all_live(&self) -> bool {
+        self.live.len() == self.rows.len()
     }
 
     /// All live instances.
@@ -266,9 +266,13 @@ impl Table {
         self.ids.get(slot as usize).expect("every slot has an id")
     }
 
-    #[inline]
+    /// The slot of the instance with this id. Not inlined, so that what asks is: the result takes registers.
+    #[inline(never)]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
-        self.slots.get(hash_id(id), |slot| self.id(slot) == id)
+        match id.uuid_bytes() {
+            Some(bytes) => self.slots.get(hash_uuid(bytes), |slot| self.id(slot).uuid_bytes() == Some(bytes)),
+            None => self.slots.get(hash_id(id), |slot| self.id(slot) == id),
+        }
     }
 
     /// Reads the memory that looking up this id will need first.
@@ -303,15 +307,9 @@ impl Table {
         self.rows.push(&row);
         self.stamps.push(slot, instance.created.micros, instance.updated.micros);
         for (name, value) in instance.properties.iter() {
-            self.put_in_column(name, slot, Some(value));
+            self.columns.put(name, slot, Some(value));
         }
         slot
-    }
-
-    /// Says which value the instance at `slot` holds now.
-    pub(crate) fn put_in_column(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
-        grow(&mut self.columns, name, Column::new);
-        self.columns.get_mut(name.index()).expect("grown above").put(slot, value);
     }
 
     /// Puts a later version in the place of the one at `slot`. What changes in columns and other indexes, the caller
@@ -376,7 +374,7 @@ impl Table {
             let Some(row) = whole.row(slot) else { continue };
             self.stamps.derive(slot, row);
             for (name, value) in row.short_properties() {
-                self.put_in_column(name, slot, Some(&value));
+                self.columns.put(name, slot, Some(&value));
             }
             if headers.len() > 1 {
                 self.derive_from_headers(slot, &whole, headers, names);
@@ -437,7 +435,7 @@ impl Table {
     /// Takes an instance away for good.
     pub(crate) fn remove(&mut self, slot: u32) {
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
-            self.put_in_column(name, slot, None);
+            self.columns.put(name, slot, None);
         }
         if let Some((created, updated)) = self.row(slot).map(times) {
             self.stamps.remove(slot, created, updated);

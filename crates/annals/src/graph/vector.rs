@@ -57,10 +57,10 @@ impl<T: Clone> Vector<T> {
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         let tail_start = self.tail_start();
-        if index >= tail_start {
-            return self.tail.get(index - tail_start);
+        if index < tail_start {
+            return Some(&self.leaf(index)[index % LEAF_LEN]);
         }
-        Some(&self.leaf(index)[index % LEAF_LEN])
+        self.tail.get(index - tail_start)
     }
 
     /// The element at `index` for changing it, or `None` from `len` on. Copies what a clone still shares.

@@ -46,6 +46,8 @@ pub struct Snapshot {
     source: Arc<Source>,
     // `None`: the present of the graph, which needs no look at versions.
     view: Option<View>,
+    // True at present if every entity is in its row, whole and live: a look-up by id needs no further question.
+    is_plain: bool,
     pending: Option<Pending>,
     // Calls off what takes long.
     cancel: Option<Cancel>,
@@ -53,11 +55,12 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn new(graph: Arc<Graph>, source: Arc<Source>) -> Snapshot {
-        Snapshot { graph, source, view: None, pending: None, cancel: None }
+        let is_plain = is_plain(&graph, None);
+        Snapshot { graph, source, view: None, is_plain, pending: None, cancel: None }
     }
 
     pub(crate) fn with_pending(graph: Arc<Graph>, source: Arc<Source>, pending: Pending) -> Snapshot {
-        Snapshot { graph, source, view: None, pending: Some(pending), cancel: None }
+        Snapshot { pending: Some(pending), ..Snapshot::new(graph, source) }
     }
 
     #[inline]
@@ -84,7 +87,8 @@ impl Snapshot {
 
     /// The same view of another graph.
     pub(super) fn over(&self, graph: Arc<Graph>, view: Option<View>) -> Snapshot {
-        Snapshot { graph, view, ..self.clone() }
+        let is_plain = is_plain(&graph, view);
+        Snapshot { graph, view, is_plain, ..self.clone() }
     }
 
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
@@ -148,7 +152,7 @@ impl Snapshot {
         let valid = as_of.valid.map_or(earlier, Instant::micros);
         let is_present = position == self.graph.position && valid == i64::MAX;
         let view = View { position: position.0, valid };
-        Ok(Snapshot { view: (!is_present).then_some(view), ..self.clone() })
+        Ok(self.over(Arc::clone(&self.graph), (!is_present).then_some(view)))
     }
 
     /// Name of the collection that this repository is; `None` if nobody has named it.
@@ -161,6 +165,15 @@ impl Snapshot {
     /// Errors: `ProxyOnly` if only a proxy of it is here: [`Snapshot::entity_summary`] has that.
     #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
+        if !self.is_plain {
+            return self.entity_among_others(id);
+        }
+        let slot = self.graph.entities.slot(id);
+        Ok(slot.map(|slot| Entity { snapshot: self, slot, held: Held::InForce }))
+    }
+
+    #[inline(never)]
+    fn entity_among_others(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         let found = self.entity_summary(id)?;
         if self.graph.entities.proxies.len() + self.graph.headers.len() > 1
             && found.as_ref().is_some_and(Entity::is_proxy)
@@ -315,7 +328,7 @@ impl Snapshot {
     pub(crate) fn value(&self, kind: TypeKind, slot: u32, held: &Held, name: Symbol) -> Option<Value> {
         match held {
             Held::InForce => self.graph.table(kind).value(slot, name),
-            Held::Read(instance) => instance.properties.get(name).cloned(),
+            Held::Read(instance) => value_read(instance, name),
         }
     }
 
@@ -491,4 +504,14 @@ impl Snapshot {
             Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name)),
         }
     }
+}
+
+fn is_plain(graph: &Graph, view: Option<View>) -> bool {
+    view.is_none() && graph.entities.are_all_live() && !graph.entities.spill.is_used()
+}
+
+// Not inlined, so that reading a value that is in memory is.
+#[inline(never)]
+fn value_read(instance: &Instance, name: Symbol) -> Option<Value> {
+    instance.properties.get(name).cloned()
 }
