@@ -53,7 +53,7 @@ pub(super) struct Places<'s> {
 }
 
 impl<'s> Places<'s> {
-    /// What it costs to verify a candidate of the domain, or to sort it. Units: candidates that are not of the domain.
+    /// What it costs to verify a candidate of the domain, or to sort it. Units: steps over a key of values.
     pub(super) fn verified_cost(&self) -> usize {
         if self.snapshot.view().is_some() { VERIFIED_COST_THEN } else { VERIFIED_COST_NOW }
     }
@@ -71,6 +71,11 @@ impl<'s> Places<'s> {
     fn properties(&self) -> impl Iterator<Item = Symbol> {
         let count = self.table.values.sets().len().max(self.table.past_values.len());
         (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
+    }
+
+    /// True if some value of a property is, or was, an IRI.
+    pub(super) fn has_iris(&self, property: Symbol) -> bool {
+        self.sets(property).any(|set| Bounds::iris().range(set).next().is_some())
     }
 
     /// About how many keys lie within bounds.
@@ -123,7 +128,8 @@ impl<'t> Access<'t> {
                 let mut access = Access { sources: Vec::new(), len: 0 };
                 let divisor = left_out(pattern);
                 for name in places.properties() {
-                    let one = Access::of_pattern(places, name, pattern, divisor);
+                    // Any text is a string.
+                    let one = Access::of_pattern(places, name, pattern, divisor, false);
                     access.len += one.len;
                     access.sources.extend(one.sources);
                 }
@@ -150,28 +156,29 @@ impl<'t> Access<'t> {
             return Some(Access { sources, len });
         }
         let pattern = test.pattern.as_ref().filter(|_| test.is_of_text())?;
-        Some(Access::of_pattern(places, name, pattern, left_out(pattern)))
+        Some(Access::of_pattern(places, name, pattern, left_out(pattern), true))
     }
 
-    fn of_pattern(places: &Places, name: Symbol, pattern: &'t Pattern, left_out: usize) -> Access<'t> {
-        match pattern {
-            // What is found is asked for line breaks.
-            Pattern::OneLine(pattern) => Access::of_pattern(places, name, pattern, left_out),
-            // A condition on a property asks for an IRI as well; any text is a string.
-            Pattern::Equal(text) | Pattern::Prefix(text) => {
-                let bounds = Bounds::of_text(text, matches!(pattern, Pattern::Prefix(_)));
-                let len = places.count(name, &bounds);
-                Access {
-                    sources: if len == 0 { Vec::new() } else { vec![Source::Values(name, bounds)] },
-                    len,
-                }
-            }
-            _ => {
-                let texts = Bounds::texts();
-                let len = places.count(name, &texts) / left_out;
-                Access { sources: vec![Source::Texts(name, pattern)], len }
+    fn of_pattern(
+        places: &Places,
+        name: Symbol,
+        pattern: &'t Pattern,
+        left_out: usize,
+        with_iris: bool,
+    ) -> Access<'t> {
+        let Some(stretches) = Bounds::of_pattern(pattern) else {
+            let len = places.count(name, &Bounds::texts()) / left_out;
+            return Access { sources: vec![Source::Texts(name, pattern)], len };
+        };
+        let mut access = Access { sources: Vec::new(), len: 0 };
+        for bounds in stretches.into_iter().take(1 + usize::from(with_iris)) {
+            let len = places.count(name, &bounds);
+            if len > 0 {
+                access.len += len;
+                access.sources.push(Source::Values(name, bounds));
             }
         }
+        access
     }
 
     // Several conditions on one property that holds single values are one stretch.

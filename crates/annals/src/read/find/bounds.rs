@@ -1,13 +1,14 @@
 //! The stretch of an index in which everything that fulfils a condition lies.
 
 use std::ops::Bound as Edge;
+use std::sync::Arc;
 
 use super::value_test::ValueTest;
 use crate::graph::key_set::{KeySet, Range};
 use crate::model::{
     Value, append_index_key, append_numeric_prefix, append_text_prefix, has_own_key, key_is_cut,
 };
-use crate::search::Operator;
+use crate::search::{Operator, Pattern};
 
 /// From the first key that counts to the first that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -153,16 +154,27 @@ fn successor(key: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Bounds {
-    /// The keys of a string, or of all that begin with it.
-    pub(super) fn of_text(text: &str, is_prefix: bool) -> Bounds {
-        let value = Value::from(text);
-        let mut key = Vec::new();
-        if is_prefix {
-            append_text_prefix(&value, &mut key)
-        } else {
-            append_index_key(&value, &mut key)
-        }
-        Bounds::starting_with(key)
+    /// The keys of the strings that a pattern admits, and of the IRIs; more may lie within, none outside. `None` if they
+    /// do not stand together.
+    pub(super) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 2]> {
+        let (text, is_prefix) = match pattern {
+            // What is found is asked for line breaks.
+            Pattern::OneLine(pattern) => return Bounds::of_pattern(pattern),
+            Pattern::Equal(text) => (text, false),
+            Pattern::Prefix(text) => (text, true),
+            Pattern::Suffix(_) | Pattern::Contains(_) | Pattern::Matches(_) => return None,
+        };
+        let keys = |value: Value| match is_prefix {
+            true => Bounds::of_prefix(&value),
+            false => Bounds::starting_with(key_of(&value)),
+        };
+        Some([keys(Value::from(&**text)), keys(Value::Iri(Arc::from(&**text)))])
+    }
+
+    /// The keys of all IRIs.
+    pub(super) fn iris() -> Bounds {
+        let key = key_of(&Value::Iri("".into()));
+        Bounds { low: vec![key[0]], high: successor(&key[..1]) }
     }
 
     /// The keys of all strings and IRIs, which stand side by side.
@@ -208,4 +220,51 @@ fn head(key: &[u8]) -> u64 {
         return u64::from_be_bytes(*bytes);
     }
     key.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)) << (8 * (8 - key.len()) % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{NewEntity, TypeKind, Value};
+    use crate::{Find, Repository, Result};
+
+    #[test]
+    fn a_pattern_of_a_property_finds_strings_and_iris_by_every_plan() -> Result<()> {
+        let repository = Repository::in_memory();
+        let long = "l".repeat(130);
+        repository.transact(|t| {
+            let values = [
+                Value::Iri("link one".into()),
+                "link one".into(),
+                "link\none".into(),
+                "lin".into(),
+                Value::from(&*long),
+                Value::from(&*"l".repeat(120)),
+            ];
+            values.into_iter().try_for_each(|value| {
+                t.create_entity(NewEntity::new("t").property("a", value.clone()))?;
+                t.create_entity(NewEntity::new("t").property("b", value)).map(drop)
+            })?;
+            t.create_entity(NewEntity::new("t").property("c", "link one")).map(drop)
+        })?;
+        let snapshot = repository.snapshot();
+        let prefix = format!("a =~ /{long}.*/");
+        for (condition, count) in [
+            ("a =~ /link one/", 2),
+            ("a =~ /link.*/", 2),
+            ("a =~ /(?s:link.*)/", 3),
+            ("c =~ /link.*/", 1),
+            (&*prefix, 1),
+        ] {
+            for order in ["", " order by a", " order by a desc", " order by c", " order by @id"] {
+                let find = Find::parse(&format!("t where {condition}{order}"))?;
+                assert_eq!(snapshot.find_entities(&find)?.items.len(), count, "{condition}{order}");
+                for plan in 0.. {
+                    let page = snapshot.find_ids_by_plan(TypeKind::Entity, &find, plan)?;
+                    let Some(page) = page else { break };
+                    assert_eq!(page.items.len(), count, "{condition}{order} by plan {plan}");
+                }
+            }
+        }
+        Ok(())
+    }
 }

@@ -16,8 +16,10 @@ use crate::read::instance::Held;
 
 /// Pages of more instances make room as they find them.
 const ITEMS_RESERVED_MAX: usize = 1_000;
-/// What it costs to see that a candidate stands elsewhere in the order. Units: candidates that are not of the domain.
-const ELSEWHERE_COST: usize = 5;
+/// What a step along times or ids costs. Units: steps over a key of values.
+const STEP_COST: usize = 10;
+/// What it costs to see that a candidate stands elsewhere in the order. Units: the same.
+const ELSEWHERE_COST: usize = 20;
 
 /// What a walk does not tell of the candidates that it comes upon.
 struct Checks<'a> {
@@ -104,6 +106,7 @@ impl<'s> Search<'s, '_> {
         let (mut skip, mut known) = (Skip::new(), <[Vec<u8>; 2]>::default());
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
         let verified_cost = places.verified_cost();
+        let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
         let (mut cost, mut last) = (0, None);
         while let Some(candidate) = walker.next() {
             self.bound.visit(self.snapshot)?;
@@ -113,7 +116,7 @@ impl<'s> Search<'s, '_> {
             }
             let slot = candidate.slot;
             if checks.domain && !domain.contains(slot) {
-                cost += 1;
+                cost += step_cost;
                 skip.miss(&candidate, &mut walker, domain);
                 continue;
             }

@@ -10,11 +10,15 @@ use super::test::Test;
 use crate::graph::key_set::Range;
 use crate::graph::symbols::Symbol;
 use crate::graph::table::slot_of_key;
-use crate::model::key_is_cut;
-use crate::search::Operator;
+use crate::model::{Value, has_own_key, key_is_cut};
+use crate::search::{Operator, Pattern};
 
 /// So many candidates are gathered rather than walked to, whatever a page needs.
 const GATHERED_FEW: usize = 64;
+
+/// What it costs at most to gather a candidate: of many, places in the order are known, or that they never were what is
+/// searched for, and their versions are not read. Units: steps over a key of values.
+const GATHERED_COST_MAX: usize = 60;
 
 /// A way to find a page. Every one gives the same instances in the same order.
 pub(super) enum Plan<'p, 's, 't> {
@@ -140,8 +144,10 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         if fewest.len <= few {
             return (Plan::Gather(fewest), None);
         }
-        let verified = (fewest.len / 2).max(2 * needed);
-        (Plan::Walk(walk), Some(verified.saturating_mul(self.places.verified_cost())))
+        let verified_cost = self.places.verified_cost();
+        let gathered_cost = verified_cost.min(GATHERED_COST_MAX);
+        let gathering = (fewest.len / 2).saturating_mul(gathered_cost);
+        (Plan::Walk(walk), Some(gathering.max(needed.saturating_mul(2 * verified_cost))))
     }
 
     /// True if a walk comes upon nothing, or hardly anything, that is not searched for.
@@ -202,6 +208,19 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
         // Lists and maps are not in the index, but fulfil such conditions.
         let is_of_index = stretches.is_some() || test.is_of_text();
         walk.with_absent &= !is_of_index;
+        if stretches.is_none()
+            && let Some(pattern) = test.pattern.as_ref().filter(|_| is_single && test.is_of_text())
+            && let Some([strings, _]) = Bounds::of_pattern(pattern)
+            && !places.has_iris(property)
+        {
+            walk.bounds.intersect(&strings);
+            if let Pattern::Equal(text) | Pattern::Prefix(text) = pattern
+                && has_own_key(&Value::from(&**text))
+            {
+                walk.sure.get_or_insert_with(|| walk.bounds.clone()).intersect(&strings);
+                walk.decided.push(number);
+            }
+        }
         if let Some([own]) = stretches.as_deref()
             && is_single
         {

@@ -139,6 +139,9 @@ mod tests {
             ("second order by flag desc", 700, 700),
             ("third where text = \"the same\" order by text desc", 467, 700),
             ("third where text ^= \"the\" order by text", 467, 700),
+            ("third where text =~ /the same/ order by text", 467, 700),
+            ("third where text =~ /the.*/ order by text desc", 467, 700),
+            ("third where text =~ /the.*/ and flag = true order by text", 234, 350),
             ("third where @text = \"another\" order by @id", 233, 0),
         ] {
             for (snapshot, count) in [(&now, now_count), (&then, then_count)] {
