@@ -41,8 +41,10 @@ pub enum ErrorKind {
     InvalidExpression,
     /// A page is out of its range, or continues another search.
     InvalidPage,
-    /// A change breaks a declared type: unknown property, wrong value type, missing required property, wrong ends.
+    /// A declaration of a type takes something away, contradicts itself or others, or what is there does not fit it.
     TypeViolation,
+    /// A property does not fit the declared type: unknown to it, of another value type, or required and missing.
+    InvalidProperty,
     /// A relationship end does not exist (or not at that valid time).
     MissingEnd,
     /// A value of a unique attribute is taken.
@@ -75,7 +77,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 31] = [
+    pub const ALL: [ErrorKind; 32] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -93,6 +95,7 @@ impl ErrorKind {
         ErrorKind::InvalidExpression,
         ErrorKind::InvalidPage,
         ErrorKind::TypeViolation,
+        ErrorKind::InvalidProperty,
         ErrorKind::MissingEnd,
         ErrorKind::NotUnique,
         ErrorKind::Cardinality,
@@ -134,6 +137,7 @@ impl ErrorKind {
             ErrorKind::InvalidExpression => "invalid-expression",
             ErrorKind::InvalidPage => "invalid-page",
             ErrorKind::TypeViolation => "type-violation",
+            ErrorKind::InvalidProperty => "invalid-property",
             ErrorKind::MissingEnd => "missing-end",
             ErrorKind::NotUnique => "not-unique",
             ErrorKind::Cardinality => "cardinality",

@@ -45,7 +45,8 @@ struct Told {
 /// Commits a random history until it is done or the power is cut.
 fn write_history(disk: &SimulatedDisk, seed: u64, steps: u64) -> Told {
     let shape = SHAPES[(seed % 4) as usize];
-    let mut generator = Generator { random: Random(seed), shape, instants: Vec::new() };
+    let mut generator =
+        Generator { random: Random(seed), shape, instants: Vec::new(), has_homes: seed % 2 == 1 };
     let mut told = Told { acknowledged: Reference::default(), in_doubt: None };
     let mut repository = match open(disk) {
         Ok(repository) => repository.unchecked(),
@@ -103,7 +104,12 @@ fn check_left(left: &SimulatedDisk, told: &Told, seed: u64) {
     };
     assert_eq!(position, model.position, "the last position");
     compare_all(&snapshot, model, View { position, valid: i64::MAX });
-    let mut generator = Generator { random: Random(seed), shape: Shape::Small, instants: Vec::new() };
+    let mut generator = Generator {
+        random: Random(seed),
+        shape: Shape::Small,
+        instants: Vec::new(),
+        has_homes: seed % 2 == 1,
+    };
     let half = View { position: position / 2, valid: i64::MAX };
     let past = snapshot.as_of(AsOf { position: Some(Position(half.position)), ..AsOf::default() }).unwrap();
     compare_all(&past, model, half);

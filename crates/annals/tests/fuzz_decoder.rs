@@ -40,7 +40,8 @@ fn valid_records(seed: u64, steps: usize) -> Vec<Vec<u8>> {
         repository.transact(|t| t.define_type(definition.clone())).unwrap();
     }
     let shape = SHAPES[(seed % 4) as usize];
-    let mut generator = Generator { random: Random(seed), shape, instants: Vec::new() };
+    let mut generator =
+        Generator { random: Random(seed), shape, instants: Vec::new(), has_homes: seed % 2 == 1 };
     for _ in 0..steps {
         let mut transaction = repository.transaction();
         transaction.author("ada").message("why");

@@ -65,19 +65,25 @@ impl History {
             Home::Memory(MemoryLog::new())
         };
         let has_own_clock = !random.one_in(4);
+        let has_homes = !random.one_in(4);
         let mut history = History {
             repository: Some(home.open(options(&mut random))),
             home,
             model: Reference::default(),
-            generator: Generator { random, shape, instants: Vec::new() },
+            generator: Generator { random, shape, instants: Vec::new(), has_homes },
             clock: CLOCK_START,
             has_own_clock,
             kept: Vec::new(),
         };
         let definitions =
             first_definitions().into_iter().map(|definition| Action::DefineType(Box::new(definition)));
-        let operations: Vec<Timed> =
-            definitions.map(|action| (None, support::operations::Operation::Act(action))).collect();
+        // Before anything is copied: what came from a collection of that name first would stay foreign.
+        let is_named = has_homes && history.generator.random.one_in(2);
+        let named = is_named.then(|| Action::NameCollection("here".into()));
+        let operations: Vec<Timed> = definitions
+            .chain(named)
+            .map(|action| (None, support::operations::Operation::Act(action)))
+            .collect();
         history.commit(&operations);
         history
     }

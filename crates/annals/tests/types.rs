@@ -45,12 +45,12 @@ fn update(repository: &Repository, id: &str, patch: Patch) -> Result<Receipt> {
 fn a_required_attribute_is_required_at_creation_and_ever_after() {
     let repository = CheckedRepository::in_memory();
     define(&repository, person()).unwrap();
-    assert_eq!(kind_of(create(&repository, &entity("person", "a"))), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(create(&repository, &entity("person", "a"))), ErrorKind::InvalidProperty);
     create(&repository, &entity("person", "a").property("name", "Ada")).unwrap();
-    assert_eq!(kind_of(update(&repository, "a", Patch::new().unset("name"))), ErrorKind::TypeViolation);
-    assert_eq!(kind_of(update(&repository, "a", Patch::new().clear())), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(update(&repository, "a", Patch::new().unset("name"))), ErrorKind::InvalidProperty);
+    assert_eq!(kind_of(update(&repository, "a", Patch::new().clear())), ErrorKind::InvalidProperty);
     let id = InstanceId::Entity(Id::new("a").unwrap());
-    assert_eq!(kind_of(repository.transact(|t| t.replace(&id, Vec::new()))), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(repository.transact(|t| t.replace(&id, Vec::new()))), ErrorKind::InvalidProperty);
     update(&repository, "a", Patch::new().unset("name").set("name", "Grace")).unwrap();
 }
 
@@ -60,12 +60,12 @@ fn a_value_of_the_wrong_type_is_refused() {
     define(&repository, person()).unwrap();
     assert_eq!(
         kind_of(create(&repository, &entity("person", "a").property("name", 7))),
-        ErrorKind::TypeViolation
+        ErrorKind::InvalidProperty
     );
     let set = Value::set([Value::from("Ada")]).unwrap();
     assert_eq!(
         kind_of(create(&repository, &entity("person", "a").property("name", set))),
-        ErrorKind::TypeViolation
+        ErrorKind::InvalidProperty
     );
 }
 
@@ -77,7 +77,7 @@ fn adding_the_same_value_to_a_single_valued_attribute_is_refused() {
     define(&repository, person()).unwrap();
     create(&repository, &entity("person", "a").property("name", "Ada")).unwrap();
     let added = update(&repository, "a", Patch::new().add("name", "Ada"));
-    assert_eq!(kind_of(added), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(added), ErrorKind::InvalidProperty);
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn a_closed_type_and_its_subtypes_refuse_unknown_properties() {
     for type_name in ["person", "author"] {
         let new = entity(type_name, type_name).property("name", "Ada");
         let unknown = new.clone().property("age", 36);
-        assert_eq!(kind_of(create(&repository, &unknown)), ErrorKind::TypeViolation);
+        assert_eq!(kind_of(create(&repository, &unknown)), ErrorKind::InvalidProperty);
         create(&repository, &new).unwrap();
         let updated = update(&repository, type_name, Patch::new().set("age", 36));
-        assert_eq!(kind_of(updated), ErrorKind::TypeViolation);
+        assert_eq!(kind_of(updated), ErrorKind::InvalidProperty);
     }
 }
 
@@ -100,15 +100,15 @@ fn a_many_valued_attribute_takes_sets_only() {
     let repository = CheckedRepository::in_memory();
     define(&repository, TypeDefinition::entity("t").attribute(attribute("n", ValueType::Integer).many()))
         .unwrap();
-    assert_eq!(kind_of(create(&repository, &entity("t", "a").property("n", 1))), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(create(&repository, &entity("t", "a").property("n", 1))), ErrorKind::InvalidProperty);
     let mixed = Value::set([Value::from(1), Value::from("one")]).unwrap();
     assert_eq!(
         kind_of(create(&repository, &entity("t", "a").property("n", mixed))),
-        ErrorKind::TypeViolation
+        ErrorKind::InvalidProperty
     );
     create(&repository, &entity("t", "a")).unwrap();
     update(&repository, "a", Patch::new().add("n", 1).add("n", 2)).unwrap();
-    assert_eq!(kind_of(update(&repository, "a", Patch::new().add("n", "x"))), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(update(&repository, "a", Patch::new().add("n", "x"))), ErrorKind::InvalidProperty);
     let snapshot = repository.snapshot();
     let expected = Value::set([Value::from(1), Value::from(2)]).unwrap();
     assert_eq!(snapshot.entity(&Id::new("a").unwrap()).unwrap().unwrap().property("n"), Some(expected));
@@ -168,7 +168,7 @@ fn a_subtype_cannot_loosen_what_it_inherits() {
         assert_eq!(kind_of(create(&repository, &taken)), ErrorKind::NotUnique, "{type_name}");
         assert_eq!(
             kind_of(create(&repository, &entity(type_name, "b"))),
-            ErrorKind::TypeViolation,
+            ErrorKind::InvalidProperty,
             "{type_name}"
         );
     }
@@ -365,7 +365,7 @@ fn restoring_checks_classifications_by_the_types_of_now() {
     let a = InstanceId::Entity(Id::new("a").unwrap());
     repository.transact(|t| t.delete(&a)).unwrap();
     define(&repository, TypeDefinition::classification("c").closed()).unwrap();
-    assert_eq!(kind_of(repository.transact(|t| t.restore(&a))), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(repository.transact(|t| t.restore(&a))), ErrorKind::InvalidProperty);
 }
 
 #[test]
@@ -441,8 +441,8 @@ fn a_correction_of_the_past_obeys_the_declared_types() {
         repository.transact(|t| t.valid_from(at("2020-06-01")).update(&a, patch.clone()))
     };
     update(&repository, "a", Patch::new().set("name", "Grace")).unwrap();
-    assert_eq!(kind_of(correct(Patch::new().set("age", 1))), ErrorKind::TypeViolation);
-    assert_eq!(kind_of(correct(Patch::new().unset("name"))), ErrorKind::TypeViolation);
+    assert_eq!(kind_of(correct(Patch::new().set("age", 1))), ErrorKind::InvalidProperty);
+    assert_eq!(kind_of(correct(Patch::new().unset("name"))), ErrorKind::InvalidProperty);
     correct(Patch::new().set("name", "Countess")).unwrap();
     let snapshot = repository.snapshot();
     let past = snapshot.as_of(AsOf { valid: at("2020-07-01"), ..AsOf::default() }).unwrap();

@@ -20,7 +20,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .tag("classifications")
             .takes(parameters::writing())
             .takes([parameters::if_match()])
-            .fails(&["not-found", "deleted", "type-violation"])
+            .fails(&["not-found", "deleted", "invalid-property", "invalid-classification"])
+            .fails(&["proxy-only", "not-home"])
             .fails(&["read-only", "conflict", "busy", "unavailable", "precondition-failed"])
     };
     vec![

@@ -51,7 +51,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4]) -> Vec<Endpoint> {
     let broken = [
-        "type-violation",
+        "invalid-property",
         "missing-end",
         "not-unique",
         "cardinality",
@@ -103,22 +103,25 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::PATCH, one, "Change some properties", move |call| patch(of, call)))
             .body("Patch")
             .answers(200, "The instance after the change.", of.schema)
-            .fails(&["not-found", "deleted", "type-violation", "not-unique", "not-home"]),
+            .fails(&["not-found", "deleted", "invalid-property", "not-unique", "not-home"]),
         writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
             .describe("An entity takes its relationships along. A deleted instance can be restored, a purged one not.")
             .takes([parameters::purge()])
             .answers(200, "Done.", "Receipt")
-            .fails(&["not-found", "deleted"]),
+            .fails(&["not-found", "deleted", "not-home"]),
         writes(Endpoint::new(Method::POST, restored, "Bring a deleted instance back", move |call| restore(of, call)))
             .takes(alone)
             .answers(200, "The instance, live again.", of.schema)
             .fails(&broken)
             .fails(&["not-found", "not-deleted", "deleted"]),
         writes(Endpoint::new(Method::POST, undone, "Take the last change back", move |call| undo(of, call)))
-            .describe("Makes a new version with the content of the one before. A deletion is taken back too.")
-            .answers(200, "The instance after it; only the receipt if it is deleted now.", of.schema)
+            .describe(
+                "Makes a new version like the one before: with its content, status, type, ends, id and home. A \
+                 deletion is taken back too.",
+            )
+            .answers(200, "The instance after it; only the receipt if it is deleted or has another id now.", of.schema)
             .fails(&broken)
-            .fails(&["not-found", "deleted"]),
+            .fails(&["not-found", "deleted", "wrong-type"]),
     ]
 }
 

@@ -85,7 +85,7 @@ fn writing(endpoint: Endpoint) -> Endpoint {
     endpoint
         .takes(parameters::writing())
         .takes([parameters::if_match()])
-        .fails(&["not-found", "deleted", "type-violation", "not-home", "home-conflict", "wrong-type"])
+        .fails(&["not-found", "deleted", "invalid-property", "not-home", "home-conflict", "wrong-type"])
         .fails(&[
             "invalid-classification",
             "invalid-ends",

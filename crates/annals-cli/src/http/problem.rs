@@ -46,6 +46,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
         ErrorKind::TypeViolation
+        | ErrorKind::InvalidProperty
         | ErrorKind::InvalidClassification
         | ErrorKind::InvalidEnds
         | ErrorKind::StatusNotAllowed => StatusCode::UNPROCESSABLE_ENTITY,
@@ -82,7 +83,8 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::InvalidArgument => "the request is malformed",
         ErrorKind::InvalidExpression => "the search does not read",
         ErrorKind::InvalidPage => "there is no such page",
-        ErrorKind::TypeViolation => "the change breaks a declared type",
+        ErrorKind::TypeViolation => "the declaration of a type is not possible",
+        ErrorKind::InvalidProperty => "a property does not fit the declared type",
         ErrorKind::MissingEnd => "an end of the relationship does not exist",
         ErrorKind::NotUnique => "the value of a unique attribute is taken",
         ErrorKind::Cardinality => "one relationship more than the type allows",

@@ -64,7 +64,18 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 /// Kinds of errors of everything that declares types.
-const DECLARING: [&str; 6] = ["type-violation", "not-unique", "read-only", "conflict", "busy", "unavailable"];
+const DECLARING: [&str; 10] = [
+    "type-violation",
+    "invalid-classification",
+    "invalid-ends",
+    "status-not-allowed",
+    "not-unique",
+    "cardinality",
+    "read-only",
+    "conflict",
+    "busy",
+    "unavailable",
+];
 
 async fn list(call: Call) -> Outcome {
     let kind = call.query.get("kind").map(kind_named).transpose()?;

@@ -165,7 +165,7 @@ fn types_and_defaults_of_one_file_hold_for_its_entities() {
     );
     let done = place.run(&["import", "typed.jsonl"]);
     assert_eq!(done.code, 6, "{done:?}");
-    assert!(done.err.contains("typed.jsonl:3: ") && done.err.contains("[type-violation]"), "{done:?}");
+    assert!(done.err.contains("typed.jsonl:3: ") && done.err.contains("[invalid-property]"), "{done:?}");
     assert_eq!(place.json_one(&["get", "one"])["properties"], json!({"state": "open"}));
 }
 

@@ -171,7 +171,10 @@ fn every_endpoint_of_an_instance_does_what_it_says() {
         server.send("PUT", "/v1/types/entity/package", &json!({"name": "x"})).problem(),
         "invalid-argument"
     );
-    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "package"})).problem(), "type-violation");
+    assert_eq!(
+        server.send("POST", "/v1/entities", &json!({"type": "package"})).problem(),
+        "invalid-property"
+    );
 }
 
 #[test]

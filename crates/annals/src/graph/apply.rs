@@ -396,7 +396,7 @@ impl Graph {
                     TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
                     TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
                 })
-                .map_err(|error| error.with("already there", &instance.id))?;
+                .map_err(|error| already_there(error, &instance.id))?;
             let table = self.table_mut(kind);
             for (name, value) in instance.properties.iter() {
                 match (before.is_indexed(kind, type_name, name), types.is_indexed(kind, type_name, name)) {
@@ -417,11 +417,18 @@ impl Graph {
                 let touched = classification.properties.iter().map(|(name, _)| name);
                 self.check_properties(TypeKind::Classification, name, &classification.properties, touched)
                     .and_then(|()| self.check_applies(name, &entity))
-                    .map_err(|error| error.with("already there", &entity.id))?;
+                    .map_err(|error| already_there(error, &entity.id))?;
             }
         }
         Ok(())
     }
+}
+
+/// Why a declaration is refused: properties that are there were right when they were written.
+fn already_there(error: Error, id: &Id) -> Error {
+    let kind =
+        if error.kind() == ErrorKind::InvalidProperty { ErrorKind::TypeViolation } else { error.kind() };
+    Error::new(kind, error.text()).with("already there", id)
 }
 
 /// Why an id that was given up for another cannot be used.

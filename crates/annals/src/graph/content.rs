@@ -110,9 +110,10 @@ impl Graph {
             for (name, value) in properties.iter() {
                 self.remember_past_value(kind, slot, before.type_name, name, value);
             }
-            let contents = classifications.unwrap_or_default();
-            for classification in self.new_classifications(context, &before, contents)? {
-                self.entities.add_past_classified(classification.name, slot);
+            if let Some(contents) = classifications {
+                for classification in self.new_classifications(context, &before, contents)? {
+                    self.entities.add_past_classified(classification.name, slot);
+                }
             }
             self.table_mut(kind).replace(slot, &after);
             return Ok(());

@@ -7,6 +7,7 @@ use super::header_changes::proxy_only;
 use super::headers::{Header, HeaderNumber};
 use super::instance::{Classification, Instance, Stamp};
 use super::lifecycle::{check_not_before, links_of};
+use super::past::{Past, PastVersion};
 use super::symbols::Symbol;
 use super::version::first_version;
 use super::{Graph, kind_of, past_link_key};
@@ -160,10 +161,7 @@ impl Graph {
         let before = if before.created == created {
             Arc::clone(before)
         } else {
-            // What was said before of its creation stays with the versions that said it.
-            let said = Some((before.created.micros, before.created.author));
-            let header = self.enter_header(Header { created: said, ..known.clone() });
-            Arc::new(Instance { header, ..Instance::clone(before) })
+            Arc::new(self.with_creation_told(before))
         };
         let live_from = if before.is_live() { before.live_from } else { context.valid_from };
         let mut after = Instance {
@@ -186,6 +184,23 @@ impl Graph {
             self.enter_header(header)
         };
         Ok(after)
+    }
+
+    /// The same instance, whose versions tell of its creation themselves what was said of it so far.
+    fn with_creation_told(&mut self, instance: &Instance) -> Instance {
+        let said = Some((instance.created.micros, instance.created.author));
+        let mut told = |number: HeaderNumber| {
+            let header = Arc::clone(self.headers.get(number));
+            let created = header.created.or(said);
+            self.enter_header(Header { created, ..Header::clone(&header) })
+        };
+        let mut versions: Vec<PastVersion> =
+            instance.past.iter().flat_map(|past| past.iter().copied()).collect();
+        versions.reverse();
+        let past = versions.into_iter().fold(None, |past, version| {
+            Some(Past::push(past, PastVersion { header: told(version.header), ..version }))
+        });
+        Instance { header: told(instance.header), past, ..instance.clone() }
     }
 
     fn stamp_from(&mut self, given: &crate::model::Stamp) -> Stamp {

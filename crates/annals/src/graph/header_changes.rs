@@ -153,8 +153,7 @@ impl Graph {
         let known = Header::clone(self.headers.get(before.header));
         let home = known.home().cloned();
         if given.home.is_some() && given.home != home && given.home != self.collection {
-            let text = format!("{instance}: its home is changed by re-homing it only; leave it out");
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
+            return self.give_back(context, instance, slot, &before, given);
         }
         let given = Arc::new(Provenance { home, ..given.clone() });
         given.check()?;
@@ -162,6 +161,33 @@ impl Graph {
         let header = self.enter_header(Header { provenance, ..known });
         let after = Instance { header, ..before.next_version(context) };
         self.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+
+    /// Takes back that an instance was re-homed: it has the home again that it was taken from.
+    fn give_back(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        slot: u32,
+        before: &Instance,
+        given: &Provenance,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let base = before.version_numbered(before.base);
+        let theirs = base.filter(|base| self.headers.get(base.header).provenance.as_deref() == Some(given));
+        let Some(theirs) = theirs else {
+            let text = format!(
+                "{instance}: expected no home, or what its provenance was before it was re-homed, found the home {}; \
+                 another home is only given by re-homing",
+                given.home.as_deref().unwrap_or_default()
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        };
+        let next = before.next_version(context);
+        let after = Instance { header: self.header_here(theirs, next.version), ..next };
+        self.table_mut(kind).replace(slot, &after);
+        self.enter_home(kind, slot, after.header);
         Ok(())
     }
 
@@ -316,7 +342,10 @@ impl Graph {
     pub(super) fn reidentify(&mut self, context: Context, instance: &InstanceId, id: &Id) -> Result<()> {
         let kind = kind_of(instance);
         let (slot, before) = self.own_live(context, instance)?;
-        self.check_new(kind, id)?;
+        // It may have an id of its own again.
+        if self.table(kind).former_ids.slot(id) != Some(slot) {
+            self.check_new(kind, id)?;
+        }
         let mut after = Instance { id: id.clone(), ..before.next_version(context) };
         let known = Header::clone(self.headers.get(before.header));
         let reidentified_from = Some(before.id.clone());

@@ -28,7 +28,7 @@ pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, valu
     let many = if attribute.is_many { "a set of " } else { "" };
     let items = attribute.item_type.map(|item_type| format!(" of {}", item_type.name())).unwrap_or_default();
     Err(Error::new(
-        ErrorKind::TypeViolation,
+        ErrorKind::InvalidProperty,
         format!(
             "type {type_name}, attribute {}: expected {many}{}{items}, found {found}",
             attribute.name,
@@ -64,7 +64,7 @@ impl Graph {
         for (name, attribute) in &declared.attributes {
             if attribute.definition.is_required && properties.get(*name).is_none() {
                 return Err(Error::new(
-                    ErrorKind::TypeViolation,
+                    ErrorKind::InvalidProperty,
                     format!(
                         "type {}: expected the required attribute {}, found none; give it a value",
                         declared.definition.name, attribute.definition.name
@@ -117,7 +117,7 @@ impl Graph {
                 }
             }
             None if declared.is_closed => Err(Error::new(
-                ErrorKind::TypeViolation,
+                ErrorKind::InvalidProperty,
                 format!(
                     "closed type {}: expected only declared attributes, found {}; declare it or leave it out",
                     declared.definition.name,

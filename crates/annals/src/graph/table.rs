@@ -288,6 +288,7 @@ impl Table {
         self.slots.insert(hash_id(id), slot);
         self.ids.set(slot as usize, id.clone());
         self.id_order = Arc::default();
+        self.former_ids.remove(id);
         self.former_ids.insert(&before, slot, id);
     }
 

@@ -397,7 +397,8 @@ fn check_definition(definition: &TypeDefinition) -> Result<()> {
         check_attribute_type(definition, attribute)?;
         if let Some(value) = &attribute.default {
             value.check(&attribute.name)?;
-            super::integrity::check_value(&definition.name, attribute, value)?;
+            super::integrity::check_value(&definition.name, attribute, value)
+                .map_err(|error| violation(definition, error.text().into()))?;
         }
     }
     let is_unique = definition.attributes.iter().any(|attribute| attribute.is_unique);
@@ -544,7 +545,7 @@ fn check_extension(before: &TypeDefinition, after: &TypeDefinition) -> Result<()
 
 /// Checks a value of an attribute against the enum that it is of.
 ///
-/// Errors: `TypeViolation`.
+/// Errors: `InvalidProperty`.
 pub(crate) fn check_element(
     type_name: &str,
     attribute: &AttributeDefinition,
@@ -562,7 +563,7 @@ pub(crate) fn check_element(
         return Ok(());
     }
     Err(Error::new(
-        ErrorKind::TypeViolation,
+        ErrorKind::InvalidProperty,
         format!(
             "type {type_name}, attribute {}: expected an element of the enum {}, found {value:?}",
             attribute.name, enumeration.name
@@ -572,12 +573,12 @@ pub(crate) fn check_element(
 
 /// Checks the name of a status. `deleted` is none: it is what `delete` makes of an instance.
 ///
-/// Errors: `InvalidArgument`.
+/// Errors: `InvalidArgument` if it is no name; `StatusNotAllowed` for `deleted`.
 pub(crate) fn check_status_name(status: &str) -> Result<()> {
     check_name("status", status)?;
     if status == "deleted" {
         return Err(Error::new(
-            ErrorKind::InvalidArgument,
+            ErrorKind::StatusNotAllowed,
             "status deleted: expected another name; an instance gets it by being deleted, and has its status besides",
         ));
     }

@@ -95,7 +95,7 @@ impl Graph {
 
     /// The header of a version that is made here from `base`. What belongs to another collection keeps the number that its
     /// version has there.
-    fn header_here(&mut self, base: PastVersion, version: u32) -> HeaderNumber {
+    pub(super) fn header_here(&mut self, base: PastVersion, version: u32) -> HeaderNumber {
         if base.header == PLAIN || self.is_own(base.header) {
             return base.header;
         }

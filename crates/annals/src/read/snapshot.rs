@@ -460,7 +460,7 @@ impl Snapshot {
         let extents = entities.classified.iter().chain(entities.past_classified.iter());
         let slots: BTreeSet<u32> = extents.flat_map(|(_, slots)| slots.iter()).collect();
         for slot in slots {
-            let Some(entity) = self.entity_at(slot)? else { continue };
+            let Some(entity) = self.entity_at(slot)?.filter(|found| !found.is_proxy()) else { continue };
             let row = self.row(TypeKind::Entity, slot, &entity.held);
             for classification in row.classifications() {
                 counts[classification.name.index()] += 1;

@@ -7,6 +7,7 @@ use super::walk::KeptWalks;
 use crate::graph::Graph;
 use crate::graph::headers::{Header, HeaderNumber, PLAIN};
 use crate::graph::instance::{Classification, Instance, Stamp};
+use crate::graph::kind_of;
 use crate::graph::past::{PastVersion, Place};
 use crate::graph::patch::apply_patch;
 use crate::graph::properties::Properties;
@@ -214,9 +215,15 @@ struct Content {
     classifications: Vec<Classification>,
 }
 
+/// True if `action`, which wrote a version of the instance, names it. Otherwise it names an entity that took the
+/// relationship along. Its id may be any that the instance had: a correction names the one of its own time.
+fn is_named(action: &Action, id: &InstanceId) -> bool {
+    action.instance().is_some_and(|named| kind_of(&named) == kind_of(id))
+}
+
 /// The content after `change` if the change alone tells it.
 fn whole_content(graph: &Graph, id: &InstanceId, change: &Change, stamp: Stamp) -> Result<Option<Content>> {
-    if change.action.instance().as_ref() != Some(id) {
+    if !is_named(&change.action, id) {
         return Ok(None);
     }
     if let Some(anchor) = &change.anchor {
@@ -319,7 +326,9 @@ fn anchored(graph: &Graph, anchor: &Anchor) -> Result<Content> {
         .classifications
         .iter()
         .map(|known| {
-            let header = header_of(graph, known.content.provenance.clone())?;
+            // Earlier versions of Annals wrote what was given, not what was kept of it.
+            let header = header_of(graph, known.content.provenance.clone())
+                .or_else(|_| own_header(graph, &known.content))?;
             let (created, updated) = (stamp(&known.created)?, stamp(&known.updated)?);
             let known = classification_with(graph, &known.content, header, known.version)?;
             Ok(Classification { created, updated, ..known })
@@ -349,7 +358,7 @@ impl Content {
     }
 
     fn apply(&mut self, graph: &Graph, id: &InstanceId, change: &Change, stamp: Stamp) -> Result<()> {
-        if change.action.instance().as_ref() != Some(id) {
+        if !is_named(&change.action, id) {
             // An entity was deleted or restored with its relationships, and this is one of them.
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::graph::Graph;
 use crate::graph::headers::PLAIN;
 use crate::graph::instance::{Classification, Instance};
 use crate::graph::kind_of;
@@ -43,7 +44,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
         let Some((_, before)) = known.ok().flatten().filter(|(_, before)| before.is_live()) else { continue };
         let bytes_max = (before.since_anchor as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
-        if fits(&before, bytes_max) && is_possible(&before, &own) {
+        if fits(&before, bytes_max) && is_possible(base.graph(), &before, &own) {
             let anchor = after(base, &before, &own, stamp).filter(|anchor| is_affordable(anchor, bytes_max));
             changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
         }
@@ -51,7 +52,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
 }
 
 /// True if `own`, the changes of one instance, only change its content, in the order of valid time.
-fn is_possible(before: &Instance, own: &[&Change]) -> bool {
+fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
     let are_contents = own.iter().all(|change| {
         matches!(
             change.action,
@@ -79,8 +80,19 @@ fn is_possible(before: &Instance, own: &[&Change]) -> bool {
     // A replacement leaves alone what other collections attached.
     let is_plain = before.classifications().iter().all(|known| known.header == PLAIN)
         || !own.iter().any(|change| matches!(change.action, Action::Replace(_, _, Some(_))));
+    // Of where something comes from, an anchor holds what is kept.
+    let is_kept = |content: &ClassificationContent| match &content.provenance {
+        None => true,
+        Some(given) => graph.own_provenance(given).is_ok_and(|kept| kept.as_ref() == Some(given)),
+    };
+    let says_other = own.iter().any(|change| match &change.action {
+        Action::Classify(_, content) => !is_kept(content),
+        Action::Replace(_, _, Some(contents)) => !contents.iter().all(is_kept),
+        _ => false,
+    });
     are_contents
         && is_plain
+        && !says_other
         && are_stamps_known
         && !is_correction
         && own.iter().all(|change| change.valid_from == valid_from)

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::Result;
 use crate::graph::Graph;
+use crate::graph::instance::Instance;
 use crate::graph::kind_of;
-use crate::model::{Change, InstanceId, Status};
+use crate::model::{Action, Change, InstanceId, Status};
 use crate::read::Snapshot;
+use crate::{Error, ErrorKind, Result};
 
 /// Instances of which some change may claim an earlier valid time than the version in force.
 pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
@@ -23,7 +24,14 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
         let before = latest.get(&instance).copied().or_else(known);
         // Without a claim it is the commit instant, the latest there can be.
         let valid_from = change.valid_from.map_or(i64::MAX, crate::model::Instant::micros);
-        if before.is_some_and(|before| valid_from < before) {
+        if let Action::Reidentify(_, id) = &change.action {
+            let now = match &instance {
+                InstanceId::Entity(_) => InstanceId::Entity(id.clone()),
+                InstanceId::Relationship(_) => InstanceId::Relationship(id.clone()),
+            };
+            latest.insert(now.clone(), valid_from);
+            found.iter_mut().filter(|known| **known == instance).for_each(|known| *known = now.clone());
+        } else if before.is_some_and(|before| valid_from < before) {
             if !found.contains(&instance) {
                 found.push(instance);
             }
@@ -36,7 +44,8 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
 
 /// Reads every correction of `instance` that the transaction behind `snapshot` makes, and checks its content.
 ///
-/// Errors: `InvalidArgument` if a patch cannot be applied to what was there; `TypeViolation`.
+/// Errors: `InvalidArgument` if a patch cannot be applied to what was there; `InvalidProperty`; `NotHome` for what another
+/// collection attached.
 pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
     let (kind, known) = (kind_of(instance), snapshot.known(instance));
     // It may have been purged by the same transaction.
@@ -49,8 +58,33 @@ pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
             && version.status != Status::Deleted
     });
     for correction in corrections {
-        let held = snapshot.content(kind, slot, *correction)?;
-        snapshot.graph().check_content(kind, &*snapshot.instance(kind, slot, held)?)?;
+        let after = snapshot.instance(kind, slot, snapshot.content(kind, slot, *correction)?)?;
+        snapshot.graph().check_content(kind, &after)?;
+        if let Some(base) = known.version_numbered(correction.base) {
+            let before = snapshot.instance(kind, slot, snapshot.content(kind, slot, base)?)?;
+            check_foreign(snapshot, instance, &before, &after)?;
+        }
     }
     Ok(())
+}
+
+/// Refuses to change what another collection had attached at the time that is corrected.
+fn check_foreign(
+    snapshot: &Snapshot,
+    instance: &InstanceId,
+    before: &Instance,
+    after: &Instance,
+) -> Result<()> {
+    let graph = snapshot.graph();
+    let mut foreign = before.classifications().iter().filter(|known| !graph.is_own(known.header));
+    match foreign.find(|known| after.classification(known.name) != Some(known)) {
+        None => Ok(()),
+        Some(known) => {
+            let name = graph.names.name(known.name);
+            let text = format!(
+                "correct {instance}: classification {name} belonged to another collection then; leave it as it was"
+            );
+            Err(Error::new(ErrorKind::NotHome, text))
+        }
+    }
 }

@@ -1,16 +1,11 @@
 //! What changes an instance beyond its content, and copies of what belongs to other collections.
 
-use std::sync::Arc;
-
 use super::transaction::Transaction;
-use crate::graph::headers::HeaderNumber;
-use crate::graph::instance::Instance;
 use crate::graph::kind_of;
 use crate::model::{
     Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
-    Status, check_name,
+    check_name,
 };
-use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
@@ -150,36 +145,4 @@ impl Transaction {
         }
         Err(Error::new(ErrorKind::NotDeleted, format!("{instance} is not deleted; delete it first")))
     }
-}
-
-/// What takes back a change of the header of an instance.
-pub(super) fn undone_header(
-    snapshot: &Snapshot,
-    instance: &InstanceId,
-    known: &Instance,
-    before: HeaderNumber,
-) -> Result<Action> {
-    let graph = snapshot.graph();
-    let (was, is) = (graph.shape_of(known, before), graph.shape_of(known, known.header));
-    let (header, now) = (graph.headers.get(before), graph.headers.get(known.header));
-    if header.home() != now.home() || was.id != is.id || header.is_proxy {
-        let text =
-            format!("undo {instance}: its last change gave it another home or id, which is not taken back");
-        return Err(Error::new(ErrorKind::InvalidArgument, text));
-    }
-    if was.type_name != is.type_name {
-        return Ok(Action::Retype(instance.clone(), Arc::clone(graph.names.name(was.type_name))));
-    }
-    if was.ends != is.ends {
-        let end = |side: usize| {
-            (was.ends[side] != is.ends[side]).then(|| graph.entities.id(was.ends[side]).clone())
-        };
-        return Ok(Action::Relink(instance.id().clone(), end(0), end(1)));
-    }
-    if header.status != now.status {
-        let status = header.status.clone().unwrap_or_else(|| Status::Active.name().into());
-        return Ok(Action::SetStatus(instance.clone(), status));
-    }
-    let provenance = header.provenance.as_deref().cloned().unwrap_or_default();
-    Ok(Action::SetProvenance(instance.clone(), Box::new(provenance)))
 }

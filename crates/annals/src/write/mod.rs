@@ -9,6 +9,7 @@ mod queue;
 mod sequencer;
 mod leader;
 mod lifecycle;
+mod undo;
 
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};

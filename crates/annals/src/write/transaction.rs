@@ -10,7 +10,7 @@ use super::queue::{Committer, Request, Work};
 use super::reads::Reads;
 use super::sequencer::check_commit_instant;
 use super::ticket::{Promise, Receipt, Ticket};
-use crate::graph::{find_conflict, kind_of};
+use crate::graph::find_conflict;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeDefinition, TypeKind, TypePatch, Value, check_name,
@@ -191,30 +191,12 @@ impl Transaction {
                 ),
             ));
         };
-        let action = match (known.status, before.status) {
-            (Status::Deleted, _) => Action::Restore(instance.clone(), true),
-            (_, Status::Deleted) => Action::Delete(instance.clone()),
-            _ if before.header != known.header => {
-                super::lifecycle::undone_header(snapshot, instance, &known, before.header)?
-            }
-            _ => {
-                let kind = kind_of(instance);
-                let content = snapshot.instance(kind, slot, snapshot.content(kind, slot, before)?)?;
-                let classifications = matches!(instance, InstanceId::Entity(_)).then(|| {
-                    content
-                        .classifications()
-                        .iter()
-                        .map(|known| snapshot.classification_content(known))
-                        .collect()
-                });
-                Action::Replace(
-                    instance.clone(),
-                    snapshot.named_properties(&content.properties),
-                    classifications,
-                )
-            }
+        let actions = match (known.status, before.status) {
+            (Status::Deleted, _) => vec![Action::Restore(instance.clone(), true)],
+            (_, Status::Deleted) => vec![Action::Delete(instance.clone())],
+            _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
         };
-        self.push(action)
+        actions.into_iter().try_for_each(|action| self.push(action))
     }
 
     /// Attaches a classification to an entity.
@@ -434,7 +416,7 @@ impl Transaction {
     /// Commits; returns when it is durable.
     ///
     /// Errors: `Conflict` if another transaction changed the same instances first: take a new transaction and try
-    /// again. `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
+    /// again. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
     /// their like if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
     pub fn commit(self) -> Result<Receipt> {
         self.hand_over(Committer::enqueue_or_lead)?.wait()

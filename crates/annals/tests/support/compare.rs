@@ -11,41 +11,64 @@ use super::reference::{Classified, Image, Known, PRESENT, Properties, Reference,
 
 /// Compares everything that is found by id: contents, neighbours, versions, counts.
 pub fn compare_all(snapshot: &Snapshot, model: &Reference, view: View) {
-    for (id, known) in &model.entities {
-        let found = snapshot.entity(id).expect("read an entity");
-        let expected = known.live(view);
-        assert_eq!(found.is_some(), expected.is_some(), "entity {id} in {view:?}: {found:?}");
-        if let (Some(found), Some(expected)) = (&found, expected) {
-            compare_entity(found, known, expected);
+    for known in model.entities.values() {
+        for id in known.ids() {
+            let expected = known.live(view).filter(|version| version.shape.id == *id);
+            let summary = snapshot.entity_summary(id).expect("read what is known of an entity");
+            assert_eq!(summary.is_some(), expected.is_some(), "entity {id} in {view:?}: {summary:?}");
+            if let (Some(found), Some(expected)) = (&summary, expected) {
+                compare_entity(found, expected);
+                let whole = snapshot.entity(id);
+                match expected.shape.is_proxy {
+                    true => assert_eq!(whole.unwrap_err().kind(), ErrorKind::ProxyOnly, "{id} in {view:?}"),
+                    false => assert!(whole.expect("read an entity").is_some(), "{id} in {view:?}"),
+                }
+            }
+            compare_neighbors(snapshot, model, known, id, view);
+            compare_versions(snapshot, model, known, &InstanceId::Entity(id.clone()), view);
         }
-        compare_neighbors(snapshot, model, id, view);
-        compare_versions(snapshot, model, &InstanceId::Entity(id.clone()), view);
     }
-    for (id, known) in &model.relationships {
-        let found = snapshot.relationship(id).expect("read a relationship");
-        let expected = known.live(view);
-        assert_eq!(found.is_some(), expected.is_some(), "relationship {id} in {view:?}: {found:?}");
-        if let (Some(found), Some(expected)) = (&found, expected) {
-            compare_relationship(found, known, expected);
+    for known in model.relationships.values() {
+        for id in known.ids() {
+            let expected = known.live(view).filter(|version| version.shape.id == *id);
+            let found = snapshot.relationship(id).expect("read a relationship");
+            assert_eq!(found.is_some(), expected.is_some(), "relationship {id} in {view:?}: {found:?}");
+            if let (Some(found), Some(expected)) = (&found, expected) {
+                compare_relationship(found, model, expected, view);
+            }
+            compare_versions(snapshot, model, known, &InstanceId::Relationship(id.clone()), view);
         }
-        compare_versions(snapshot, model, &InstanceId::Relationship(id.clone()), view);
     }
     compare_counts(snapshot, model, view);
 }
 
-fn compare_entity(found: &Entity<'_>, known: &Known, expected: &Version) {
-    assert_eq!(found.status_name(), expected.shape.status_name, "status of {}", found.id());
-    let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
-    let wanted = (&*expected.shape.type_name, expected.number, expected.position, expected.valid_from);
-    assert_eq!(header, wanted, "header of {}", found.id());
-    assert_eq!(pair(&found.created()), known.created, "created {}", found.id());
-    assert_eq!(pair(&found.updated()), expected.updated, "updated {}", found.id());
+/// Compares what both kinds of instances tell of a version beside its content.
+macro_rules! compare_header {
+    ($found:expr, $expected:expr) => {{
+        let (found, expected, shape) = ($found, $expected, &$expected.shape);
+        let id = found.id();
+        assert_eq!((id, found.status_name()), (&shape.id, &*shape.status_name), "id and status");
+        let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
+        let wanted = (&*shape.type_name, expected.number, expected.position, expected.valid_from);
+        assert_eq!(header, wanted, "header of {id}");
+        assert_eq!(found.home_version(), shape.home_version, "version of {id} v{} at home", found.version());
+        assert_eq!(found.provenance(), shape.provenance.as_ref(), "provenance of {id}");
+        assert_eq!(found.reidentified_from(), shape.reidentified_from.as_ref(), "former id of {id}");
+        assert_eq!(pair(&found.created()), expected.created, "created {id} v{}", found.version());
+        assert_eq!(pair(&found.updated()), expected.updated, "updated {id} v{}", found.version());
+    }};
+}
+
+fn compare_entity(found: &Entity<'_>, expected: &Version) {
+    compare_header!(found, expected);
+    assert_eq!(found.is_proxy(), expected.shape.is_proxy, "whether {} is a proxy", found.id());
     let classifications = found.classifications().map(|known| {
         let classified = Classified {
             version: known.version(),
             created: pair(&known.created()),
             updated: pair(&known.updated()),
             properties: properties_of(known.properties()),
+            provenance: known.provenance().cloned(),
         };
         (known.name().to_string(), classified)
     });
@@ -57,15 +80,11 @@ fn compare_entity(found: &Entity<'_>, known: &Known, expected: &Version) {
     }
 }
 
-fn compare_relationship(found: &Relationship<'_>, known: &Known, expected: &Version) {
-    assert_eq!(found.status_name(), expected.shape.status_name, "status of {}", found.id());
-    let header = (found.type_name(), found.version(), found.position().0, found.valid_from().micros());
-    let wanted = (&*expected.shape.type_name, expected.number, expected.position, expected.valid_from);
-    assert_eq!(header, wanted, "header of {}", found.id());
-    assert_eq!(pair(&found.created()), known.created, "created {}", found.id());
-    assert_eq!(pair(&found.updated()), expected.updated, "updated {}", found.id());
-    let (from, to) = expected.shape.ends.as_ref().expect("a relationship has ends");
-    assert_eq!((found.from(), found.to()), (from, to), "ends of {}", found.id());
+fn compare_relationship(found: &Relationship<'_>, model: &Reference, expected: &Version, view: View) {
+    compare_header!(found, expected);
+    let (from, to) = expected.shape.ends.expect("a relationship has ends");
+    let ends = (model.entity_id(from, view), model.entity_id(to, view));
+    assert_eq!((found.from(), found.to()), ends, "ends of {}", found.id());
     assert_eq!(properties_of(found.properties()), expected.image.properties, "content of {}", found.id());
 }
 
@@ -78,29 +97,29 @@ fn properties_of<'e>(properties: impl Iterator<Item = (&'e str, Value)>) -> Prop
 }
 
 /// Relationships of an entity that a view sees, in the order of the engine, with the entity at the other end.
-fn neighbors_of<'m>(
-    model: &'m Reference,
-    id: &Id,
+fn neighbors_of(
+    model: &Reference,
+    age: u64,
     direction: Direction,
     types: Option<&BTreeSet<String>>,
     view: View,
-) -> Vec<(&'m Id, &'m Id)> {
-    let mut found: Vec<(&str, u64, &Id, &Id)> = Vec::new();
-    for (relationship, known) in &model.relationships {
+) -> Vec<(Id, u64)> {
+    let mut found: Vec<(&str, u64, &Id, u64)> = Vec::new();
+    for known in model.relationships.values() {
         let Some(version) = known.live(view) else { continue };
-        let (from, to) = version.shape.ends.as_ref().expect("a relationship has ends");
+        let (from, to) = version.shape.ends.expect("a relationship has ends");
         let (own, other) = if direction == Direction::Out { (from, to) } else { (to, from) };
         let is_wanted = types.is_none_or(|types| types.contains(&version.shape.type_name));
-        if own == id && is_wanted {
-            found.push((&version.shape.type_name, known.age, relationship, other));
+        if own == age && is_wanted {
+            found.push((&version.shape.type_name, known.age, &version.shape.id, other));
         }
     }
     found.sort_unstable();
-    found.into_iter().map(|(_, _, relationship, other)| (relationship, other)).collect()
+    found.into_iter().map(|(_, _, relationship, other)| (relationship.clone(), other)).collect()
 }
 
-fn compare_neighbors(snapshot: &Snapshot, model: &Reference, id: &Id, view: View) {
-    let is_live = model.entities[id].live(view).is_some();
+fn compare_neighbors(snapshot: &Snapshot, model: &Reference, known: &Known, id: &Id, view: View) {
+    let is_live = known.live(view).is_some_and(|version| version.shape.id == *id);
     for direction in [Direction::Out, Direction::In] {
         for type_name in [None, Some("k0"), Some("k1"), Some("nothing")] {
             let neighbors = snapshot.neighbors(id, direction, type_name);
@@ -110,11 +129,16 @@ fn compare_neighbors(snapshot: &Snapshot, model: &Reference, id: &Id, view: View
             }
             let types =
                 type_name.map(|name| model.with_subtypes(TypeKind::Relationship, name, view.position));
-            let expected = neighbors_of(model, id, direction, types.as_ref(), view);
+            let expected: Vec<(Id, Id)> = neighbors_of(model, known.age, direction, types.as_ref(), view)
+                .into_iter()
+                .map(|(relationship, other)| (relationship, model.entity_id(other, view).clone()))
+                .collect();
             let found: Vec<Neighbor<'_>> =
                 neighbors.expect("neighbors").collect::<Result<_>>().expect("a neighbor");
-            let ids: Vec<(&Id, &Id)> =
-                found.iter().map(|neighbor| (neighbor.relationship.id(), neighbor.entity.id())).collect();
+            let ids: Vec<(Id, Id)> = found
+                .iter()
+                .map(|neighbor| (neighbor.relationship.id().clone(), neighbor.entity.id().clone()))
+                .collect();
             assert_eq!(ids, expected, "{direction:?} {type_name:?} neighbors of {id} in {view:?}");
             let degree = snapshot.degree(id, direction, type_name).expect("degree");
             assert_eq!(degree, expected.len(), "{direction:?} {type_name:?} degree of {id} in {view:?}");
@@ -124,17 +148,17 @@ fn compare_neighbors(snapshot: &Snapshot, model: &Reference, id: &Id, view: View
                     .and_then(Iterator::collect)
                     .expect("neighbors after one");
                 let rest: Vec<&Id> = rest.iter().map(|neighbor| neighbor.relationship.id()).collect();
-                let wanted: Vec<&Id> = expected[expected.len() / 2 + 1..].iter().map(|(id, _)| *id).collect();
+                let wanted: Vec<&Id> = expected[expected.len() / 2 + 1..].iter().map(|(id, _)| id).collect();
                 assert_eq!(rest, wanted, "{direction:?} {type_name:?} neighbors of {id} after {middle}");
             }
         }
     }
 }
 
-fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, view: View) {
-    let known = model.known(id).expect("listed");
+fn compare_versions(snapshot: &Snapshot, model: &Reference, known: &Known, id: &InstanceId, view: View) {
     let in_force = known.seen(view).map(|version| version.number);
     let found = snapshot.versions(id, 0, usize::MAX).expect("versions");
+    let now = known.id();
     let expected: Vec<VersionInfo> = known
         .versions
         .iter()
@@ -144,8 +168,8 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
             version: version.number,
             base: version.base,
             position: Position(version.position),
-            instant: Instant::from_micros(version.updated.0).unwrap(),
-            author: version.updated.1.as_str().into(),
+            instant: Instant::from_micros(version.written.0).unwrap(),
+            author: version.written.1.as_str().into(),
             message: model.messages[version.position as usize - 1].as_str().into(),
             valid_from: Instant::from_micros(version.valid_from).unwrap(),
             status: version.status,
@@ -153,9 +177,9 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
                 Status::Deleted => "deleted".into(),
                 _ => version.shape.status_name.as_str().into(),
             },
-            home: None,
-            former_id: None,
-            is_proxy: false,
+            home: version.shape.home().cloned(),
+            former_id: (version.shape.id != *now).then(|| version.shape.id.clone()),
+            is_proxy: version.shape.is_proxy,
             verb: version.verb,
             is_in_force: in_force == Some(version.number),
         })
@@ -165,16 +189,16 @@ fn compare_versions(snapshot: &Snapshot, model: &Reference, id: &InstanceId, vie
 }
 
 fn compare_counts(snapshot: &Snapshot, model: &Reference, view: View) {
-    let live = |table: &BTreeMap<Id, Known>| {
+    let live = |table: &BTreeMap<u64, Known>| {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for version in table.values().filter_map(|known| known.live(view)) {
+        for version in table.values().filter_map(|known| known.whole(view)) {
             *counts.entry(version.shape.type_name.clone()).or_default() += 1;
         }
         counts
     };
     let mut classified: BTreeMap<String, u64> = BTreeMap::new();
     for known in model.entities.values() {
-        let image = known.live(view).map(|version| &version.image);
+        let image = known.whole(view).map(|version| &version.image);
         for name in image.iter().flat_map(|image| image.classifications.keys()) {
             *classified.entry(name.clone()).or_default() += 1;
         }
@@ -201,23 +225,25 @@ fn compare_counts(snapshot: &Snapshot, model: &Reference, view: View) {
 pub fn compare_difference(snapshot: &Snapshot, model: &Reference, from: u64, to: u64) {
     let before = View { position: from, valid: i64::MAX };
     let after = View { position: to, valid: i64::MAX };
-    let mut expected: BTreeMap<InstanceId, &str> = BTreeMap::new();
-    let ids = model
-        .entities
-        .keys()
-        .map(|id| InstanceId::Entity(id.clone()))
-        .chain(model.relationships.keys().map(|id| InstanceId::Relationship(id.clone())));
-    for id in ids {
-        let known = model.known(&id).expect("listed");
-        let what = match (known.live(before), known.live(after)) {
-            (None, Some(_)) => "appeared",
-            (Some(_), None) => "disappeared",
-            (Some(old), Some(new)) if plain(&old.image) != plain(&new.image) || named(old) != named(new) => {
-                "changed"
-            }
-            _ => continue,
-        };
-        expected.insert(id, what);
+    let mut expected: BTreeMap<InstanceId, (&str, TypeKind, u64)> = BTreeMap::new();
+    for kind in [TypeKind::Entity, TypeKind::Relationship] {
+        for known in model.table(kind).values() {
+            let (what, version) = match (known.live(before), known.live(after)) {
+                (None, Some(new)) => ("appeared", new),
+                (Some(old), None) => ("disappeared", old),
+                (Some(old), Some(new))
+                    if plain(&old.image) != plain(&new.image) || named(old) != named(new) =>
+                {
+                    ("changed", new)
+                }
+                _ => continue,
+            };
+            let id = version.shape.id.clone();
+            let is_entity = kind == TypeKind::Entity;
+            let id = if is_entity { InstanceId::Entity(id) } else { InstanceId::Relationship(id) };
+            let other = expected.insert(id.clone(), (what, kind, known.age));
+            assert_eq!(other, None, "two are called {id}");
+        }
     }
     let changes = snapshot.changes_between(Position(from), Position(to)).expect("difference of positions");
     let count = changes.len();
@@ -227,41 +253,62 @@ pub fn compare_difference(snapshot: &Snapshot, model: &Reference, from: u64, to:
             InstanceChange::Appeared(id) => (id, "appeared"),
             InstanceChange::Disappeared(id) => (id, "disappeared"),
             InstanceChange::Changed(id, difference) => {
-                let known = model.known(&id).expect("known to the model");
+                let Some((_, kind, age)) = expected.get(&id) else { panic!("{id} did not change") };
+                let known = &model.table(*kind)[age];
                 let images = (known.live(before), known.live(after));
                 let (Some(old), Some(new)) = images else { panic!("{id} did not only change") };
                 compare_images(&difference, &old.image, &new.image);
-                compare_shapes(&difference, &old.shape, &new.shape);
+                compare_shapes(&difference, model, (&old.shape, before), (&new.shape, after));
                 (id, "changed")
             }
         })
         .collect();
+    let expected: BTreeMap<InstanceId, &str> =
+        expected.into_iter().map(|(id, (what, _, _))| (id, what)).collect();
     assert_eq!(found, expected, "difference of {from} and {to}");
     assert_eq!(found.len(), count, "something is listed twice");
 }
 
-fn plain(image: &Image) -> (Properties, BTreeMap<&str, &Properties>) {
+/// Properties, and those of each classification with where it comes from.
+type Plain<'i> = (Properties, BTreeMap<&'i str, (&'i Properties, &'i Option<Provenance>)>);
+
+fn plain(image: &Image) -> Plain<'_> {
+    let classifications = image.classifications.iter();
     let classifications =
-        image.classifications.iter().map(|(name, known)| (&**name, &known.properties)).collect();
-    (image.properties.clone(), classifications)
+        classifications.map(|(name, known)| (&**name, (&known.properties, &known.provenance)));
+    (image.properties.clone(), classifications.collect())
 }
 
 /// What a version is, as a difference tells it.
-fn named(version: &Version) -> (&str, &str, &Option<(Id, Id)>) {
+fn named(version: &Version) -> impl PartialEq {
     let shape = &version.shape;
-    (&shape.type_name, &shape.status_name, &shape.ends)
+    let names = (shape.id.clone(), shape.type_name.clone(), shape.status_name.clone());
+    (names, shape.ends, shape.provenance.clone(), shape.is_proxy)
 }
 
-fn compare_shapes(difference: &Difference, old: &Shape, new: &Shape) {
+fn compare_shapes(
+    difference: &Difference,
+    model: &Reference,
+    (old, before): (&Shape, View),
+    (new, after): (&Shape, View),
+) {
     let texts = |old: &String, new: &String| (old != new).then(|| (old.as_str().into(), new.as_str().into()));
     assert_eq!(difference.type_name, texts(&old.type_name, &new.type_name));
     assert_eq!(difference.status, texts(&old.status_name, &new.status_name));
-    let ends = old.ends.as_ref().zip(new.ends.as_ref());
-    let from = ends.map(|(old, new)| (old.0.clone(), new.0.clone()));
-    let to = ends.map(|(old, new)| (old.1.clone(), new.1.clone()));
-    let moved = |pair: Option<(Id, Id)>| pair.filter(|(old, new)| old != new);
-    assert_eq!((&difference.from, &difference.to), (&moved(from), &moved(to)));
-    assert_eq!((&difference.id, difference.is_proxy, &difference.provenance), (&None, None, &None));
+    let ids = (old.id != new.id).then(|| (old.id.clone(), new.id.clone()));
+    assert_eq!(difference.id, ids);
+    let end = |old: u64, new: u64| {
+        let named = || (model.entity_id(old, before).clone(), model.entity_id(new, after).clone());
+        (old != new).then(named)
+    };
+    let ends = old.ends.zip(new.ends);
+    let from = ends.and_then(|(old, new)| end(old.0, new.0));
+    let to = ends.and_then(|(old, new)| end(old.1, new.1));
+    assert_eq!((&difference.from, &difference.to), (&from, &to));
+    assert_eq!(difference.is_proxy, (old.is_proxy != new.is_proxy).then_some((old.is_proxy, new.is_proxy)));
+    let said = |shape: &Shape| Arc::new(shape.provenance.clone().unwrap_or_default());
+    let provenance = (old.provenance != new.provenance).then(|| (said(old), said(new)));
+    assert_eq!(difference.provenance, provenance);
 }
 
 fn compare_images(difference: &Difference, old: &Image, new: &Image) {
@@ -284,23 +331,24 @@ fn compare_images(difference: &Difference, old: &Image, new: &Image) {
     }
 }
 
-/// Compares distances from one entity with a breadth-first walk over the model.
+/// Compares distances from one entity with a breadth-first walk over the model. Proxies are walked through, not listed.
 pub fn compare_reach(snapshot: &Snapshot, model: &Reference, view: View, start: &Id) {
     let reach = Reach::both();
-    if model.entities.get(start).is_none_or(|known| known.live(view).is_none()) {
+    let is_start = |known: &&Known| known.live(view).is_some_and(|version| version.shape.id == *start);
+    let Some(first) = model.entities.values().find(is_start) else {
         let kind = snapshot.reachable(start, &reach).err().map(|error| error.kind());
         assert_eq!(kind, Some(ErrorKind::NotFound), "reach of {start}");
         return;
-    }
-    let mut distances: BTreeMap<&Id, usize> = BTreeMap::from([(start, 0)]);
-    let mut frontier = vec![start];
+    };
+    let mut distances: BTreeMap<u64, usize> = BTreeMap::from([(first.age, 0)]);
+    let mut frontier = vec![first.age];
     while !frontier.is_empty() {
         let mut next = Vec::new();
         for at in frontier {
             for direction in [Direction::Out, Direction::In] {
                 for (_, other) in neighbors_of(model, at, direction, None, view) {
-                    if !distances.contains_key(other) {
-                        distances.insert(other, distances[at] + 1);
+                    if !distances.contains_key(&other) {
+                        distances.insert(other, distances[&at] + 1);
                         next.push(other);
                     }
                 }
@@ -308,12 +356,16 @@ pub fn compare_reach(snapshot: &Snapshot, model: &Reference, view: View, start: 
         }
         frontier = next;
     }
-    for (id, distance) in &distances {
+    for (age, distance) in &distances {
+        let id = model.entity_id(*age, view);
         let path = snapshot.shortest_path(start, id, &reach).expect("path").expect("it is within reach");
         assert_eq!(path.steps.len(), *distance, "path from {start} to {id}");
     }
-    distances.remove(start);
+    distances.remove(&first.age);
+    distances.retain(|age, _| model.entities[age].whole(view).is_some());
     let found = snapshot.reachable(start, &reach).expect("reach");
     let found: BTreeMap<&Id, usize> = found.iter().map(|reached| (reached.id(), reached.distance)).collect();
+    let distances: BTreeMap<&Id, usize> =
+        distances.iter().map(|(age, distance)| (model.entity_id(*age, view), *distance)).collect();
     assert_eq!(found, distances, "reach of {start} in {view:?}");
 }

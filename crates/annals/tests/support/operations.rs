@@ -33,6 +33,7 @@ pub const SHAPES: [Shape; 4] = [Shape::Small, Shape::WideHub, Shape::ManyPropert
 pub const ENTITY_TYPES: [&str; 3] = ["t0", "t1", "t2"];
 pub const RELATIONSHIP_TYPES: [&str; 3] = ["k0", "k1", "k2"];
 pub const CLASSIFICATIONS: [&str; 3] = ["c0", "c1", "c2"];
+pub const HOMES: [&str; 4] = ["there", "there", "elsewhere", "here"];
 pub const PROPERTIES: [&str; 5] = ["p0", "p1", "p2", "p3", "plain"];
 
 pub fn entity_id(number: usize) -> Id {
@@ -52,6 +53,8 @@ pub struct Generator {
     pub shape: Shape,
     /// Instants that records were committed at, for claims about the past.
     pub instants: Vec<i64>,
+    /// False for a history in which nothing is copied, comes from anywhere or gets another id.
+    pub has_homes: bool,
 }
 
 impl Generator {
@@ -169,7 +172,111 @@ impl Generator {
 
     pub fn classification(&mut self) -> ClassificationContent {
         let name = (*self.random.choose(&CLASSIFICATIONS)).into();
-        ClassificationContent { name, properties: self.properties(), provenance: None }
+        let provenance = (self.has_homes && self.random.one_in(6)).then(|| Arc::new(self.provenance()));
+        ClassificationContent { name, properties: self.properties(), provenance }
+    }
+
+    fn home(&mut self) -> Arc<str> {
+        (*self.random.choose(&HOMES)).into()
+    }
+
+    fn provenance(&mut self) -> Provenance {
+        let license = self.random.one_in(2).then(|| (*self.random.choose(&["a", "ab", "b"])).into());
+        let given = Provenance { license, ..Provenance::default() };
+        match self.random.below(8) {
+            0 | 1 => Provenance {
+                home: self.random.one_in(2).then(|| self.home()),
+                kind: ProvenanceKind::ExternalSource,
+                replicated_by: self.random.one_in(2).then(|| self.home()),
+                ..given
+            },
+            2 => Provenance { kind: ProvenanceKind::ContentPack, ..given },
+            3 => Provenance { home: Some(self.home()), ..given },
+            _ => given,
+        }
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        // Times of elsewhere lie before, among and after those of here.
+        let known = if self.instants.is_empty() { 0 } else { *self.random.choose(&self.instants) };
+        let micros = known + *self.random.choose(&[-1_000_000, -1, 0, 1, 1_000_000]);
+        Stamp {
+            instant: Instant::from_micros(micros).unwrap(),
+            author: (*self.random.choose(&["", "ada", "there"])).into(),
+        }
+    }
+
+    fn copy_header(&mut self) -> CopyHeader {
+        let license = self.random.one_in(4).then(|| "a".into());
+        let home = if self.random.one_in(40) { None } else { Some(self.home()) };
+        CopyHeader {
+            provenance: Provenance { home, license, ..Provenance::default() },
+            version: 1 + self.random.below(9) as u32,
+            status: self.random.one_in(3).then(|| "draft".into()),
+            created: self.stamp(),
+            updated: self.stamp(),
+        }
+    }
+
+    fn classification_copy(&mut self) -> ClassificationCopy {
+        let home = if self.random.one_in(4) { None } else { Some(self.home()) };
+        ClassificationCopy {
+            name: (*self.random.choose(&CLASSIFICATIONS)).into(),
+            properties: self.properties(),
+            provenance: Provenance { home, ..Provenance::default() },
+            version: 1 + self.random.below(9) as u32,
+            created: self.stamp(),
+            updated: self.stamp(),
+        }
+    }
+
+    /// Changes of homes and ids, and copies.
+    fn of_homes(&mut self) -> Action {
+        let (entities, relationships) = (self.entities_count(), self.relationships_count());
+        match self.random.below(34) {
+            0..=4 => match self.instance() {
+                InstanceId::Entity(id) => {
+                    Action::Reidentify(InstanceId::Entity(id), entity_id(self.random.below(entities)))
+                }
+                InstanceId::Relationship(id) => {
+                    let to = relationship_id(self.random.below(relationships));
+                    Action::Reidentify(InstanceId::Relationship(id), to)
+                }
+            },
+            5..=8 => Action::Rehome(self.instance(), self.home()),
+            9..=15 => {
+                let count = if self.random.one_in(3) { 1 + self.random.below(2) } else { 0 };
+                Action::SaveEntity(Box::new(EntityCopy {
+                    id: self.entity(),
+                    type_name: (*self.random.choose(&ENTITY_TYPES)).into(),
+                    properties: self.properties(),
+                    classifications: (0..count).map(|_| self.classification_copy()).collect(),
+                    header: self.copy_header(),
+                }))
+            }
+            16 | 17 => Action::SaveProxy(Box::new(EntityProxy {
+                id: self.entity(),
+                type_name: (*self.random.choose(&ENTITY_TYPES)).into(),
+                properties: self.properties(),
+                home: self.home(),
+            })),
+            18..=22 => Action::SaveRelationship(Box::new(RelationshipCopy {
+                id: relationship_id(self.random.below(relationships)),
+                type_name: (*self.random.choose(&RELATIONSHIP_TYPES)).into(),
+                from: self.entity(),
+                to: self.entity(),
+                properties: self.properties(),
+                header: self.copy_header(),
+            })),
+            23..=26 => Action::SaveClassification(self.entity(), Box::new(self.classification_copy())),
+            27 | 28 => {
+                let name = (*self.random.choose(&CLASSIFICATIONS)).into();
+                Action::PurgeClassificationCopy(self.entity(), name, self.home())
+            }
+            29 => Action::PurgeCopy(self.instance(), self.home()),
+            30..=32 => Action::SetProvenance(self.instance(), Box::new(self.provenance())),
+            _ => Action::Rehome(self.instance(), "there".into()),
+        }
     }
 
     fn valid_from(&mut self) -> Option<Instant> {
@@ -186,6 +293,9 @@ impl Generator {
     }
 
     fn untimed(&mut self) -> Operation {
+        if self.has_homes && self.random.one_in(4) {
+            return Operation::Act(self.of_homes());
+        }
         let creates = if self.shape == Shape::WideHub { 60 } else { 0 };
         Operation::Act(match self.random.below(106 + creates) {
             0..=11 => {
@@ -194,6 +304,10 @@ impl Generator {
                 new.properties = self.properties();
                 if self.random.one_in(3) {
                     new.classifications.push(self.classification());
+                }
+                if self.has_homes && self.random.one_in(4) {
+                    new.provenance = Some(Arc::new(self.provenance()));
+                    new.status = self.random.one_in(2).then(|| "draft".into());
                 }
                 Action::CreateEntity(new)
             }
@@ -227,6 +341,9 @@ impl Generator {
                 let count = self.relationships_count();
                 new.id = relationship_id(self.random.below(count));
                 new.properties = if self.random.one_in(2) { self.properties() } else { Vec::new() };
+                if self.has_homes && self.random.one_in(6) {
+                    new.provenance = Some(Arc::new(self.provenance()));
+                }
                 Action::CreateRelationship(new)
             }
             27..=52 => Action::Update(self.instance(), self.patch()),
@@ -291,6 +408,8 @@ pub fn first_definitions() -> Vec<TypeDefinition> {
 pub fn push(transaction: &mut Transaction, (valid_from, operation): &Timed) -> Result<()> {
     transaction.valid_from(*valid_from);
     match operation {
+        // It keeps what was classified here.
+        Operation::Act(Action::SaveEntity(copy)) => transaction.save_entity_copy(EntityCopy::clone(copy)),
         Operation::Act(action) => transaction.push_action(action.clone()),
         Operation::Undo(instance) => transaction.undo(instance),
     }

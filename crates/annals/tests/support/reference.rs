@@ -16,6 +16,7 @@ pub struct Classified {
     pub created: (i64, String),
     pub updated: (i64, String),
     pub properties: Properties,
+    pub provenance: Option<Provenance>,
 }
 
 /// The whole content of a version.
@@ -31,6 +32,9 @@ pub struct Version {
     pub base: u32,
     pub position: u64,
     pub change: usize,
+    /// When and by whom the record was written; a copy has the times of its home beside that.
+    pub written: (i64, String),
+    pub created: (i64, String),
     pub updated: (i64, String),
     pub valid_from: i64,
     pub status: Status,
@@ -42,18 +46,27 @@ pub struct Version {
 /// What a version has beside its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
+    pub id: Id,
     pub type_name: String,
     /// Beside being deleted or not.
     pub status_name: String,
-    pub ends: Option<(Id, Id)>,
-    /// True once its type or its ends were given anew, be it as they were.
-    pub is_reshaped: bool,
+    /// Ages of the entities.
+    pub ends: Option<(u64, u64)>,
+    pub provenance: Option<Provenance>,
+    pub home_version: u64,
+    pub is_proxy: bool,
+    pub reidentified_from: Option<Id>,
+}
+
+impl Shape {
+    pub fn home(&self) -> Option<&Arc<str>> {
+        self.provenance.as_ref()?.home.as_ref()
+    }
 }
 
 #[derive(Clone, Debug)]
 pub struct Known {
     pub age: u64,
-    pub created: (i64, String),
     pub live_from: i64,
     /// In the order they were written.
     pub versions: Vec<Version>,
@@ -76,8 +89,14 @@ impl Known {
         admitted.max_by_key(|version| (version.valid_from, version.number))
     }
 
+    /// The version seen, if it is one of a live instance, be it a proxy.
     pub fn live(&self, view: View) -> Option<&Version> {
         self.seen(view).filter(|version| version.status == Status::Active)
+    }
+
+    /// The same without proxies.
+    pub fn whole(&self, view: View) -> Option<&Version> {
+        self.live(view).filter(|version| !version.shape.is_proxy)
     }
 
     pub fn in_force(&self) -> &Version {
@@ -87,18 +106,33 @@ impl Known {
     pub fn version(&self, number: u32) -> Option<&Version> {
         self.versions.iter().find(|version| version.number == number)
     }
+
+    /// The id it has now.
+    pub fn id(&self) -> &Id {
+        &self.in_force().shape.id
+    }
+
+    /// Every id it has, or had.
+    pub fn ids(&self) -> BTreeSet<&Id> {
+        self.versions.iter().map(|version| &version.shape.id).collect()
+    }
 }
 
 #[derive(Clone, Default)]
 pub struct Reference {
     pub position: u64,
     pub instants: Vec<i64>,
-    pub entities: BTreeMap<Id, Known>,
-    pub relationships: BTreeMap<Id, Known>,
+    pub collection: Option<Arc<str>>,
+    /// By age, because ids change.
+    pub entities: BTreeMap<u64, Known>,
+    pub relationships: BTreeMap<u64, Known>,
     pub definitions: Vec<(u64, TypeDefinition)>,
     pub messages: Vec<String>,
     ages: [u64; 2],
 }
+
+/// Which instance, whatever it is called.
+pub type Key = (TypeKind, u64);
 
 /// One transaction as it was committed.
 pub struct Committed<'o> {
@@ -109,16 +143,16 @@ pub struct Committed<'o> {
 }
 
 #[derive(Clone, Copy)]
-struct Context<'c> {
-    position: u64,
-    change: usize,
-    instant: i64,
-    author: &'c str,
-    valid: i64,
+pub(super) struct Context<'c> {
+    pub(super) position: u64,
+    pub(super) change: usize,
+    pub(super) instant: i64,
+    pub(super) author: &'c str,
+    pub(super) valid: i64,
 }
 
 impl Context<'_> {
-    fn stamp(&self) -> (i64, String) {
+    pub(super) fn stamp(&self) -> (i64, String) {
         (self.instant, self.author.to_string())
     }
 }
@@ -133,8 +167,8 @@ impl Reference {
         next.instants.push(committed.instant);
         next.messages.push(committed.message.to_string());
         for (change, (valid_from, operation)) in committed.operations.iter().enumerate() {
-            let action = match operation {
-                Operation::Act(action) => action.clone(),
+            let actions = match operation {
+                Operation::Act(action) => vec![action.clone()],
                 Operation::Undo(instance) => next.undo(instance)?,
             };
             let valid = valid_from.map_or(committed.instant, Instant::micros);
@@ -144,106 +178,131 @@ impl Reference {
             let author = committed.author;
             let context =
                 Context { position: next.position, change, instant: committed.instant, author, valid };
-            next.act(context, &action)?;
+            for action in &actions {
+                next.act(context, action)?;
+            }
         }
         *self = next;
         Ok(())
     }
 
-    pub fn table(&self, instance: &InstanceId) -> &BTreeMap<Id, Known> {
-        match instance {
-            InstanceId::Entity(_) => &self.entities,
-            InstanceId::Relationship(_) => &self.relationships,
+    pub fn table(&self, kind: TypeKind) -> &BTreeMap<u64, Known> {
+        if kind == TypeKind::Relationship { &self.relationships } else { &self.entities }
+    }
+
+    pub(super) fn at(&self, (kind, age): Key) -> &Known {
+        self.table(kind).get(&age).expect("it was found")
+    }
+
+    pub(super) fn at_mut(&mut self, (kind, age): Key) -> &mut Known {
+        let table = if kind == TypeKind::Relationship { &mut self.relationships } else { &mut self.entities };
+        table.get_mut(&age).expect("it was found")
+    }
+
+    /// What an entity is called in a view; now if the view does not see it.
+    pub fn entity_id(&self, age: u64, view: View) -> &Id {
+        let known = &self.entities[&age];
+        known.seen(view).map_or(known.id(), |version| &version.shape.id)
+    }
+
+    /// The instance that has the id now, live or not.
+    pub(super) fn find(&self, instance: &InstanceId) -> std::result::Result<Key, ErrorKind> {
+        let kind = kind_of(instance);
+        let table = self.table(kind);
+        if let Some((age, _)) = table.iter().find(|(_, known)| known.id() == instance.id()) {
+            return Ok((kind, *age));
+        }
+        let is_former = table.values().any(|known| known.ids().contains(instance.id()));
+        Err(if is_former { ErrorKind::Deleted } else { ErrorKind::NotFound })
+    }
+
+    pub(super) fn live(&self, instance: &InstanceId) -> std::result::Result<Key, ErrorKind> {
+        let key = self.find(instance)?;
+        if self.at(key).in_force().status == Status::Deleted {
+            return Err(ErrorKind::Deleted);
+        }
+        Ok(key)
+    }
+
+    pub(super) fn check_new(&self, kind: TypeKind, id: &Id) -> Outcome {
+        let is_taken = self.table(kind).values().any(|known| known.ids().contains(id));
+        if is_taken { Err(ErrorKind::AlreadyExists) } else { Ok(()) }
+    }
+
+    pub(super) fn is_own(&self, provenance: Option<&Provenance>) -> bool {
+        let Some(provenance) = provenance else { return true };
+        match provenance.kind {
+            ProvenanceKind::Local | ProvenanceKind::Unknown => provenance.home.is_none(),
+            ProvenanceKind::ExternalSource => {
+                provenance.replicated_by.is_some() && provenance.replicated_by == self.collection
+            }
+            _ => false,
         }
     }
 
-    pub fn known(&self, instance: &InstanceId) -> Option<&Known> {
-        self.table(instance).get(instance.id())
+    pub(super) fn check_own(&self, provenance: Option<&Provenance>) -> Outcome {
+        if self.is_own(provenance) { Ok(()) } else { Err(ErrorKind::NotHome) }
     }
 
-    fn known_mut(&mut self, instance: &InstanceId) -> &mut Known {
-        let table = match instance {
-            InstanceId::Entity(_) => &mut self.entities,
-            InstanceId::Relationship(_) => &mut self.relationships,
-        };
-        table.get_mut(instance.id()).expect("it was found")
+    pub(super) fn check_own_at(&self, key: Key) -> Outcome {
+        self.check_own(self.at(key).in_force().shape.provenance.as_ref())
     }
 
-    fn undo(&self, instance: &InstanceId) -> std::result::Result<Action, ErrorKind> {
-        let known = self.known(instance).ok_or(ErrorKind::NotFound)?;
-        let now = known.in_force();
-        let before = known.version(now.base).ok_or(ErrorKind::InvalidArgument)?;
-        Ok(match (now.status, before.status) {
-            (Status::Deleted, _) => Action::Restore(instance.clone(), true),
-            (_, Status::Deleted) => Action::Delete(instance.clone()),
-            _ if now.shape != before.shape => {
-                let (was, is) = (&before.shape, &now.shape);
-                if was.type_name != is.type_name {
-                    return Ok(Action::Retype(instance.clone(), was.type_name.as_str().into()));
-                }
-                if let (Some(was), Some(is)) = (&was.ends, &is.ends)
-                    && was != is
-                {
-                    let other = |was: &Id, is: &Id| (was != is).then(|| was.clone());
-                    let id = instance.id().clone();
-                    return Ok(Action::Relink(id, other(&was.0, &is.0), other(&was.1, &is.1)));
-                }
-                if was.status_name != is.status_name {
-                    return Ok(Action::SetStatus(instance.clone(), was.status_name.as_str().into()));
-                }
-                Action::SetProvenance(instance.clone(), Box::default())
+    /// What is kept of the provenance of something created here.
+    pub(super) fn own_provenance(
+        &self,
+        given: Option<&Provenance>,
+    ) -> std::result::Result<Option<Provenance>, ErrorKind> {
+        let Some(given) = given else { return Ok(None) };
+        let is_own = given.home.is_none() || given.home == self.collection;
+        let mut kept = given.clone();
+        if given.kind == ProvenanceKind::ExternalSource {
+            kept.replicated_by = given.replicated_by.clone().or_else(|| self.collection.clone());
+            if kept.replicated_by.is_none() || kept.replicated_by != self.collection {
+                return Err(ErrorKind::NotHome);
             }
-            _ => {
-                let classifications =
-                    before.image.classifications.iter().map(|(name, known)| ClassificationContent {
-                        name: name.as_str().into(),
-                        properties: entries(&known.properties),
-                        provenance: None,
-                    });
-                let is_entity = matches!(instance, InstanceId::Entity(_));
-                let contents = is_entity.then(|| classifications.collect());
-                Action::Replace(instance.clone(), entries(&before.image.properties), contents)
-            }
-        })
+        } else if !is_own {
+            return Err(ErrorKind::NotHome);
+        }
+        if is_own {
+            kept.home = None;
+        }
+        Ok(something(kept))
     }
 
-    fn act(&mut self, context: Context<'_>, action: &Action) -> Outcome {
+    pub(super) fn foreign_home(&self, provenance: &Provenance) -> std::result::Result<Arc<str>, ErrorKind> {
+        match &provenance.home {
+            None => Err(ErrorKind::InvalidArgument),
+            Some(home) if Some(home) == self.collection.as_ref() => Err(ErrorKind::HomeConflict),
+            Some(home) => Ok(Arc::clone(home)),
+        }
+    }
+
+    pub(super) fn act(&mut self, context: Context<'_>, action: &Action) -> Outcome {
         match action {
             Action::CreateEntity(new) => self.create_entity(context, new),
             Action::CreateRelationship(new) => self.create_relationship(context, new),
             Action::Update(instance, patch) => {
-                self.change(context, instance, "update", |image, _| apply_patch(&mut image.properties, patch))
+                let key = self.live(instance)?;
+                self.check_own_at(key)?;
+                self.change(context, key, "update", |image, _| apply_patch(&mut image.properties, patch))
             }
             Action::Replace(instance, properties, contents) => {
-                self.change(context, instance, "replace", |image, _| {
-                    image.properties = map_of(properties);
-                    let Some(contents) = contents else { return Ok(()) };
-                    let before = std::mem::take(&mut image.classifications);
-                    for content in contents {
-                        let name = content.name.to_string();
-                        let next = successor(before.get(&name), context, map_of(&content.properties));
-                        image.classifications.insert(name, next);
-                    }
-                    Ok(())
-                })
+                self.replace(context, instance, properties, contents.as_deref())
             }
             Action::Delete(instance) => self.delete(context, instance),
             Action::Restore(instance, with) => self.restore(context, instance, *with),
-            Action::Purge(instance) => self.purge(instance),
-            Action::Classify(id, content) => {
-                let name = content.name.to_string();
-                self.change(context, &InstanceId::Entity(id.clone()), "classify", |image, is_correction| {
-                    let known = image.classifications.get(&name);
-                    if known.is_some() && !is_correction {
-                        return Err(ErrorKind::AlreadyExists);
-                    }
-                    let next = successor(known, context, map_of(&content.properties));
-                    image.classifications.insert(name, next);
-                    Ok(())
-                })
+            Action::Purge(instance) => {
+                let key = self.find(instance)?;
+                self.check_own_at(key)?;
+                self.purge(key);
+                Ok(())
             }
+            Action::Classify(id, content) => self.classify(context, id, content),
             Action::Reclassify(id, name, patch) => {
-                self.change(context, &InstanceId::Entity(id.clone()), "reclassify", |image, is_correction| {
+                let key = self.live(&InstanceId::Entity(id.clone()))?;
+                self.check_classification(context, key, name)?;
+                self.change(context, key, "reclassify", |image, is_correction| {
                     let Some(known) = image.classifications.get_mut(&**name) else {
                         return if is_correction { Ok(()) } else { Err(ErrorKind::NotFound) };
                     };
@@ -254,66 +313,95 @@ impl Reference {
                 })
             }
             Action::Declassify(id, name) => {
-                self.change(context, &InstanceId::Entity(id.clone()), "declassify", |image, is_correction| {
+                let key = self.live(&InstanceId::Entity(id.clone()))?;
+                self.check_classification(context, key, name)?;
+                self.change(context, key, "declassify", |image, is_correction| {
                     let was_there = image.classifications.remove(&**name).is_some();
                     if was_there || is_correction { Ok(()) } else { Err(ErrorKind::NotFound) }
                 })
             }
             Action::DefineType(definition) => self.define(definition, context.position),
             Action::SetStatus(instance, status) => {
-                self.reshape(context, instance, "set-status", |shape| shape.status_name = status.to_string())
+                let key = self.own_live(context, instance)?;
+                self.reshape(context, key, "set-status", |shape| shape.status_name = status.to_string());
+                Ok(())
             }
-            Action::SetProvenance(instance, _) => self.reshape(context, instance, "set-provenance", |_| ()),
-            Action::Retype(instance, name) => self.reshape(context, instance, "retype", |shape| {
-                shape.type_name = name.to_string();
-                shape.is_reshaped = true;
-            }),
+            Action::SetProvenance(instance, given) => self.set_provenance(context, instance, given),
+            Action::Rehome(instance, home) => self.rehome(context, instance, home),
+            Action::Reidentify(instance, id) => {
+                let key = self.own_live(context, instance)?;
+                let is_again = self.at(key).id() != id && self.at(key).ids().contains(id);
+                if !is_again {
+                    self.check_new(key.0, id)?;
+                }
+                self.reshape(context, key, "reidentify", |shape| {
+                    shape.reidentified_from = Some(std::mem::replace(&mut shape.id, id.clone()));
+                });
+                Ok(())
+            }
+            Action::Retype(instance, name) => {
+                let key = self.own_live(context, instance)?;
+                self.reshape(context, key, "retype", |shape| shape.type_name = name.to_string());
+                Ok(())
+            }
             Action::Relink(id, from, to) => self.relink(context, id, from.as_ref(), to.as_ref()),
+            Action::SaveEntity(copy) => self.save_entity(context, copy),
+            Action::SaveProxy(proxy) => self.save_proxy(context, proxy),
+            Action::SaveRelationship(copy) => self.save_relationship(context, copy),
+            Action::SaveClassification(id, copy) => self.save_classification(context, id, copy),
+            Action::PurgeCopy(instance, home) => {
+                let key = self.find(instance)?;
+                if self.at(key).in_force().shape.home() != Some(home) {
+                    return Err(ErrorKind::HomeConflict);
+                }
+                self.purge(key);
+                Ok(())
+            }
+            Action::PurgeClassificationCopy(id, name, home) => {
+                let key = self.live(&InstanceId::Entity(id.clone()))?;
+                let now = self.at(key).in_force();
+                if context.valid < now.valid_from {
+                    return Err(ErrorKind::InvalidArgument);
+                }
+                let known = now.image.classifications.get(&**name).ok_or(ErrorKind::NotFound)?;
+                if known.provenance.as_ref().and_then(|known| known.home.as_ref()) != Some(home) {
+                    return Err(ErrorKind::HomeConflict);
+                }
+                self.next(context, key, "purge-classification-copy", |image| {
+                    image.classifications.remove(&**name);
+                });
+                Ok(())
+            }
+            Action::NameCollection(name) => {
+                if self.collection.as_ref().is_some_and(|known| known != name) {
+                    return Err(ErrorKind::AlreadyExists);
+                }
+                let mut all = self.entities.values().chain(self.relationships.values());
+                if all.any(|known| known.versions.iter().any(|version| version.shape.home() == Some(name))) {
+                    return Err(ErrorKind::HomeConflict);
+                }
+                self.collection = Some(Arc::clone(name));
+                Ok(())
+            }
             _ => unreachable!("the generator makes no other action"),
         }
     }
 
-    /// Writes a version with another shape; never one of the past.
-    fn reshape(
-        &mut self,
+    /// The live instance, if it may be written here and the change is not one of the past.
+    pub(super) fn own_live(
+        &self,
         context: Context<'_>,
         instance: &InstanceId,
-        verb: &'static str,
-        edit: impl FnOnce(&mut Shape),
-    ) -> Outcome {
-        let now = self.known(instance).ok_or(ErrorKind::NotFound)?.in_force();
-        if now.status == Status::Deleted {
-            return Err(ErrorKind::Deleted);
-        }
-        if context.valid < now.valid_from {
+    ) -> std::result::Result<Key, ErrorKind> {
+        let key = self.live(instance)?;
+        self.check_own_at(key)?;
+        if context.valid < self.at(key).in_force().valid_from {
             return Err(ErrorKind::InvalidArgument);
         }
-        let (number, image) = (now.number, now.image.clone());
-        self.write(context, instance, verb, number, Status::Active, image);
-        let version = self.known_mut(instance).versions.last_mut().expect("just written");
-        edit(&mut version.shape);
-        Ok(())
+        Ok(key)
     }
 
-    fn relink(&mut self, context: Context<'_>, id: &Id, from: Option<&Id>, to: Option<&Id>) -> Outcome {
-        let instance = InstanceId::Relationship(id.clone());
-        // What is wrong with the relationship comes before what is wrong with its ends.
-        let mut tried = self.clone();
-        tried.reshape(context, &instance, "relink", |_| ())?;
-        if from.is_none() && to.is_none() {
-            return Err(ErrorKind::InvalidArgument);
-        }
-        if [from, to].into_iter().flatten().any(|end| !self.is_end(end, context.valid)) {
-            return Err(ErrorKind::MissingEnd);
-        }
-        self.reshape(context, &instance, "relink", |shape| {
-            let (old_from, old_to) = shape.ends.take().expect("a relationship has ends");
-            shape.ends = Some((from.cloned().unwrap_or(old_from), to.cloned().unwrap_or(old_to)));
-            shape.is_reshaped = true;
-        })
-    }
-
-    fn define(&mut self, definition: &TypeDefinition, position: u64) -> Outcome {
+    pub(super) fn define(&mut self, definition: &TypeDefinition, position: u64) -> Outcome {
         let before = self.definition(definition.kind, &definition.name, u64::MAX);
         if let Some(before) = before {
             let keeps_supertypes =
@@ -360,86 +448,76 @@ impl Reference {
         attributes.filter(|attribute| *attribute.name == *property).any(|attribute| !attribute.is_indexed)
     }
 
-    fn create_entity(&mut self, context: Context<'_>, new: &NewEntity) -> Outcome {
-        if self.entities.contains_key(&new.id) {
-            return Err(ErrorKind::AlreadyExists);
-        }
-        let classifications = new
-            .classifications
-            .iter()
-            .map(|content| (content.name.to_string(), successor(None, context, map_of(&content.properties))))
-            .collect();
-        let image = Image { properties: map_of(&new.properties), classifications };
-        self.ages[0] += 1;
-        let known = first(context, &new.type_name, self.ages[0], None, image);
-        self.entities.insert(new.id.clone(), known);
-        Ok(())
-    }
-
-    fn create_relationship(&mut self, context: Context<'_>, new: &NewRelationship) -> Outcome {
-        if self.relationships.contains_key(&new.id) {
-            return Err(ErrorKind::AlreadyExists);
-        }
-        if !self.is_end(&new.from, context.valid) || !self.is_end(&new.to, context.valid) {
-            return Err(ErrorKind::MissingEnd);
-        }
-        let image = Image { properties: map_of(&new.properties), ..Image::default() };
-        self.ages[1] += 1;
-        let ends = Some((new.from.clone(), new.to.clone()));
-        let known = first(context, &new.type_name, self.ages[1], ends, image);
-        self.relationships.insert(new.id.clone(), known);
-        Ok(())
-    }
-
-    fn is_end(&self, id: &Id, valid: i64) -> bool {
-        self.entities
-            .get(id)
-            .is_some_and(|known| known.in_force().status == Status::Active && known.live_from <= valid)
-    }
-
-    /// Writes a new version; before the version in force, as a correction of what was true then.
-    fn change(
+    /// Writes the first version of something new; returns which it is.
+    pub(super) fn enter(
         &mut self,
         context: Context<'_>,
-        instance: &InstanceId,
+        kind: TypeKind,
         verb: &'static str,
-        edit: impl FnOnce(&mut Image, bool) -> Outcome,
-    ) -> Outcome {
-        let known = self.known(instance).ok_or(ErrorKind::NotFound)?;
-        let now = known.in_force();
-        if now.status == Status::Deleted {
-            return Err(ErrorKind::Deleted);
-        }
-        let is_correction = context.valid < now.valid_from;
-        let base = if is_correction {
-            let then = View { position: u64::MAX, valid: context.valid };
-            known.live(then).ok_or(ErrorKind::Deleted)?
-        } else {
-            now
+        shape: Shape,
+        image: Image,
+    ) -> Key {
+        let ages = &mut self.ages[usize::from(kind == TypeKind::Relationship)];
+        *ages += 1;
+        let age = *ages;
+        let version = Version {
+            number: 1,
+            base: 0,
+            position: context.position,
+            change: context.change,
+            written: context.stamp(),
+            created: context.stamp(),
+            updated: context.stamp(),
+            valid_from: context.valid,
+            status: Status::Active,
+            verb,
+            image,
+            shape,
         };
-        let (number, mut image) = (base.number, base.image.clone());
-        edit(&mut image, is_correction)?;
-        self.write(context, instance, verb, number, Status::Active, image);
-        Ok(())
+        let known = Known { age, live_from: context.valid, versions: vec![version] };
+        let table = if kind == TypeKind::Relationship { &mut self.relationships } else { &mut self.entities };
+        table.insert(age, known);
+        (kind, age)
     }
 
-    fn write(
+    /// Writes the version after the one in force.
+    pub(super) fn next(
         &mut self,
         context: Context<'_>,
-        instance: &InstanceId,
+        key: Key,
+        verb: &'static str,
+        edit: impl FnOnce(&mut Image),
+    ) {
+        let now = self.at(key).in_force();
+        let (number, status, mut image) = (now.number, now.status, now.image.clone());
+        edit(&mut image);
+        self.write(context, key, verb, number, status, image);
+    }
+
+    pub(super) fn write(
+        &mut self,
+        context: Context<'_>,
+        key: Key,
         verb: &'static str,
         base: u32,
         status: Status,
         image: Image,
     ) {
-        let known = self.known_mut(instance);
-        let shape = known.version(base).expect("versions are made from others").shape.clone();
-        known.versions.push(Version {
+        let known = self.at(key);
+        let from = known.version(base).expect("versions are made from others");
+        let (mut shape, created) = (from.shape.clone(), from.created.clone());
+        let number = known.versions.len() as u32 + 1;
+        if shape.home().is_none() || self.is_own(shape.provenance.as_ref()) {
+            shape.home_version += u64::from(number - base);
+        }
+        self.at_mut(key).versions.push(Version {
             shape,
-            number: known.versions.len() as u32 + 1,
+            number,
             base,
             position: context.position,
             change: context.change,
+            written: context.stamp(),
+            created,
             updated: context.stamp(),
             valid_from: context.valid,
             status,
@@ -447,133 +525,44 @@ impl Reference {
             image,
         });
     }
+}
 
-    fn relationships_of(&self, id: &Id) -> Vec<InstanceId> {
-        self.relationships_in(id, |known| vec![known.in_force()])
-    }
-
-    /// Also those that led to or from it in any version.
-    fn relationships_ever_of(&self, id: &Id) -> Vec<InstanceId> {
-        self.relationships_in(id, |known| known.versions.iter().collect())
-    }
-
-    fn relationships_in(&self, id: &Id, versions: impl Fn(&Known) -> Vec<&Version>) -> Vec<InstanceId> {
-        let is_end =
-            |version: &Version| version.shape.ends.as_ref().is_some_and(|(from, to)| from == id || to == id);
-        let found = self.relationships.iter().filter(|(_, known)| versions(known).into_iter().any(is_end));
-        found.map(|(id, _)| InstanceId::Relationship(id.clone())).collect()
-    }
-
-    fn delete(&mut self, context: Context<'_>, instance: &InstanceId) -> Outcome {
-        let known = self.known(instance).ok_or(ErrorKind::NotFound)?;
-        if known.in_force().status == Status::Deleted {
-            return Err(ErrorKind::Deleted);
-        }
-        let mut taken = vec![instance.clone()];
-        if let InstanceId::Entity(id) = instance {
-            taken.extend(self.relationships_ever_of(id));
-        }
-        // Also relationships that are gone: each was there until its deletion became true.
-        if taken.iter().any(|id| self.known(id).expect("listed").in_force().valid_from > context.valid) {
-            return Err(ErrorKind::InvalidArgument);
-        }
-        if let InstanceId::Entity(id) = instance {
-            let own = self.relationships_of(id);
-            taken.retain(|taken| taken == instance || own.contains(taken));
-        }
-        taken.retain(|id| self.known(id).expect("listed").in_force().status == Status::Active);
-        for id in taken {
-            self.set_status(context, &id, "delete", Status::Deleted);
-        }
-        Ok(())
-    }
-
-    fn set_status(&mut self, context: Context<'_>, id: &InstanceId, verb: &'static str, status: Status) {
-        let now = self.known(id).expect("listed").in_force();
-        let (number, image) = (now.number, now.image.clone());
-        self.write(context, id, verb, number, status, image);
-        if status == Status::Active {
-            self.known_mut(id).live_from = context.valid;
-        }
-    }
-
-    fn restore(&mut self, context: Context<'_>, instance: &InstanceId, with: bool) -> Outcome {
-        let known = self.known(instance).ok_or(ErrorKind::NotFound)?;
-        let deleted = known.in_force();
-        if deleted.status == Status::Active {
-            return Err(ErrorKind::NotDeleted);
-        }
-        if context.valid < deleted.valid_from {
-            return Err(ErrorKind::InvalidArgument);
-        }
-        if let Some((from, to)) = &deleted.shape.ends
-            && (!self.is_end(from, context.valid) || !self.is_end(to, context.valid))
-        {
-            return Err(ErrorKind::MissingEnd);
-        }
-        let place = (deleted.position, deleted.change);
-        self.set_status(context, instance, "restore", Status::Active);
-        if let (InstanceId::Entity(id), true) = (instance, with) {
-            for relationship in self.relationships_of(id) {
-                let known = self.known(&relationship).expect("listed");
-                let now = known.in_force();
-                let went_along = now.status == Status::Deleted && (now.position, now.change) == place;
-                let (from, to) = now.shape.ends.as_ref().expect("a relationship has ends");
-                if went_along && self.is_end(from, context.valid) && self.is_end(to, context.valid) {
-                    self.set_status(context, &relationship, "restore", Status::Active);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn purge(&mut self, instance: &InstanceId) -> Outcome {
-        self.known(instance).ok_or(ErrorKind::NotFound)?;
-        match instance {
-            InstanceId::Relationship(id) => {
-                self.relationships.remove(id);
-            }
-            InstanceId::Entity(id) => {
-                for relationship in self.relationships_ever_of(id) {
-                    self.relationships.remove(relationship.id());
-                }
-                self.entities.remove(id);
-            }
-        }
-        Ok(())
+pub(super) fn first_shape(id: &Id, type_name: &str, status: &str, provenance: Option<Provenance>) -> Shape {
+    Shape {
+        id: id.clone(),
+        type_name: type_name.to_string(),
+        status_name: status.to_string(),
+        ends: None,
+        provenance,
+        home_version: 1,
+        is_proxy: false,
+        reidentified_from: None,
     }
 }
 
-fn first(context: Context<'_>, type_name: &str, age: u64, ends: Option<(Id, Id)>, image: Image) -> Known {
-    Known {
-        age,
-        created: context.stamp(),
-        live_from: context.valid,
-        versions: vec![Version {
-            shape: Shape {
-                type_name: type_name.to_string(),
-                status_name: "active".into(),
-                ends,
-                is_reshaped: false,
-            },
-            number: 1,
-            base: 0,
-            position: context.position,
-            change: context.change,
-            updated: context.stamp(),
-            valid_from: context.valid,
-            status: Status::Active,
-            verb: "create",
-            image,
-        }],
+pub(super) fn kind_of(instance: &InstanceId) -> TypeKind {
+    match instance {
+        InstanceId::Entity(_) => TypeKind::Entity,
+        InstanceId::Relationship(_) => TypeKind::Relationship,
     }
 }
 
-fn successor(known: Option<&Classified>, context: Context<'_>, properties: Properties) -> Classified {
+/// Said of what nobody says anything about.
+pub(super) fn something(provenance: Provenance) -> Option<Provenance> {
+    (provenance != Provenance::default()).then_some(provenance)
+}
+
+pub(super) fn successor(
+    known: Option<&Classified>,
+    context: Context<'_>,
+    properties: Properties,
+    provenance: Option<Provenance>,
+) -> Classified {
     Classified {
         version: known.map_or(1, |known| known.version + 1),
         created: known.map_or(context.stamp(), |known| known.created.clone()),
         updated: context.stamp(),
         properties,
+        provenance,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use annals::*;
 
-use super::operations::{CLASSIFICATIONS, ENTITY_TYPES, Generator, RELATIONSHIP_TYPES};
+use super::operations::{CLASSIFICATIONS, ENTITY_TYPES, Generator, HOMES, RELATIONSHIP_TYPES};
 use super::reference::{Classified, Image, Known, Properties, Reference, Version, View};
 
 /// Texts are ordered by their beginning, and then by age.
@@ -14,7 +14,7 @@ const ORDERED_TEXT_BYTES: usize = 120;
 const PLANS_MAX: usize = 64;
 
 /// An instance as the model has it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Seen<'m> {
     id: &'m Id,
     known: &'m Known,
@@ -28,10 +28,12 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
     let text = find.to_string();
     // By their texts, because there are several NaN.
     assert_eq!(Find::parse(&text).unwrap_or_else(|error| panic!("{error}")).to_string(), text);
-    let table = if kind == TypeKind::Entity { &model.entities } else { &model.relationships };
     let mut expected: Vec<Seen> = Vec::new();
-    for (id, known) in table {
+    for known in model.table(kind).values() {
         let Some(version) = known.seen(view) else { continue };
+        if version.shape.is_proxy && !find.with_proxies {
+            continue;
+        }
         let asks_deleted = find.statuses.iter().any(|name| **name == *"deleted");
         let is_live_right = match find.deleted {
             Deleted::Without => asks_deleted || version.status == Status::Active,
@@ -41,7 +43,7 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
         let status = if version.status == Status::Deleted { "deleted" } else { &version.shape.status_name };
         let is_status_right =
             is_live_right && (find.statuses.is_empty() || find.statuses.iter().any(|name| **name == *status));
-        let seen = Seen { id, known, version };
+        let seen = Seen { id: &version.shape.id, known, version };
         let is_of = |name: &std::sync::Arc<str>| is_of(model, kind, seen, name, view);
         let is_of_type = (find.types.is_empty() || find.types.iter().any(is_of))
             && (find.subtypes.is_empty()
@@ -57,7 +59,8 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
     assert_eq!(
         count.unwrap_or_else(|error| panic!("{text} in {view:?}: {error}")),
         expected.len() as u64,
-        "{text}"
+        "{kind:?} {text} in {view:?}: {:?}",
+        expected.iter().map(|seen| (seen.id, seen.known)).collect::<Vec<_>>()
     );
     let found = read_pages(snapshot, kind, &find, None, generator)
         .unwrap_or_else(|error| panic!("{text} in {view:?}: {error}"))
@@ -70,7 +73,13 @@ pub fn compare_search(snapshot: &Snapshot, model: &Reference, view: View, genera
     let seen = |id: &Id| *expected.iter().find(|seen| seen.id == id).expect("compared above");
     for pair in found.windows(2) {
         let order = order_of_search(&find, seen(&pair[0]), seen(&pair[1]));
-        assert!(order.is_le(), "{text} in {view:?}: {} stands before {}", pair[0], pair[1]);
+        assert!(
+            order.is_le(),
+            "{text} in {view:?}: {} stands before {}: {:?}",
+            pair[0],
+            pair[1],
+            [seen(&pair[0]), seen(&pair[1])]
+        );
     }
     for plan in 0..PLANS_MAX {
         let Some(by_plan) = read_pages(snapshot, kind, &find, Some(plan), generator)
@@ -113,6 +122,7 @@ fn random_find(model: &Reference, generator: &mut Generator, kind: TypeKind) -> 
             find.statuses.push(status.into());
         }
     }
+    find.with_proxies = kind == TypeKind::Entity && generator.random.one_in(3);
     for _ in 0..generator.random.below(3) {
         let part = random_expression(generator, kind, 2);
         find = find.filter(part);
@@ -148,6 +158,12 @@ fn random_field(generator: &mut Generator) -> Field {
             Header::Version,
             Header::Type,
             Header::UpdatedBy,
+            Header::CreatedBy,
+            Header::Status,
+            Header::Home,
+            Header::License,
+            Header::Provenance,
+            Header::ReidentifiedFrom,
         ]));
     }
     Field::Property(generator.property().into())
@@ -212,6 +228,16 @@ fn random_condition(generator: &mut Generator) -> Condition {
     let mut field = random_field(generator);
     if matches!(field, Field::Header(_)) && !is_text && operator.values_count() != Some(0) {
         field = Field::Header(Header::Version);
+    }
+    if operator == Operator::Equal && generator.random.one_in(4) {
+        // Searched through the lists of ids and homes.
+        let (header, text) = match generator.random.below(3) {
+            0 => (Header::Id, generator.entity().to_string()),
+            1 => (Header::Home, (*generator.random.choose(&HOMES)).to_owned()),
+            _ => (Header::Status, (*generator.random.choose(&["active", "draft", "deleted"])).to_owned()),
+        };
+        let values = vec![Value::from(text)];
+        return Condition { field: Field::Header(header), operator, values, ignores_case: false };
     }
     if (is_text || operator == Operator::Equal) && generator.random.one_in(4) {
         if !is_text {
@@ -299,22 +325,22 @@ fn holds(model: &Reference, kind: TypeKind, seen: Seen, view: View, expression: 
             let types = type_name
                 .as_ref()
                 .map(|name| model.with_subtypes(TypeKind::Relationship, name, view.position));
-            model.relationships.iter().any(|(id, known)| {
+            model.relationships.values().any(|known| {
                 let Some(version) = known.live(view) else { return false };
-                let (from, to) = version.shape.ends.as_ref().expect("relationships have ends");
-                let far = |far: &Id| {
-                    let Some(found) = model.entities.get(far) else { return false };
+                let (from, to) = version.shape.ends.expect("relationships have ends");
+                let far = |far: u64| {
+                    let found = &model.entities[&far];
                     let Some(version) = found.live(view) else { return false };
-                    let end = Seen { id: far, known: found, version };
+                    let end = Seen { id: &version.shape.id, known: found, version };
                     other.as_deref().is_none_or(|other| holds(model, TypeKind::Entity, end, view, other))
                 };
                 let is_there = matches!(direction, LinkDirection::Out | LinkDirection::Any)
-                    && from == seen.id
+                    && from == seen.known.age
                     && far(to)
                     || matches!(direction, LinkDirection::In | LinkDirection::Any)
-                        && to == seen.id
+                        && to == seen.known.age
                         && far(from);
-                let link = Seen { id, known, version };
+                let link = Seen { id: &version.shape.id, known, version };
                 is_there
                     && types.as_ref().is_none_or(|types| types.contains(&version.shape.type_name))
                     && matching
@@ -329,16 +355,33 @@ fn holds(model: &Reference, kind: TypeKind, seen: Seen, view: View, expression: 
 }
 
 fn header_of(seen: Seen, header: Header) -> Option<Value> {
-    let Seen { id, known, version } = seen;
+    let Seen { id, version, .. } = seen;
+    let shape = &version.shape;
     let instant = |micros| Some(Value::Timestamp(Instant::from_micros(micros).unwrap()));
     match header {
         Header::Id => Some(Value::from(id.to_string())),
-        Header::Type => Some(Value::from(&*version.shape.type_name)),
+        Header::Type => Some(Value::from(&*shape.type_name)),
         Header::Version => Some(Value::from(i64::from(version.number))),
-        Header::CreatedAt => instant(known.created.0),
+        Header::CreatedAt => instant(version.created.0),
+        Header::CreatedBy => Some(Value::from(&*version.created.1)),
         Header::UpdatedAt => instant(version.updated.0),
         Header::UpdatedBy => Some(Value::from(&*version.updated.1)),
-        other => panic!("{other:?} is not generated"),
+        Header::Status if version.status == Status::Deleted => Some(Value::from("deleted")),
+        Header::Status => Some(Value::from(&*shape.status_name)),
+        Header::ReidentifiedFrom => shape.reidentified_from.as_ref().map(|id| Value::from(id.to_string())),
+        header => provenance_header(shape.provenance.as_ref(), header),
+    }
+}
+
+fn provenance_header(provenance: Option<&Provenance>, header: Header) -> Option<Value> {
+    let text = |text: &Option<std::sync::Arc<str>>| text.as_ref().map(|text| Value::from(&**text));
+    match header {
+        Header::Provenance => {
+            Some(Value::from(provenance.map_or(ProvenanceKind::Local, |known| known.kind).name()))
+        }
+        Header::Home => text(&provenance?.home),
+        Header::License => text(&provenance?.license),
+        _ => None,
     }
 }
 
@@ -348,9 +391,10 @@ fn classification_header(name: &str, known: &Classified, header: Header) -> Opti
         Header::Type => Some(Value::from(name)),
         Header::Version => Some(Value::from(i64::from(known.version))),
         Header::CreatedAt => instant(known.created.0),
+        Header::CreatedBy => Some(Value::from(&*known.created.1)),
         Header::UpdatedAt => instant(known.updated.0),
         Header::UpdatedBy => Some(Value::from(&*known.updated.1)),
-        _ => None,
+        header => provenance_header(known.provenance.as_ref(), header),
     }
 }
 
