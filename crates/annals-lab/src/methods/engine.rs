@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::time::Instant as Clock;
 
 use annals::{
-    AsOf, Entity, Find, Id, InstanceId, Instant, Patch, Reach, Related, Relationship, RelationshipsOf,
-    Repository, Snapshot, Transaction, TypeKind, Value,
+    AsOf, Entity, Find, History, Id, InstanceId, Instant, Patch, Reach, Related, Relationship,
+    RelationshipsOf, Repository, Snapshot, Transaction, TypeKind, Value,
 };
 
 use super::call::{Answer, Call, Looked, Target, Timed};
@@ -184,27 +184,25 @@ fn page(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> annals::Result<Answ
 
 /// The versions with their content, each time with the same id.
 fn versions(snapshot: &Snapshot, id: &InstanceId, limit: usize) -> annals::Result<Answer> {
-    let mut ids = Vec::new();
-    for version in snapshot.versions(id, 0, limit)? {
-        match id {
-            InstanceId::Entity(id) => {
-                ids.extend(snapshot.entity_version(id, version.version)?.map(|one| read_entity(&one)));
-            }
-            InstanceId::Relationship(id) => {
-                ids.extend(
-                    snapshot.relationship_version(id, version.version)?.map(|one| read_relationship(&one)),
-                );
-            }
+    let history = History { limit, ..History::default() };
+    let ids = match id {
+        InstanceId::Entity(id) => {
+            snapshot.entity_history(id, &history)?.iter().map(|(_, one)| read_entity(one)).collect()
         }
-    }
+        InstanceId::Relationship(id) => snapshot
+            .relationship_history(id, &history)?
+            .iter()
+            .map(|(_, one)| read_relationship(one))
+            .collect(),
+    };
     Ok(many(ids, None))
 }
 
 fn subgraph(found: &annals::Subgraph<'_>) -> annals::Result<Answer> {
     let ids: Vec<Id> =
-        found.entities().map(|one| Ok(read_entity(&one.entity()?))).collect::<annals::Result<_>>()?;
-    for one in found.relationships() {
-        black_box(read_relationship(&one.relationship()?));
+        found.read_entities().map(|one| Ok(read_entity(&one?))).collect::<annals::Result<_>>()?;
+    for one in found.read_relationships() {
+        black_box(read_relationship(&one?));
     }
     let elements = ids.len() + found.relationships().len();
     Ok(Answer { ids, next: None, elements, instant: None })

@@ -63,11 +63,14 @@ impl Header {
 pub(crate) struct Headers {
     list: Vector<Arc<Header>>,
     numbers: IdMap,
+    has_proxy: bool,
+    has_identity: bool,
 }
 
 impl Headers {
     pub(crate) fn new() -> Headers {
-        let mut headers = Headers { list: Vector::new(), numbers: IdMap::new() };
+        let mut headers =
+            Headers { list: Vector::new(), numbers: IdMap::new(), has_proxy: false, has_identity: false };
         headers.list.push(Arc::new(Header::default()));
         headers
     }
@@ -78,6 +81,16 @@ impl Headers {
 
     pub(crate) fn get(&self, number: HeaderNumber) -> &Arc<Header> {
         self.list.get(number.0 as usize).expect("a number of a header comes from this graph")
+    }
+
+    /// False if nothing ever was a proxy.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.has_proxy
+    }
+
+    /// False if everything always had the id, the type and the ends that it has.
+    pub(crate) fn has_identity(&self) -> bool {
+        self.has_identity
     }
 
     /// The number of `header`.
@@ -95,6 +108,8 @@ impl Headers {
             return number;
         }
         let hash = hash_of(&header);
+        self.has_proxy |= header.is_proxy;
+        self.has_identity |= header.identity.is_some();
         let number = u32::try_from(self.list.len()).expect("fewer than 2^32 headers");
         self.list.push(Arc::new(header));
         self.numbers.insert(hash, number);

@@ -61,6 +61,16 @@ impl Graph {
         self.shape_by(row.header(), version)
     }
 
+    /// True if every version of the instance at `slot` has the id, the type and the ends of the one in force.
+    #[inline]
+    pub(crate) fn has_one_shape(&self, kind: TypeKind, slot: u32) -> bool {
+        !self.headers.has_identity()
+            || self
+                .table(kind)
+                .row(slot)
+                .is_none_or(|row| row.header() == PLAIN || self.headers.get(row.header()).identity.is_none())
+    }
+
     fn shape_by(&self, in_force: HeaderNumber, version: HeaderNumber) -> Option<&Shape> {
         if in_force == PLAIN {
             return None;

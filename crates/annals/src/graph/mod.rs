@@ -55,7 +55,7 @@ use vector::Vector;
 use wide::append_link_key;
 
 use crate::Position;
-use crate::model::{Direction, InstanceId, Instant, TypeDefinition, TypeKind};
+use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 
 pub(crate) use apply::{check_conflicts, find_conflict, reidentified};
 
@@ -228,5 +228,13 @@ pub(crate) fn kind_of(instance: &InstanceId) -> TypeKind {
     match instance {
         InstanceId::Entity(_) => TypeKind::Entity,
         InstanceId::Relationship(_) => TypeKind::Relationship,
+    }
+}
+
+/// The instance with this id in a table of this kind.
+pub(crate) fn instance_id(kind: TypeKind, id: Id) -> InstanceId {
+    match kind {
+        TypeKind::Relationship => InstanceId::Relationship(id),
+        TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => InstanceId::Entity(id),
     }
 }

@@ -1,4 +1,5 @@
-//! The past versions of one instance: a chain with skip pointers, so that as-of look-ups are logarithmic.
+//! The past versions of one instance: a chain of small blocks with skip pointers, so that as-of look-ups are logarithmic, and
+//! of most instances one look at memory.
 
 use std::sync::Arc;
 
@@ -41,52 +42,70 @@ impl View {
     }
 }
 
-/// A past version and all that were there before it.
-pub(crate) struct Past {
-    pub(crate) this: PastVersion,
-    // Latest `valid_from` of this version and all before it in the chain.
+/// Most versions in one block.
+const BLOCK_VERSIONS_MAX: usize = 8;
+
+/// The past versions of an instance: a block of the latest, and the blocks before it.
+pub(crate) struct Past<V: ?Sized = [PastVersion]> {
+    // Latest `valid_from` of this block and all before it.
     valid_max: i64,
-    // True if positions and valid times only rise from the start of the chain up to here.
+    // Blocks before this one.
+    before: u32,
+    // True if positions and valid times only rise from the start of the chain to the end of this block.
     is_ordered: bool,
-    length: u32,
     previous: Option<Arc<Past>>,
     // Skips a power-of-two like stretch of the chain.
     // Source: E. W. Myers, "An applicative random-access stack", 1983.
     jump: Option<Arc<Past>>,
+    // Oldest first; at least one.
+    versions: V,
 }
 
 impl Past {
-    pub(crate) fn push(previous: Option<Arc<Past>>, this: PastVersion) -> Arc<Past> {
-        let Some(previous) = previous else {
-            return Arc::new(Past {
-                this,
+    /// The chain with one version more.
+    pub(crate) fn push(chain: Option<Arc<Past>>, this: PastVersion) -> Arc<Past> {
+        let Some(chain) = chain else {
+            let first = Past {
                 valid_max: this.valid_from,
+                before: 0,
                 is_ordered: true,
-                length: 1,
                 previous: None,
                 jump: None,
-            });
+                versions: (),
+            };
+            return first.with(&[this]);
         };
-        let is_after = this.valid_from >= previous.valid_max && this.place > previous.this.place;
-        let jump = match &previous.jump {
+        let is_after = this.valid_from >= chain.valid_max && this.place > chain.newest().place;
+        let (valid_max, is_ordered) = (chain.valid_max.max(this.valid_from), chain.is_ordered && is_after);
+        let known = &chain.versions;
+        if known.len() < BLOCK_VERSIONS_MAX {
+            let mut versions = [this; BLOCK_VERSIONS_MAX];
+            versions[..known.len()].copy_from_slice(known);
+            let (previous, jump) = (chain.previous.clone(), chain.jump.clone());
+            let block = Past { valid_max, before: chain.before, is_ordered, previous, jump, versions: () };
+            return block.with(&versions[..=known.len()]);
+        }
+        let jump = match &chain.jump {
             Some(jump) => match &jump.jump {
-                Some(far) if previous.length - jump.length == jump.length - far.length => Arc::clone(far),
-                _ => Arc::clone(&previous),
+                Some(far) if chain.before - jump.before == jump.before - far.before => Arc::clone(far),
+                _ => Arc::clone(&chain),
             },
-            None => Arc::clone(&previous),
+            None => Arc::clone(&chain),
         };
-        Arc::new(Past {
-            this,
-            valid_max: previous.valid_max.max(this.valid_from),
-            is_ordered: previous.is_ordered && is_after,
-            length: previous.length + 1,
-            jump: Some(jump),
-            previous: Some(previous),
-        })
+        let before = chain.before + 1;
+        let block =
+            Past { valid_max, before, is_ordered, previous: Some(chain), jump: Some(jump), versions: () };
+        block.with(&[this])
     }
 
+    /// All versions, newest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &PastVersion> {
-        std::iter::successors(Some(self), |past| past.previous.as_deref()).map(|past| &past.this)
+        let blocks = std::iter::successors(Some(self), |past| past.previous.as_deref());
+        blocks.flat_map(|past| past.versions.iter().rev())
+    }
+
+    fn newest(&self) -> &PastVersion {
+        &self.versions[self.versions.len() - 1]
     }
 
     /// Of the versions that `view` admits, the one with the latest valid time; among equals the latest written.
@@ -98,9 +117,9 @@ impl Past {
                 let found = past.find_ordered(|version| view.admits(version.place, version.valid_from));
                 return later(best, found);
             }
-            if view.admits(past.this.place, past.this.valid_from) {
-                best = later(best, Some(&past.this));
-            }
+            let admitted =
+                past.versions.iter().filter(|version| view.admits(version.place, version.valid_from));
+            best = admitted.fold(best, |best, version| later(best, Some(version)));
             at = past
                 .previous
                 .as_deref()
@@ -122,15 +141,41 @@ impl Past {
     /// The newest version of an ordered chain for which `holds`, which must hold for all before one it holds for.
     fn find_ordered(&self, holds: impl Fn(&PastVersion) -> bool) -> Option<&PastVersion> {
         let mut past = self;
-        loop {
-            if holds(&past.this) {
-                return Some(&past.this);
-            }
+        // The answer is in the latest block of which the first version holds.
+        while !holds(&past.versions[0]) {
             past = match &past.jump {
-                Some(jump) if !holds(&jump.this) => jump,
+                Some(jump) if !holds(&jump.versions[0]) => jump,
                 _ => past.previous.as_deref()?,
             };
         }
+        past.versions.iter().rev().find(|version| holds(version))
+    }
+}
+
+impl Past<()> {
+    /// A block of these versions.
+    fn with(self, versions: &[PastVersion]) -> Arc<Past> {
+        match versions.len() {
+            1 => self.with_array::<1>(versions),
+            2 => self.with_array::<2>(versions),
+            3 => self.with_array::<3>(versions),
+            4 => self.with_array::<4>(versions),
+            5 => self.with_array::<5>(versions),
+            6 => self.with_array::<6>(versions),
+            7 => self.with_array::<7>(versions),
+            _ => self.with_array::<BLOCK_VERSIONS_MAX>(versions),
+        }
+    }
+
+    fn with_array<const N: usize>(mut self, versions: &[PastVersion]) -> Arc<Past> {
+        Arc::new(Past {
+            valid_max: self.valid_max,
+            before: self.before,
+            is_ordered: self.is_ordered,
+            previous: self.previous.take(),
+            jump: self.jump.take(),
+            versions: <[PastVersion; N]>::try_from(versions).expect("as many as the caller counted"),
+        })
     }
 }
 
@@ -142,14 +187,14 @@ fn later<'a>(a: Option<&'a PastVersion>, b: Option<&'a PastVersion>) -> Option<&
     }
 }
 
-impl Drop for Past {
+impl<V: ?Sized> Drop for Past<V> {
     /// Frees a chain of any length without recursion.
     fn drop(&mut self) {
         let mut links: Vec<Arc<Past>> = Vec::new();
         links.extend(self.previous.take());
         links.extend(self.jump.take());
-        while let Some(link) = links.pop() {
-            if let Some(mut past) = Arc::into_inner(link) {
+        while let Some(mut link) = links.pop() {
+            if let Some(past) = Arc::get_mut(&mut link) {
                 links.extend(past.previous.take());
                 links.extend(past.jump.take());
             }

@@ -66,6 +66,31 @@ pub(crate) enum Row<'g> {
 #[derive(Clone, Copy)]
 pub(crate) struct Packed<'g>(pub(super) &'g [u8]);
 
+/// The properties of a row. Made by [`Row::each_property`].
+pub(crate) enum EachProperty<'g> {
+    Packed(Bytes<'g>),
+    Whole(Box<dyn Iterator<Item = (Symbol, Value)> + 'g>),
+}
+
+impl Iterator for EachProperty<'_> {
+    type Item = (Symbol, Value);
+
+    #[inline]
+    fn next(&mut self) -> Option<(Symbol, Value)> {
+        match self {
+            EachProperty::Packed(bytes) => bytes.next(),
+            EachProperty::Whole(entries) => entries.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            EachProperty::Packed(bytes) => bytes.size_hint(),
+            EachProperty::Whole(entries) => entries.size_hint(),
+        }
+    }
+}
+
 /// Appends the packed form of `instance`; false, and nothing, if it is too large for one. What `packing` leaves out is
 /// still to be put in its place, and the row to be marked.
 pub(crate) fn pack(instance: &Instance, extra: u32, packing: &mut Packing, out: &mut Vec<u8>) -> bool {
@@ -495,10 +520,14 @@ impl<'g> Row<'g> {
         }
     }
 
-    pub(crate) fn properties(self) -> Properties {
+    /// The properties one by one, with their names.
+    pub(crate) fn each_property(self) -> EachProperty<'g> {
         match self {
-            Row::Packed(packed) => Properties::from_sorted(packed.properties().collect()),
-            Row::Whole(instance) => instance.properties.clone(),
+            Row::Packed(packed) => EachProperty::Packed(packed.properties()),
+            Row::Whole(instance) => {
+                let entries = instance.properties.iter();
+                EachProperty::Whole(Box::new(entries.map(|(name, value)| (name, value.clone()))))
+            }
         }
     }
 

@@ -80,7 +80,7 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Properties that are still to be read, with what follows them.
 #[derive(Clone, Copy)]
-pub(super) struct Bytes<'g> {
+pub(crate) struct Bytes<'g> {
     bytes: &'g [u8],
     count: u8,
 }

@@ -1,12 +1,11 @@
 //! Entities and relationships as a caller sees them.
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::snapshot::Snapshot;
+use super::version::Version;
 use crate::graph::headers::Header;
-use crate::graph::instance::{Classification, Instance};
-use crate::graph::properties::Properties;
+use crate::graph::instance::Classification;
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
 use crate::model::{ClassificationCopy, Id, InstanceId, Instant, Provenance, Stamp, Status, TypeKind, Value};
@@ -18,7 +17,7 @@ pub(crate) enum Held {
     /// The one in force, which the graph has in memory. Made by [`Snapshot::in_force`], or where nothing is spilled.
     InForce,
     /// One that was read from the log or, in part, from a spill file.
-    Read(Arc<Instance>),
+    Read(Version),
 }
 
 /// A property name looked up by [`Snapshot::name`]: spares the look-up when many entities are asked.
@@ -48,7 +47,7 @@ macro_rules! instance_methods {
                 match &self.held {
                     Held::InForce => graph.table(TypeKind::$variant).id(self.slot),
                     // It may have had another one then.
-                    Held::Read(instance) => graph.id_in(TypeKind::$variant, self.slot, instance.header),
+                    Held::Read(version) => graph.id_in(TypeKind::$variant, self.slot, version.row().header()),
                 }
             }
 
@@ -158,8 +157,9 @@ macro_rules! instance_methods {
             }
 
             /// All properties, each with its name.
-            pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'s> {
-                named(self.snapshot, self.row().properties())
+            pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'_, 's> {
+                let names = &self.snapshot.graph().names;
+                self.row().each_property().map(|(name, value)| (&**names.name(name), value))
             }
         }
 
@@ -286,11 +286,8 @@ impl<'s> ClassificationRef<'s> {
     }
 
     /// All properties, each with its name.
-    pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'s> {
-        named(self.snapshot, self.classification.properties.clone())
+    pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'_, 's> {
+        let names = &self.snapshot.graph().names;
+        self.classification.properties.iter().map(|(name, value)| (&**names.name(name), value.clone()))
     }
-}
-
-pub(super) fn named(snapshot: &Snapshot, properties: Properties) -> impl Iterator<Item = (&str, Value)> {
-    properties.into_entries().map(|(name, value)| (&**snapshot.graph().names.name(name), value))
 }

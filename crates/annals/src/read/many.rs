@@ -8,10 +8,61 @@ use crate::graph::adjacency::Neighbors;
 use crate::graph::slot_set::SlotSet;
 use crate::model::{Direction, Id, TypeKind, Value};
 
-/// How many entities are looked up at once.
-const AHEAD: usize = 32;
+/// How many are looked up at once: the processor waits for their memory together.
+pub(super) const AHEAD: usize = 32;
+
+/// Instances that are read as they are asked for, a few ahead.
+pub(super) struct Ahead<'s, I> {
+    snapshot: &'s Snapshot,
+    kind: TypeKind,
+    slots: I,
+    // The last comes first.
+    ready: Vec<(u32, Result<Option<Held>>)>,
+}
+
+impl<I: Iterator<Item = u32>> Iterator for Ahead<'_, I> {
+    /// Shape: slot, what this snapshot sees there, deleted or not.
+    type Item = (u32, Result<Option<Held>>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ready.is_empty() {
+            let mut slots = [0; AHEAD];
+            let mut count = 0;
+            // Order: the array first, so that no slot is taken for which it has no room.
+            for (known, slot) in slots.iter_mut().zip(&mut self.slots) {
+                *known = slot;
+                count += 1;
+            }
+            if count == 0 {
+                return None;
+            }
+            self.snapshot.read_ahead(self.kind, &slots[..count], &mut self.ready);
+            self.ready.reverse();
+        }
+        self.ready.pop()
+    }
+}
 
 impl Snapshot {
+    /// The instances at `slots`, deleted or not, faster than one after the other.
+    pub(super) fn ahead<I: Iterator<Item = u32>>(&self, kind: TypeKind, slots: I) -> Ahead<'_, I> {
+        Ahead { snapshot: self, kind, slots, ready: Vec::new() }
+    }
+
+    fn read_ahead(&self, kind: TypeKind, slots: &[u32], ready: &mut Vec<(u32, Result<Option<Held>>)>) {
+        ready.reserve(slots.len());
+        let Some(view) = self.view() else {
+            ready.extend(slots.iter().map(|slot| (*slot, self.seen(kind, *slot, true))));
+            return;
+        };
+        let mut versions = [None; AHEAD];
+        self.graph().table(kind).versions_in(slots, view, &mut versions);
+        let held = slots.iter().zip(versions).map(|(slot, version)| {
+            (*slot, version.map(|version| self.content(kind, *slot, version)).transpose())
+        });
+        ready.extend(held);
+    }
+
     /// The entities one step away from any of several: faster than asking for the neighbours of each, because the
     /// processor waits for their memory together.
     ///

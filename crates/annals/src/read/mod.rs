@@ -5,16 +5,19 @@
 mod snapshot;
 mod cancel;
 mod compare;
+mod content;
 mod cursor;
 mod find;
 mod instance;
 mod many;
 mod neighbors;
+mod past;
 mod recent;
 mod relationships;
 mod source;
 mod status;
 mod types;
+mod version;
 mod walk;
 mod versions;
 

@@ -241,19 +241,27 @@ impl<'s> Neighbors<'s> {
     #[inline]
     pub(crate) fn next_link(&mut self) -> Option<Link> {
         loop {
-            if let Some(link) = self.links.next() {
-                let is_seen = match &self.links {
-                    LinksSeen::Current(_) => true,
-                    LinksSeen::Some(_) | LinksSeen::Merged(_) => {
-                        let (kind, slot) = (TypeKind::Relationship, link.relationship);
-                        self.snapshot.sees_status(kind, slot, &self.statuses)
-                            && self.snapshot.has_link(self.slot, self.direction, link)
-                    }
-                };
-                if is_seen {
-                    return Some(link);
+            let link = self.next_unseen()?;
+            let is_seen = match &self.links {
+                LinksSeen::Current(_) => true,
+                LinksSeen::Some(_) | LinksSeen::Merged(_) => {
+                    let (kind, slot) = (TypeKind::Relationship, link.relationship);
+                    self.snapshot.sees_status(kind, slot, &self.statuses)
+                        && self.snapshot.has_link(self.slot, self.direction, link)
                 }
-                continue;
+            };
+            if is_seen {
+                return Some(link);
+            }
+        }
+    }
+
+    /// The next link, of which nobody has looked whether the snapshot sees it.
+    #[inline]
+    pub(super) fn next_unseen(&mut self) -> Option<Link> {
+        loop {
+            if let Some(link) = self.links.next() {
+                return Some(link);
             }
             let name = self.types.pop()?;
             let (slot, direction) = (self.slot, self.direction);

@@ -1,21 +1,23 @@
 //! Keeps what was read last, up to a number of bytes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foldhash::{HashMap, HashMapExt};
 
 /// A bounded cache. What came first goes first.
 pub(super) struct Recent<K, V>(Mutex<Kept<K, V>>);
 
 struct Kept<K, V> {
     // With the bytes that each takes.
-    values: HashMap<K, (Arc<V>, usize)>,
+    values: HashMap<K, (V, usize)>,
     // Oldest first.
     order: VecDeque<K>,
     bytes: usize,
 }
 
-impl<K: Copy + Eq + Hash, V> Recent<K, V> {
+impl<K: Copy + Eq + Hash, V: Clone> Recent<K, V> {
     pub(super) fn new() -> Recent<K, V> {
         Recent(Mutex::new(Kept { values: HashMap::new(), order: VecDeque::new(), bytes: 0 }))
     }
@@ -24,12 +26,12 @@ impl<K: Copy + Eq + Hash, V> Recent<K, V> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn get(&self, key: K) -> Option<Arc<V>> {
-        self.lock().values.get(&key).map(|(value, _)| Arc::clone(value))
+    pub(super) fn get(&self, key: K) -> Option<V> {
+        self.lock().values.get(&key).map(|(value, _)| value.clone())
     }
 
     /// Keeps a value that takes so many bytes, and as many of those before as go into `bytes_max` with it.
-    pub(super) fn insert(&self, key: K, value: Arc<V>, bytes: usize, bytes_max: usize) {
+    pub(super) fn insert(&self, key: K, value: V, bytes: usize, bytes_max: usize) {
         let mut kept = self.lock();
         // Another thread may have read it meanwhile.
         match kept.values.insert(key, (value, bytes)) {
@@ -58,13 +60,13 @@ mod tests {
     fn what_came_first_goes_first_and_the_bytes_are_bounded() {
         let recent = Recent::new();
         for key in 0..10u32 {
-            recent.insert(key, Arc::new(key), 10, 30);
+            recent.insert(key, key, 10, 30);
         }
         let kept: Vec<u32> = (0..10).filter(|key| recent.get(*key).is_some()).collect();
         assert_eq!(kept, [7, 8, 9]);
-        recent.insert(8, Arc::new(80), 5, 30);
-        assert_eq!((recent.get(8).as_deref(), recent.lock().bytes), (Some(&80), 25));
-        recent.insert(11, Arc::new(11), 31, 30);
+        recent.insert(8, 80, 5, 30);
+        assert_eq!((recent.get(8), recent.lock().bytes), (Some(80), 25));
+        recent.insert(11, 11, 31, 30);
         assert!(recent.get(11).is_none() && recent.lock().bytes == 0);
         recent.clear();
         assert!(recent.get(9).is_none());

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::cancel::Cancel;
 use super::instance::{Entity, Held, Relationship};
 use super::neighbors::LinkTypes;
-use super::source::{Pending, Source, VersionKey};
+use super::source::{Pending, Source};
+use super::version::{Version, VersionKey};
 use crate::graph::Graph;
 use crate::graph::adjacency::Link;
 use crate::graph::headers::Shape;
@@ -14,7 +15,7 @@ use crate::graph::instance::Instance;
 use crate::graph::past::{PastVersion, View};
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id, InstanceId, Instant, Stamp, TypeKind, Value};
+use crate::model::{Direction, Id, Instant, Stamp, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Which time to read as of. Every field left out means "now".
@@ -123,8 +124,9 @@ impl Snapshot {
             return Ok(self.clone());
         }
         for instant in [as_of.instant, as_of.valid].into_iter().flatten() {
-            let last = Instant::now().max(Instant::from_checked_micros(self.graph.last_instant()));
-            if instant > last {
+            let last = Instant::from_checked_micros(self.graph.last_instant());
+            if instant > last && instant > Instant::now() {
+                let last = last.max(Instant::now());
                 return Err(Error::new(
                     ErrorKind::FutureInstant,
                     format!("as of {instant}: expected an instant of the past, now is {last}"),
@@ -145,7 +147,7 @@ impl Snapshot {
                 ));
             }
             (Some(position), None) => position,
-            (None, Some(instant)) => self.graph.position_at(instant).min(self.position()),
+            (None, Some(instant)) => self.source.position_at(&self.graph, instant).min(self.position()),
             (None, None) => self.position(),
         };
         let earlier = self.view.map_or(i64::MAX, |view| view.valid);
@@ -175,7 +177,7 @@ impl Snapshot {
     #[inline(never)]
     fn entity_among_others(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         let found = self.entity_summary(id)?;
-        if self.graph.entities.proxies.len() + self.graph.headers.len() > 1
+        if self.graph.headers.has_proxy()
             && found.as_ref().is_some_and(Entity::is_proxy)
         {
             let text = format!("entity {id}: only a proxy of it is here; read its summary");
@@ -204,8 +206,7 @@ impl Snapshot {
         let table = self.graph.table(kind);
         match (table.slot(id), self.view) {
             (found, None) => found,
-            // With one header there is only the plain one.
-            (found, Some(_)) if self.graph.headers.len() == 1 => found,
+            (Some(slot), Some(_)) if self.graph.has_one_shape(kind, slot) => Some(slot),
             (found, Some(view)) => {
                 let slot = found.or_else(|| table.former_ids.slot(id))?;
                 let version = table.version_in(slot, view)?;
@@ -222,8 +223,7 @@ impl Snapshot {
     /// The id that the instance at `slot` has in this snapshot.
     pub(crate) fn id_of(&self, kind: TypeKind, slot: u32) -> &Id {
         let table = self.graph.table(kind);
-        // With one header nothing ever had another id.
-        let view = self.view.filter(|_| self.graph.headers.len() > 1);
+        let view = self.view.filter(|_| !self.graph.has_one_shape(kind, slot));
         let version = view.and_then(|view| table.version_in(slot, view));
         version.map_or_else(|| table.id(slot), |seen| self.graph.id_in(kind, slot, seen.header))
     }
@@ -271,7 +271,7 @@ impl Snapshot {
         if !table.has_spilled(slot) {
             return Ok(Held::InForce);
         }
-        Ok(table.get(slot)?.map_or(Held::InForce, Held::Read))
+        Ok(table.get(slot)?.map_or(Held::InForce, |whole| Held::Read(Version::Whole(whole))))
     }
 
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
@@ -295,23 +295,11 @@ impl Snapshot {
             return self.in_force(kind, slot);
         }
         let key = VersionKey { kind, slot, version: version.version, changed: row.changed() };
-        // What a transaction has written it may write again.
-        let is_settled = self.pending.is_none();
-        if let Some(known) = is_settled.then(|| self.source.known_version(key)).flatten() {
+        if let Some(known) = self.kept_version(key) {
             return Ok(Held::Read(known));
         }
-        let id = match kind {
-            TypeKind::Relationship => InstanceId::Relationship(table.id(slot).clone()),
-            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => {
-                InstanceId::Entity(table.id(slot).clone())
-            }
-        };
         let current = table.get(slot)?.expect("the caller has its version from there");
-        let read = self.source.version(&self.graph, self.pending.as_ref(), &id, &current, version)?;
-        if is_settled {
-            self.source.keep_version(key, &read);
-        }
-        Ok(Held::Read(read))
+        self.past_of(kind, slot, current).read(version).map(Held::Read)
     }
 
     /// What a handle holds.
@@ -319,7 +307,7 @@ impl Snapshot {
     pub(crate) fn row<'h>(&'h self, kind: TypeKind, slot: u32, held: &'h Held) -> Row<'h> {
         match held {
             Held::InForce => self.graph.table(kind).row(slot).expect("a handle comes from this graph"),
-            Held::Read(instance) => Row::Whole(instance),
+            Held::Read(version) => version.row(),
         }
     }
 
@@ -328,7 +316,7 @@ impl Snapshot {
     pub(crate) fn value(&self, kind: TypeKind, slot: u32, held: &Held, name: Symbol) -> Option<Value> {
         match held {
             Held::InForce => self.graph.table(kind).value(slot, name),
-            Held::Read(instance) => value_read(instance, name),
+            Held::Read(version) => value_read(version, name),
         }
     }
 
@@ -336,7 +324,7 @@ impl Snapshot {
     pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Result<Arc<Instance>> {
         match held {
             Held::InForce => Ok(self.graph.table(kind).get(slot)?.expect("a handle comes from this graph")),
-            Held::Read(instance) => Ok(instance),
+            Held::Read(version) => version.unpack(self.graph.id_in(kind, slot, version.row().header())),
         }
     }
 
@@ -374,14 +362,13 @@ impl Snapshot {
 
     /// False if no instance is a proxy in this snapshot, which saves asking each.
     pub(crate) fn has_proxies(&self) -> bool {
-        self.graph.headers.len() > 1 && (self.view.is_some() || self.graph.entities.proxies.len() > 0)
+        self.graph.headers.has_proxy() && (self.view.is_some() || self.graph.entities.proxies.len() > 0)
     }
 
     /// True if the instance at `slot` is a proxy in this snapshot.
     #[inline]
     pub(crate) fn is_proxy(&self, kind: TypeKind, slot: u32) -> bool {
-        // With one header there is only the plain one.
-        if self.graph.headers.len() == 1 || kind == TypeKind::Relationship {
+        if !self.graph.headers.has_proxy() || kind == TypeKind::Relationship {
             return false;
         }
         let table = self.graph.table(kind);
@@ -398,8 +385,7 @@ impl Snapshot {
     /// What the instance at `slot` is in this snapshot; `None` if that is what its row says.
     #[inline]
     pub(crate) fn shape_seen(&self, kind: TypeKind, slot: u32) -> Option<&Shape> {
-        // With one header there is only the plain one.
-        if self.graph.headers.len() == 1 {
+        if self.graph.has_one_shape(kind, slot) {
             return None;
         }
         let version = self.graph.table(kind).version_in(slot, self.view?)?;
@@ -410,10 +396,10 @@ impl Snapshot {
     /// other entities then, or been of another type.
     #[inline]
     pub(crate) fn has_link(&self, own: u32, direction: Direction, link: Link) -> bool {
-        if self.graph.headers.len() == 1 {
+        let (kind, slot) = (TypeKind::Relationship, link.relationship);
+        if self.graph.has_one_shape(kind, slot) {
             return true;
         }
-        let (kind, slot) = (TypeKind::Relationship, link.relationship);
         let Some(row) = self.graph.relationships.row(slot) else { return false };
         let shape = self.shape_seen(kind, slot);
         let (found, type_name) =
@@ -512,6 +498,6 @@ fn is_plain(graph: &Graph, view: Option<View>) -> bool {
 
 // Not inlined, so that reading a value that is in memory is.
 #[inline(never)]
-fn value_read(instance: &Instance, name: Symbol) -> Option<Value> {
-    instance.properties.get(name).cloned()
+fn value_read(version: &Version, name: Symbol) -> Option<Value> {
+    version.row().property(name)
 }

@@ -61,7 +61,7 @@ impl Snapshot {
     ) -> Result<Option<Page<crate::model::Id>>> {
         self.find_by_plan(kind, find, Some(plan), |slot, held| match held {
             Held::InForce => self.graph().table(kind).id(slot).clone(),
-            Held::Read(instance) => self.graph().id_in(kind, slot, instance.header).clone(),
+            Held::Read(version) => self.graph().id_in(kind, slot, version.row().header()).clone(),
         })
     }
 

@@ -217,7 +217,7 @@ impl<'s, 'f> Search<'s, 'f> {
     fn subject<'h>(&'h self, slot: u32, held: &'h Held) -> Subject<'h> {
         match held {
             Held::InForce => Subject::InForce(self.kind, slot),
-            Held::Read(instance) => Subject::Read(self.kind, slot, instance),
+            Held::Read(version) => Subject::Read(self.kind, slot, version.row()),
         }
     }
 

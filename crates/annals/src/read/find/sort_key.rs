@@ -28,8 +28,8 @@ impl Snapshot {
             return Ok(key);
         }
         match self.seen(kind, slot, true)? {
-            Some(Held::Read(instance)) => {
-                sorting.write_key(self, kind, slot, Subject::Read(kind, slot, &instance), &mut key);
+            Some(Held::Read(version)) => {
+                sorting.write_key(self, kind, slot, Subject::Read(kind, slot, version.row()), &mut key);
             }
             // What a walk came to is seen.
             Some(Held::InForce) | None => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::graph::Graph;
 use crate::graph::headers::HeaderNumber;
-use crate::graph::instance::{Classification, Instance};
+use crate::graph::instance::Classification;
 use crate::graph::row::{Row, any_text};
 use crate::graph::symbols::Symbol;
 use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
@@ -17,7 +17,7 @@ pub(super) enum Subject<'s> {
     /// In the version in force, nothing of it spilled: indexes answer most questions without a look at its row.
     InForce(TypeKind, u32),
     /// In a version that was read.
-    Read(TypeKind, u32, &'s Instance),
+    Read(TypeKind, u32, Row<'s>),
     Classification(&'s Classification),
 }
 
@@ -25,7 +25,7 @@ impl<'s> Subject<'s> {
     fn row(self, snapshot: &'s Snapshot) -> Option<Row<'s>> {
         match self {
             Subject::InForce(kind, slot) => snapshot.graph().table(kind).row(slot),
-            Subject::Read(_, _, instance) => Some(Row::Whole(instance)),
+            Subject::Read(_, _, row) => Some(row),
             Subject::Classification(_) => None,
         }
     }
@@ -42,7 +42,7 @@ impl<'s> Subject<'s> {
     pub(super) fn property(self, snapshot: &'s Snapshot, name: Symbol) -> Option<Cow<'s, Value>> {
         match self {
             Subject::InForce(kind, slot) => snapshot.graph().table(kind).value(slot, name).map(Cow::Owned),
-            Subject::Read(_, _, instance) => instance.properties.get(name).map(Cow::Borrowed),
+            Subject::Read(_, _, row) => row.property(name).map(Cow::Owned),
             Subject::Classification(known) => known.properties.get(name).map(Cow::Borrowed),
         }
     }
@@ -143,7 +143,7 @@ impl<'s> Subject<'s> {
                     || (!entities.is_live(slot) || entities.proxies.contains(slot))
                         && entities.row(slot).is_some_and(|row| row.classified_names().contains(&name))
             }
-            Subject::Read(_, _, instance) => instance.classification(name).is_some(),
+            Subject::Read(_, _, row) => row.classified_names().contains(&name),
             _ => false,
         }
     }

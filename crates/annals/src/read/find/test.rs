@@ -197,7 +197,9 @@ impl LinkTest {
         match snapshot.seen(kind, slot, false)? {
             None => Ok(false),
             Some(Held::InForce) => test.holds(snapshot, bound, Subject::InForce(kind, slot)),
-            Some(Held::Read(instance)) => test.holds(snapshot, bound, Subject::Read(kind, slot, &instance)),
+            Some(Held::Read(version)) => {
+                test.holds(snapshot, bound, Subject::Read(kind, slot, version.row()))
+            }
         }
     }
 }

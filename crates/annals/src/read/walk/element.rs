@@ -87,10 +87,34 @@ impl<'s> Subgraph<'s> {
         })
     }
 
+    /// The same with their content: faster than reading one after the other, because the processor waits for their memory
+    /// together.
+    ///
+    /// Errors: each item may be an error of reading history.
+    pub fn read_entities(&self) -> impl Iterator<Item = Result<Entity<'s>>> + use<'_, 's> {
+        let snapshot = self.snapshot;
+        let slots = self.entities.iter().map(|(slot, _)| *slot);
+        snapshot.ahead(TypeKind::Entity, slots).map(move |(slot, held)| {
+            let held = held?.ok_or_else(|| dangling(slot))?;
+            Ok(Entity { snapshot, slot, held })
+        })
+    }
+
     /// The relationships between them, each once.
     pub fn relationships(&self) -> impl ExactSizeIterator<Item = Crossed<'s>> + use<'_, 's> {
         let snapshot = self.snapshot;
         self.relationships.iter().map(move |&slot| Crossed { snapshot, slot })
+    }
+
+    /// The same with their content, as [`Subgraph::read_entities`] has it.
+    ///
+    /// Errors: each item may be an error of reading history.
+    pub fn read_relationships(&self) -> impl Iterator<Item = Result<Relationship<'s>>> + use<'_, 's> {
+        let snapshot = self.snapshot;
+        snapshot.ahead(TypeKind::Relationship, self.relationships.iter().copied()).map(move |(slot, held)| {
+            let held = held?.ok_or_else(|| dangling(slot))?;
+            Ok(Relationship { snapshot, slot, held })
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::reach::Reach;
 use crate::graph::adjacency::{Link, Neighbors};
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id, TypeKind};
+use crate::model::{Direction, Id, Status, TypeKind};
 use crate::read::neighbors::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::read::status::Statuses;
@@ -150,20 +150,7 @@ impl<'s> Steps<'s> {
         for slots in slots.chunks(AHEAD) {
             self.snapshot.check_cancelled()?;
             if !is_plain {
-                for &slot in slots {
-                    for &direction in directions {
-                        let mut links = self.snapshot.neighbors_with(
-                            slot,
-                            direction,
-                            self.types.clone(),
-                            None,
-                            &self.statuses,
-                        );
-                        while let Some(link) = links.next_link() {
-                            take(slot, direction, link)?;
-                        }
-                    }
-                }
+                self.links_seen(slots, directions, &mut take)?;
                 continue;
             }
             // All pages are looked up before the first list is read.
@@ -177,6 +164,65 @@ impl<'s> Steps<'s> {
                 for (neighbors, &direction) in found.iter().flatten().zip(directions) {
                     self.each_link(*neighbors, |link| take(slot, direction, link))?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where not every link is seen.
+    fn links_seen(
+        &self,
+        slots: &[u32],
+        directions: &[Direction],
+        take: &mut impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        let mut unseen = Unseen::new(self);
+        let graph = self.snapshot.graph();
+        // Without past links the current ones are all there ever were.
+        let has_current_only = graph.past_links.is_empty();
+        for &slot in slots {
+            for &direction in directions {
+                if has_current_only {
+                    self.each_link(graph.neighbors(slot, direction), |link| {
+                        unseen.push((slot, direction, link), take)
+                    })?;
+                    continue;
+                }
+                let (types, statuses) = (self.types.clone(), &self.statuses);
+                let mut links = self.snapshot.neighbors_with(slot, direction, types, None, statuses);
+                while let Some(link) = links.next_unseen() {
+                    unseen.push((slot, direction, link), take)?;
+                }
+            }
+        }
+        unseen.flush(take)
+    }
+
+    /// Calls `take` with those of at most [`AHEAD`] links that the snapshot sees.
+    fn take_seen(
+        &self,
+        links: &[(u32, Direction, Link)],
+        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        if links.is_empty() {
+            return Ok(());
+        }
+        let snapshot = self.snapshot;
+        let mut slots = [0; AHEAD];
+        let mut versions = [None; AHEAD];
+        slots.iter_mut().zip(links).for_each(|(slot, (_, _, link))| *slot = link.relationship);
+        let view = snapshot.view().filter(|_| self.statuses.is_live());
+        if let Some(view) = view {
+            let relationships = &snapshot.graph().relationships;
+            relationships.versions_in(&slots[..links.len()], view, &mut versions);
+        }
+        for (&(from, direction, link), version) in links.iter().zip(versions) {
+            let is_seen = match view {
+                Some(_) => version.is_some_and(|version| version.status != Status::Deleted),
+                None => snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses),
+            };
+            if is_seen && snapshot.has_link(from, direction, link) {
+                take(from, direction, link)?;
             }
         }
         Ok(())
@@ -212,6 +258,36 @@ impl<'s> Steps<'s> {
                 }
             }
         }
+    }
+}
+
+/// Links of which nobody has looked whether the snapshot sees them, until there are enough to look at together.
+struct Unseen<'a, 's> {
+    steps: &'a Steps<'s>,
+    links: [(u32, Direction, Link); AHEAD],
+    count: usize,
+}
+
+impl<'a, 's> Unseen<'a, 's> {
+    fn new(steps: &'a Steps<'s>) -> Unseen<'a, 's> {
+        let nothing = Link { type_name: Symbol(0), relationship: 0, other: 0 };
+        Unseen { steps, links: [(0, Direction::Out, nothing); AHEAD], count: 0 }
+    }
+
+    #[inline]
+    fn push(
+        &mut self,
+        link: (u32, Direction, Link),
+        take: &mut impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        self.links[self.count] = link;
+        self.count += 1;
+        if self.count < AHEAD { Ok(()) } else { self.flush(take) }
+    }
+
+    fn flush(&mut self, take: &mut impl FnMut(u32, Direction, Link) -> Result<()>) -> Result<()> {
+        let count = std::mem::take(&mut self.count);
+        self.steps.take_seen(&self.links[..count], take)
     }
 }
 
