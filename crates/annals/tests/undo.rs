@@ -216,6 +216,29 @@ fn each_version_tells_the_creation_that_was_known_then() {
     assert_eq!([1, 2, 3].map(created), [first.clone(), first, last]);
 }
 
+/// As of before, an order by creation goes by what was known then.
+#[test]
+fn an_order_by_creation_is_that_of_its_time() {
+    let repository = CheckedRepository::in_memory();
+    let created = |id: &str, date: &str| {
+        let mut copy = copy_of(id, "there", if date < "2020" { 2 } else { 1 });
+        copy.header.created = stamp(date);
+        copy
+    };
+    commit(&repository, |t| t.save_entity_copy(created("x", "2020-03-01")));
+    commit(&repository, |t| {
+        t.save_entity_copy(created("y", "2020-01-01"))?;
+        t.save_entity_copy(created("z", "2020-02-01"))
+    });
+    let position = repository.snapshot().position().0;
+    commit(&repository, |t| t.save_entity_copy(created("x", "2019-01-01")));
+    let ascending = Find::all().order_by_header(Header::CreatedAt, Order::Ascending);
+    let descending = Find::all().order_by_header(Header::CreatedAt, Order::Descending);
+    assert_eq!(found(&then(&repository, position), &ascending), ["y", "z", "x"]);
+    assert_eq!(found(&then(&repository, position), &descending), ["x", "z", "y"]);
+    assert_eq!(found(&repository.snapshot(), &ascending), ["x", "y", "z"]);
+}
+
 /// The whole content that goes with some changes held the provenance as it was given, not as it was kept.
 #[test]
 fn a_classification_with_a_provenance_can_be_read_back() {

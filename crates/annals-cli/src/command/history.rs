@@ -74,6 +74,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         skip: arguments.skip,
         limit: arguments.limit,
     };
+    if context.output.is_json() || arguments.content {
+        let versions = VersionForm::history(&snapshot, &instance, &history, arguments.content)?;
+        return versions.iter().try_for_each(|version| context.output.json(version));
+    }
     let versions = snapshot.history(&instance, &history)?;
     let rare = rare_columns(&versions);
     let mut titles = vec!["", "VERSION", "ACTION"];
@@ -81,14 +85,6 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     titles.extend(["POSITION", "COMMITTED", "VALID FROM", "AUTHOR", "MESSAGE"]);
     let mut table = Table::new(&titles);
     for version in versions {
-        if context.output.is_json() || arguments.content {
-            let form = match arguments.content {
-                true => VersionForm::with_content(&snapshot, &instance, &version)?,
-                false => VersionForm::of(&version),
-            };
-            context.output.json(&form)?;
-            continue;
-        }
         let mut row = vec![
             if version.is_in_force { "*" } else { "" }.to_owned(),
             version.version.to_string(),
@@ -104,5 +100,5 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ]);
         table.row(row);
     }
-    if arguments.content { Ok(()) } else { context.output.table(&mut table) }
+    context.output.table(&mut table)
 }

@@ -1,6 +1,6 @@
 //! The past of an instance: its versions, one version, and what differs between two.
 
-use annals::{History, InstanceId, Snapshot, VersionInfo};
+use annals::{History, InstanceId, Snapshot};
 use axum::http::{Method, StatusCode};
 
 use super::answer;
@@ -68,9 +68,9 @@ async fn history(of: Collection, call: Call) -> Outcome {
         let snapshot = offset.pin(call.snapshot().await?)?;
         return lines::send(call, snapshot, move |_, snapshot, lines| {
             lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
-                let versions = snapshot.history(&id, &History { skip, limit: count + 1, ..history })?;
-                let mut shown = versions.iter().take(count);
-                shown.try_for_each(|known| lines.line(&form(snapshot, &id, known, with_content)?))?;
+                let history = History { skip, limit: count + 1, ..history };
+                let versions = VersionForm::history(snapshot, &id, &history, with_content)?;
+                versions.iter().take(count).try_for_each(|version| lines.line(version))?;
                 Ok(versions.len() > count)
             })
         })
@@ -79,24 +79,13 @@ async fn history(of: Collection, call: Call) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
-        let mut versions =
-            snapshot.history(&id, &History { skip: offset.skipped, limit: limit + 1, ..history })?;
+        let history = History { skip: offset.skipped, limit: limit + 1, ..history };
+        let mut versions = VersionForm::history(&snapshot, &id, &history, with_content)?;
         let next = offset.next(versions.len() > limit, limit, &snapshot);
         versions.truncate(limit);
-        let items = versions.iter().map(|known| form(&snapshot, &id, known, with_content));
-        let items = items.collect::<annals::Result<Vec<_>>>()?;
-        Ok(answer::page(call, &items, None, next, snapshot.position()))
+        Ok(answer::page(call, &versions, None, next, snapshot.position()))
     })
     .await
-}
-
-fn form<'a>(
-    snapshot: &'a Snapshot,
-    id: &InstanceId,
-    version: &'a VersionInfo,
-    with_content: bool,
-) -> annals::Result<VersionForm<'a>> {
-    if with_content { VersionForm::with_content(snapshot, id, version) } else { Ok(VersionForm::of(version)) }
 }
 
 async fn version(of: Collection, call: Call) -> Outcome {

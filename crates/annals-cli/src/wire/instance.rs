@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use annals::{
-    ClassificationContent, ClassificationRef, Entity, Id, InstanceId, Position, Provenance, Relationship,
-    Snapshot, Stamp, Value, VersionInfo,
+    ClassificationContent, ClassificationRef, Entity, History, Id, InstanceId, Position, Provenance,
+    Relationship, Snapshot, Stamp, Value, VersionInfo,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value as Json;
@@ -34,9 +34,9 @@ pub enum Seen<'s> {
 /// The JSON form of an entry of a history.
 pub struct VersionForm<'a> {
     /// The entry.
-    pub version: &'a VersionInfo,
-    /// The instance in that version, as `content`, if it is asked for; null if there is none.
-    pub content: Option<Option<Seen<'a>>>,
+    pub version: VersionInfo,
+    /// The instance in that version, as `content`, if it is asked for.
+    pub content: Option<Seen<'a>>,
 }
 
 impl<'s> Seen<'s> {
@@ -227,24 +227,34 @@ impl Serialize for PropertiesForm<'_> {
 }
 
 impl<'a> VersionForm<'a> {
-    /// An entry alone.
-    pub fn of(version: &'a VersionInfo) -> VersionForm<'a> {
-        VersionForm { version, content: None }
-    }
-
-    /// An entry with the instance in it. Errors: those of reading it.
-    pub fn with_content(
+    /// The entries of a history, each with the instance in it if that is asked for. Errors: those of reading them.
+    pub fn history(
         snapshot: &'a Snapshot,
         id: &InstanceId,
-        version: &'a VersionInfo,
-    ) -> annals::Result<VersionForm<'a>> {
-        Ok(VersionForm { version, content: Some(Seen::version(snapshot, id, version.version)?) })
+        history: &History,
+        with_content: bool,
+    ) -> annals::Result<Vec<VersionForm<'a>>> {
+        let form = |(version, content)| VersionForm { version, content };
+        Ok(match id {
+            _ if !with_content => {
+                let versions = snapshot.history(id, history)?.into_iter();
+                versions.map(|version| form((version, None))).collect()
+            }
+            InstanceId::Entity(id) => {
+                let versions = snapshot.entity_history(id, history)?.into_iter();
+                versions.map(|(version, one)| form((version, Some(Seen::Entity(one))))).collect()
+            }
+            InstanceId::Relationship(id) => {
+                let versions = snapshot.relationship_history(id, history)?.into_iter();
+                versions.map(|(version, one)| form((version, Some(Seen::Relationship(one))))).collect()
+            }
+        })
     }
 }
 
 impl Serialize for VersionForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let version = self.version;
+        let version = &self.version;
         let mut form = to.serialize_map(None)?;
         form.serialize_entry("action", version.verb)?;
         form.serialize_entry("author", &*version.author)?;

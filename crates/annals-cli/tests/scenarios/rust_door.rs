@@ -233,11 +233,8 @@ fn history(snapshot: &Snapshot, step: &Json) -> Result<Json> {
         limit: step["limit"].as_u64().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap()),
         ..annals::History::default()
     };
-    let item = |version: &annals::VersionInfo| match step["content"] == true {
-        true => Ok(tree(&VersionForm::with_content(snapshot, &id, version)?)),
-        false => Ok(tree(&VersionForm::of(version))),
-    };
-    let items = snapshot.history(&id, &history)?.iter().map(item).collect::<Result<Json>>()?;
+    let versions = VersionForm::history(snapshot, &id, &history, step["content"] == true)?;
+    let items: Json = versions.iter().map(tree).collect();
     Ok(json!({ "items": items }))
 }
 

@@ -100,9 +100,9 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
                 format!("{what} slot {slot}: expected {}, found {}", name(&expected), name(&instance))
             });
         }
-        let is_proxy = |table: &Table| table.proxies.contains(slot);
+        let is_proxy = |table: &Table| (table.proxies.contains(slot), table.ever_proxies.contains(slot));
         if is_proxy(expected_table) != is_proxy(found) {
-            report.add(|| format!("{what} slot {slot}: it is a proxy in one of them"));
+            report.add(|| format!("{what} slot {slot}: it is, or was, a proxy in one of them"));
         }
         if let Some(instance) = instance
             && found.slot(&instance.id) != Some(slot)

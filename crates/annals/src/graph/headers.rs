@@ -65,12 +65,18 @@ pub(crate) struct Headers {
     numbers: IdMap,
     has_proxy: bool,
     has_identity: bool,
+    has_creation: bool,
 }
 
 impl Headers {
     pub(crate) fn new() -> Headers {
-        let mut headers =
-            Headers { list: Vector::new(), numbers: IdMap::new(), has_proxy: false, has_identity: false };
+        let mut headers = Headers {
+            list: Vector::new(),
+            numbers: IdMap::new(),
+            has_proxy: false,
+            has_identity: false,
+            has_creation: false,
+        };
         headers.list.push(Arc::new(Header::default()));
         headers
     }
@@ -86,6 +92,11 @@ impl Headers {
     /// False if nothing ever was a proxy.
     pub(crate) fn has_proxy(&self) -> bool {
         self.has_proxy
+    }
+
+    /// False if all versions tell the same creation as the one in force.
+    pub(crate) fn has_creation(&self) -> bool {
+        self.has_creation
     }
 
     /// False if everything always had the id, the type and the ends that it has.
@@ -110,6 +121,7 @@ impl Headers {
         let hash = hash_of(&header);
         self.has_proxy |= header.is_proxy;
         self.has_identity |= header.identity.is_some();
+        self.has_creation |= header.created.is_some();
         let number = u32::try_from(self.list.len()).expect("fewer than 2^32 headers");
         self.list.push(Arc::new(header));
         self.numbers.insert(hash, number);

@@ -45,6 +45,8 @@ pub(crate) struct Table {
     pub(crate) former_ids: FormerIds,
     /// Entities of which only what relationships tell is known: live for relationships, and in no other index.
     pub(crate) proxies: SlotSet,
+    /// The same, and those that were proxies in a version that is not in force, or are and are deleted.
+    pub(crate) ever_proxies: SlotSet,
     /// Live instances of other collections, by the symbol of the collection's name.
     pub(crate) homed: Extents,
     /// Instances that were of another collection in a version that is not in force, or are and are deleted.
@@ -115,6 +117,7 @@ impl Table {
             slots: IdMap::new(),
             former_ids: FormerIds::new(),
             proxies: SlotSet::new(),
+            ever_proxies: SlotSet::new(),
             homed: Extents::new(),
             past_homed: Extents::new(),
             id_order: Arc::default(),
@@ -442,13 +445,19 @@ impl Table {
     fn derive_from_headers(&mut self, slot: u32, whole: &Table, headers: &Headers, names: &Symbols) {
         let Some(row) = whole.row(slot) else { return };
         let header = headers.get(row.header());
-        if header.is_proxy && row.is_live() {
-            self.proxies.insert(slot);
+        if header.is_proxy {
+            self.ever_proxies.insert(slot);
+            if row.is_live() {
+                self.proxies.insert(slot);
+            }
         }
         let home = |header: &Header| header.home().and_then(|home| names.find(home));
         let present = home(header);
         for version in whole.past(slot).into_iter().flat_map(|past| past.iter()) {
             let before = headers.get(version.header);
+            if before.is_proxy {
+                self.ever_proxies.insert(slot);
+            }
             if let Some(identity) = &header.identity {
                 let shape = before.identity.as_ref().map_or(&identity.original, |identity| &identity.own);
                 if shape.type_name != row.type_name() {
@@ -477,6 +486,7 @@ impl Table {
 
     /// Takes an instance away for good.
     pub(crate) fn remove(&mut self, slot: u32) {
+        self.ever_proxies.remove(slot);
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
             self.columns.put(name, slot, None);
         }
@@ -515,6 +525,7 @@ impl Table {
     pub(crate) fn set_proxy(&mut self, slot: u32, is_proxy: bool) {
         if is_proxy {
             self.proxies.insert(slot);
+            self.ever_proxies.insert(slot);
         } else {
             self.proxies.remove(slot);
         }

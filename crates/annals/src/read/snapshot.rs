@@ -368,12 +368,10 @@ impl Snapshot {
     /// True if the instance at `slot` is a proxy in this snapshot.
     #[inline]
     pub(crate) fn is_proxy(&self, kind: TypeKind, slot: u32) -> bool {
-        if !self.graph.headers.has_proxy() || kind == TypeKind::Relationship {
-            return false;
-        }
         let table = self.graph.table(kind);
         let Some(view) = self.view else { return table.proxies.contains(slot) };
-        table.version_in(slot, view).is_some_and(|seen| self.graph.headers.get(seen.header).is_proxy)
+        table.ever_proxies.contains(slot)
+            && table.version_in(slot, view).is_some_and(|seen| self.graph.headers.get(seen.header).is_proxy)
     }
 
     /// The type that the instance at `slot`, which this snapshot sees, has in it.

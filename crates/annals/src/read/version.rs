@@ -105,7 +105,7 @@ impl Versions {
     }
 
     fn part(&self, key: VersionKey) -> &Recent<VersionKey, Version> {
-        &self.0[key.slot as usize % PARTS]
+        &self.0[key.slot.wrapping_add(key.version) as usize % PARTS]
     }
 
     pub(super) fn get(&self, key: VersionKey) -> Option<Version> {

@@ -85,6 +85,12 @@ impl Sorting {
             {
                 Shape::Values { property, is_descending }
             }
+            // The places are those of the creations that versions in force tell.
+            [(Key::Header(Header::CreatedAt), _)]
+                if snapshot.view().is_some() && snapshot.graph().headers.has_creation() =>
+            {
+                Shape::Mixed
+            }
             [(Key::Header(Header::CreatedAt), is_descending)] if table.stamps.is_all_in_order() => {
                 Shape::Slots { is_descending }
             }
