@@ -183,10 +183,10 @@ impl Iterator for Bytes<'_> {
     fn next(&mut self) -> Option<(Symbol, Value)> {
         self.count = self.count.checked_sub(1)?;
         let name = Symbol(u32_at(self.bytes, 0));
-        let tagged = &self.bytes[HEAD_BYTES - 1..];
-        let value = value(tagged);
-        self.bytes = &self.bytes[HEAD_BYTES + value_bytes(tagged)..];
-        Some((name, value))
+        let (tagged, rest) =
+            self.bytes[HEAD_BYTES - 1..].split_at(1 + value_bytes(&self.bytes[HEAD_BYTES - 1..]));
+        self.bytes = rest;
+        Some((name, value(tagged)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

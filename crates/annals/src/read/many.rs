@@ -10,6 +10,8 @@ use crate::model::{Direction, Id, TypeKind, Value};
 
 /// How many are looked up at once: the processor waits for their memory together.
 pub(super) const AHEAD: usize = 32;
+/// So few are looked up one by one.
+pub(super) const FEW: usize = 4;
 
 /// Instances that are read as they are asked for, a few ahead.
 pub(super) struct Ahead<'s, I> {
@@ -26,6 +28,10 @@ impl<I: Iterator<Item = u32>> Iterator for Ahead<'_, I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ready.is_empty() {
+            if self.slots.size_hint().1.is_some_and(|left| left <= FEW) {
+                let slot = self.slots.next()?;
+                return Some((slot, self.snapshot.seen(self.kind, slot, true)));
+            }
             let mut slots = [0; AHEAD];
             let mut count = 0;
             // Order: the array first, so that no slot is taken for which it has no room.

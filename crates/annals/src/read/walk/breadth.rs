@@ -8,6 +8,9 @@ use crate::model::Id;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
+/// Entities and levels that a walk has room for at first: most come to no more.
+const ROOM: usize = 8;
+
 /// How far a walk has come. It goes on with the steps and the bounds it began with.
 pub(super) struct Breadth {
     visited: Visited,
@@ -31,14 +34,17 @@ pub(super) struct Breadth {
 impl Breadth {
     pub(super) fn new(steps: &Steps, start: u32, reach: &Reach) -> Result<Breadth> {
         let slots_count = steps.slots_count();
+        let (mut order, mut levels) = (Vec::with_capacity(ROOM), Vec::with_capacity(ROOM));
+        order.push(start);
+        levels.extend([0, 1]);
         let mut breadth = Breadth {
             visited: Visited::new(slots_count),
             refused: Visited::new(slots_count),
             expanded: Visited::new(slots_count),
-            order: vec![start],
+            order,
             proxies: Vec::from_iter(steps.is_proxy(start).then_some(0)),
             next: 0,
-            levels: vec![0, 1],
+            levels,
             relationships_count: 0,
             depth_max: reach.depth_max.unwrap_or(usize::MAX),
             visited_max: reach.visited_max,

@@ -4,6 +4,7 @@ use super::reach::Reach;
 use crate::graph::adjacency::{Link, Neighbors};
 use crate::graph::symbols::Symbol;
 use crate::model::{Direction, Id, Status, TypeKind};
+use crate::read::many::FEW;
 use crate::read::neighbors::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::read::status::Statuses;
@@ -204,10 +205,17 @@ impl<'s> Steps<'s> {
         links: &[(u32, Direction, Link)],
         mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
     ) -> Result<()> {
-        if links.is_empty() {
+        let snapshot = self.snapshot;
+        if links.len() <= FEW {
+            for &(from, direction, link) in links {
+                if snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses)
+                    && snapshot.has_link(from, direction, link)
+                {
+                    take(from, direction, link)?;
+                }
+            }
             return Ok(());
         }
-        let snapshot = self.snapshot;
         let mut slots = [0; AHEAD];
         let mut versions = [None; AHEAD];
         slots.iter_mut().zip(links).for_each(|(slot, (_, _, link))| *slot = link.relationship);

@@ -1,7 +1,9 @@
-//! What a walk notes of slots: few in hash tables, many as bits and lists.
+//! What a walk notes of slots: very few side by side, few in hash tables, many as bits and lists.
 
 use std::collections::{HashMap, HashSet};
 
+/// So many slots are looked through one by one: most walks come to no more.
+const LISTED_MAX: usize = 8;
 /// Slots that a hash table holds whatever the graph's size; walks of so few need no bits.
 const HASHED_MIN: usize = 64;
 /// A walk gets a bit for every slot of the graph once it has visited one in so many.
@@ -18,19 +20,34 @@ pub(super) struct Visited {
 }
 
 enum Form {
+    /// Shape: the slots, how many there are.
+    Listed([u32; LISTED_MAX], usize),
     Hashed(HashSet<u32, foldhash::fast::FixedState>),
     Bits(Vec<u64>),
 }
 
 impl Visited {
     pub(super) fn new(slots_count: usize) -> Visited {
-        Visited { slots_count, form: Form::Hashed(HashSet::default()) }
+        Visited { slots_count, form: Form::Listed([0; LISTED_MAX], 0) }
     }
 
     /// Adds `slot`; false if it was there.
     #[inline]
     pub(super) fn insert(&mut self, slot: u32) -> bool {
         match &mut self.form {
+            Form::Listed(slots, count) => {
+                if slots[..*count].contains(&slot) {
+                    return false;
+                }
+                if *count < LISTED_MAX {
+                    slots[*count] = slot;
+                    *count += 1;
+                } else {
+                    let hashed = slots.iter().copied().chain([slot]).collect();
+                    self.form = Form::Hashed(hashed);
+                }
+                true
+            }
             Form::Bits(words) => {
                 let (word, bit) = (&mut words[slot as usize / 64], 1 << (slot % 64));
                 let is_added = *word & bit == 0;
@@ -50,6 +67,7 @@ impl Visited {
     #[inline]
     pub(super) fn contains(&self, slot: u32) -> bool {
         match &self.form {
+            Form::Listed(slots, count) => slots[..*count].contains(&slot),
             Form::Bits(words) => words[slot as usize / 64] & (1 << (slot % 64)) != 0,
             Form::Hashed(hashed) => hashed.contains(&slot),
         }
@@ -58,6 +76,7 @@ impl Visited {
     /// Units: bytes it takes, about.
     pub(super) fn bytes_count(&self) -> usize {
         match &self.form {
+            Form::Listed(..) => 0,
             Form::Bits(words) => 8 * words.len(),
             Form::Hashed(hashed) => 8 * hashed.capacity(),
         }
