@@ -45,18 +45,13 @@ impl PastOf<'_> {
         self.snapshot.source().change(version.place, self.snapshot.pending())
     }
 
-    /// A version with its content, from what was kept or from the log.
+    /// A version with its content, of which the caller has seen that it was not kept.
     pub(super) fn read(&self, wanted: PastVersion) -> Result<Version> {
-        match self.kept(wanted) {
-            Some(known) => Ok(known),
-            None => {
-                let (record, change) = self.written(wanted)?;
-                self.made(wanted, (&record, &change))
-            }
-        }
+        let (record, change) = self.written(wanted)?;
+        self.made(wanted, (&record, &change))
     }
 
-    /// The same, with the change that wrote it at hand.
+    /// Any version, with the change that wrote it at hand.
     pub(super) fn read_with(&self, wanted: PastVersion, written: (&Record, &Change)) -> Result<Held> {
         if wanted.version == self.current.version {
             return self.snapshot.in_force(self.key.kind, self.key.slot);

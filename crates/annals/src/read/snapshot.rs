@@ -147,6 +147,10 @@ impl Snapshot {
                 ));
             }
             (Some(position), None) => position,
+            // What is not committed has an instant for a while only: nothing may be noted of it.
+            (None, Some(instant)) if self.pending.is_some() => {
+                self.graph.position_at(instant).min(self.position())
+            }
             (None, Some(instant)) => self.source.position_at(&self.graph, instant).min(self.position()),
             (None, None) => self.position(),
         };

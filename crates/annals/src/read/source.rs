@@ -80,7 +80,8 @@ impl Source {
         Ok((record.head.clone(), record.change(place.change)?))
     }
 
-    /// The last position of `graph` that was written at `instant` or before. Whoever asks about a time asks about it again.
+    /// The last position of `graph`, all of which is committed, that was written at `instant` or before. Whoever asks about a time
+    /// asks about it again.
     pub(super) fn position_at(&self, graph: &Graph, instant: Instant) -> Position {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, position)) = *asked
