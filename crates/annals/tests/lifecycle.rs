@@ -7,39 +7,8 @@ use std::sync::Arc;
 use annals::*;
 use support::CheckedRepository;
 use support::copies::{copy_of, link_copy, proxy, stamp};
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
-
-fn relationship(text: &str) -> InstanceId {
-    InstanceId::Relationship(id(text))
-}
-
-fn new(type_name: &str, text: &str) -> NewEntity {
-    NewEntity::new(type_name).id(text).unwrap()
-}
-
-fn link(type_name: &str, text: &str, from: &str, to: &str) -> NewRelationship {
-    NewRelationship::new(type_name, id(from), id(to)).id(text).unwrap()
-}
-
-fn commit<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> T {
-    repository.transact(|t| work(t)).unwrap().0
-}
-
-fn refused<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> ErrorKind {
-    repository.transact(|t| work(t)).map(drop).unwrap_err().kind()
-}
-
-fn then(repository: &Repository, position: u64) -> Snapshot {
-    let as_of = AsOf { position: Some(Position(position)), ..AsOf::default() };
-    repository.snapshot().as_of(as_of).unwrap()
-}
+use support::named::{entity, id};
+use support::typed::{commit, link, new, refused, relationship, then};
 
 fn ids(page: Page<Entity<'_>>) -> Vec<String> {
     page.items.iter().map(|found| found.id().to_string()).collect()

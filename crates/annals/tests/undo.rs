@@ -6,27 +6,7 @@ use annals::*;
 use support::CheckedRepository;
 use support::copies::{copy_of, link_copy, stamp};
 use support::named::{entity, id};
-
-fn new(type_name: &str, text: &str) -> NewEntity {
-    NewEntity::new(type_name).id(text).unwrap()
-}
-
-fn link(type_name: &str, text: &str, from: &str, to: &str) -> NewRelationship {
-    NewRelationship::new(type_name, id(from), id(to)).id(text).unwrap()
-}
-
-fn commit<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> T {
-    repository.transact(|t| work(t)).unwrap().0
-}
-
-fn refused<T>(repository: &Repository, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> ErrorKind {
-    repository.transact(|t| work(t)).map(drop).unwrap_err().kind()
-}
-
-fn then(repository: &Repository, position: u64) -> Snapshot {
-    let as_of = AsOf { position: Some(Position(position)), ..AsOf::default() };
-    repository.snapshot().as_of(as_of).unwrap()
-}
+use support::typed::{commit, link, new, refused, then};
 
 fn found(snapshot: &Snapshot, find: &Find) -> Vec<String> {
     let page = snapshot.find_entities(find).unwrap();

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::{Object, array, boolean, invalid, kind, object, only, optional_text, text, value_from_json};
 
 /// What a search in JSON may say.
-const FIELDS: [&str; 12] = [
+pub const FIELDS: [&str; 12] = [
     "q",
     "type",
     "only",

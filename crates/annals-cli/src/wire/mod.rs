@@ -9,7 +9,7 @@ mod difference;
 mod change;
 mod operation;
 mod provenance;
-mod find;
+pub mod find;
 mod graph;
 mod type_definition;
 mod line_column;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use crate::support::{Answer, Server};
+use crate::wire::find::FIELDS;
 use crate::{Door, Outcome};
 
 /// A server of its own.
@@ -60,9 +61,9 @@ impl Door for HttpDoor {
                 let path = format!("/v1/types/verify?{}", query(step, &reading));
                 outcome(self.0.send("POST", &path, &step["definition"]))
             }
-            "find" => outcome(self.0.send("POST", "/v1/find", &members(step, FIND))),
-            "count" => outcome(self.0.send("POST", "/v1/count", &members(step, FIND))),
-            "explain" => outcome(self.0.send("POST", "/v1/explain", &members(step, FIND))),
+            "find" => outcome(self.0.send("POST", "/v1/find", &find(step))),
+            "count" => outcome(self.0.send("POST", "/v1/count", &find(step))),
+            "explain" => outcome(self.0.send("POST", "/v1/explain", &find(step))),
             other => panic!("unknown step {other:?}"),
         }
     }
@@ -71,23 +72,11 @@ impl Door for HttpDoor {
 const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
 const WALK: &[&str] =
     &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
-const FIND: &[&str] = &[
-    "kind",
-    "q",
-    "type",
-    "only",
-    "classified",
-    "where",
-    "status",
-    "deleted",
-    "orderBy",
-    "limit",
-    "offset",
-    "after",
-    "atPosition",
-    "at",
-    "validAt",
-];
+const FIND_AS_OF: [&str; 4] = ["kind", "atPosition", "at", "validAt"];
+
+fn find(step: &Json) -> Json {
+    members(step, &[&FIELDS[..], &FIND_AS_OF].concat())
+}
 
 fn members(step: &Json, names: &[&str]) -> Json {
     let known = |name: &&str| Some(((*name).to_owned(), step.get(*name)?.clone()));

@@ -274,20 +274,7 @@ fn subgraph(found: &annals::Subgraph) -> Result<Json> {
 }
 
 fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
-    let known = [
-        "q",
-        "type",
-        "only",
-        "classified",
-        "where",
-        "status",
-        "deleted",
-        "orderBy",
-        "limit",
-        "offset",
-        "after",
-    ];
-    let fields = known.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
+    let fields = find::FIELDS.iter().filter_map(|name| Some(((*name).to_owned(), step.get(*name)?.clone())));
     let find = find_from_json(&fields.collect())?;
     let is_relationships = step["kind"] == "relationship";
     Ok(match (step["do"].as_str().unwrap(), is_relationships) {

@@ -6,6 +6,7 @@ pub mod damage;
 pub mod dump;
 pub mod checked;
 pub mod named;
+pub mod typed;
 pub mod copies;
 pub mod plain_patch;
 pub mod reference;
