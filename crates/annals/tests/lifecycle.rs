@@ -408,6 +408,10 @@ fn a_classification_of_another_home_is_written_by_it_only() {
     commit(&repository, |t| purge(t, "there"));
     assert!(repository.snapshot().entity(&id("a")).unwrap().unwrap().classification("c").is_none());
     assert_eq!(refused(&repository, |t| purge(t, "there")), ErrorKind::NotFound);
+    // Its history tells that this was not the repository's own: it cannot become that by a name.
+    assert_eq!(refused(&repository, |t| t.name_collection("there")), ErrorKind::HomeConflict);
+    commit(&repository, |t| t.name_collection("here"));
+    assert_eq!(shown(&then(&repository, 3)).2, Some("there".to_owned()));
 }
 
 #[test]

@@ -363,14 +363,11 @@ impl Graph {
             let text = format!("collection {name}: this repository is the collection {known}, and stays it");
             return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
-        let symbol = self.names.intern(name);
-        let is_foreign = [&self.entities, &self.relationships].into_iter().any(|table| {
-            let lists = [&table.homed, &table.past_homed];
-            lists.iter().any(|list| list.of(symbol).is_some_and(|slots| slots.len() > 0))
-        });
-        if is_foreign {
-            let text =
-                format!("collection {name}: copies of that collection are kept here; take another name");
+        // Of any time, and of classifications, too: history tells whose a copy was by the name of today.
+        if self.headers.iter().any(|known| known.home() == Some(name)) {
+            let text = format!(
+                "collection {name}: copies of that collection are or were kept here; take another name"
+            );
             return Err(Error::new(ErrorKind::HomeConflict, text));
         }
         self.collection = Some(Arc::clone(name));

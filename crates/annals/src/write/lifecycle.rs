@@ -110,6 +110,9 @@ impl Transaction {
     }
 
     /// Names the collection that this repository is. It keeps the name for ever.
+    ///
+    /// Errors, at commit: `AlreadyExists` if it has another name; `HomeConflict` if copies of a collection of this name, also
+    /// of classifications, are or were kept here.
     pub fn name_collection(&mut self, name: &str) -> Result<()> {
         self.push(Action::NameCollection(name.into()))
     }
