@@ -1,6 +1,7 @@
 //! A request as handlers see it: decoded, checked, with ways to read and to write.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use annals::{Cancel, Position, Snapshot};
 use axum::body::Body;
@@ -13,6 +14,9 @@ use super::endpoint::Outcome;
 use super::parameters::WAIT_POSITION;
 use super::problem::Problem;
 use super::query::{Query, decode_percent};
+
+/// So long a read may take on the thread of its connection; then it begins again on a thread of its own.
+const SHORT_TIME: Duration = Duration::from_millis(2);
 
 /// How much work a read is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +97,7 @@ impl Call {
     pub async fn read(
         self,
         weight: Weight,
-        work: impl FnOnce(&Call, Snapshot) -> Outcome + Send + 'static,
+        work: impl Fn(&Call, Snapshot) -> Outcome + Send + 'static,
     ) -> Outcome {
         self.wait_visible().await?;
         let present = self.door.repository()?.snapshot();
@@ -128,7 +132,7 @@ impl Call {
                 "not-visible",
                 format!(
                     "position {wanted} is not visible yet, the last one is {}; try again",
-                    *self.door.visible().borrow()
+                    self.door.repository()?.snapshot().position()
                 ),
             )),
         }
@@ -180,12 +184,19 @@ pub async fn heavy<T: Send + 'static>(
 }
 
 /// The same for what reads a snapshot: it is called off when nobody waits for it any more, because the client has gone or
-/// the time of the request is over.
+/// the time of the request is over. A request that is alone is tried here first, for a short time.
 pub async fn heavy_read<T: Send + 'static>(
     door: &Door,
     snapshot: Snapshot,
-    work: impl FnOnce(Snapshot) -> Result<T, Problem> + Send + 'static,
+    work: impl Fn(Snapshot) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
+    if door.traffic.is_alone() {
+        let short = Cancel::after(SHORT_TIME);
+        let result = work(snapshot.cancelled_by(&short));
+        if result.is_ok() || !short.is_cancelled() {
+            return result;
+        }
+    }
     let cancel = CancelOnDrop(Cancel::new());
     let snapshot = snapshot.cancelled_by(&cancel.0);
     heavy(door, move || work(snapshot)).await

@@ -1,7 +1,7 @@
-//! Writes: a transaction is built, handed over, and waited for without a thread.
+//! Writes: a transaction is built, handed over, and waited for without a thread if it is not alone.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant as Clock};
 
 use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
 use tokio::sync::oneshot;
@@ -42,7 +42,7 @@ impl Signature {
 }
 
 /// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
-/// [`annals::Repository::transact`] does, but holds no thread while the log syncs.
+/// [`annals::Repository::transact`] does, but holds no thread while the log syncs, unless the request is alone.
 pub async fn commit<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
@@ -51,15 +51,23 @@ pub async fn commit<T: Send + 'static>(
     let mut build = build;
     for retry in 0.. {
         let base = door.repository()?.snapshot().position();
-        let (result, ticket);
-        (result, ticket, build) = match weight {
-            Weight::Light => submit(door, build)?,
-            Weight::Heavy => {
-                let shared = Arc::clone(door);
-                heavy(door, move || submit(&shared, build)).await?
-            }
-        };
-        match settle(door, &ticket).await {
+        let start = Clock::now();
+        let (result, outcome);
+        if weight == Weight::Light && door.traffic.is_commit_alone() {
+            (result, outcome) = commit_here(door, &mut build)?;
+        } else {
+            let ticket;
+            (result, ticket, build) = match weight {
+                Weight::Light => submit(door, build)?,
+                Weight::Heavy => {
+                    let shared = Arc::clone(door);
+                    heavy(door, move || submit(&shared, build)).await?
+                }
+            };
+            outcome = settle(door, &ticket).await;
+        }
+        door.traffic.note_commit(start.elapsed());
+        match outcome {
             Ok(receipt) => return Ok((result, receipt)),
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 if retry >= RETRIES_MAX {
@@ -75,6 +83,18 @@ pub async fn commit<T: Send + 'static>(
     unreachable!("the loop returns when its retries are used up")
 }
 
+/// Commits on this thread.
+fn commit_here<T>(
+    door: &Door,
+    build: &mut impl FnMut(&mut Transaction) -> Result<T, Problem>,
+) -> Result<(T, annals::Result<Receipt>), Problem> {
+    let mut transaction = door.repository()?.transaction();
+    let result = build(&mut transaction)?;
+    let outcome = transaction.commit();
+    door.metrics.count_commit(&outcome);
+    Ok((result, outcome))
+}
+
 fn submit<T, B: FnMut(&mut Transaction) -> Result<T, Problem>>(
     door: &Door,
     mut build: B,
@@ -88,11 +108,7 @@ async fn settle(door: &Arc<Door>, ticket: &Ticket) -> annals::Result<Receipt> {
     let (done, outcome) = oneshot::channel();
     let counted = Arc::clone(door);
     ticket.on_done(move |result| {
-        match &result {
-            Ok(_) => counted.metrics.commits.add(1),
-            Err(error) if error.kind() == ErrorKind::Conflict => counted.metrics.conflicts.add(1),
-            Err(_) => {}
-        }
+        counted.metrics.count_commit(&result);
         // The client may be gone; the commit holds all the same.
         let _ = done.send(result);
     });

@@ -20,6 +20,7 @@ use tokio::net::TcpStream;
 use tower::ServiceExt;
 
 use super::door::Door;
+use super::eager::eager;
 use super::problem::{PROBLEM_JSON, Problem};
 
 /// Most headers of one request.
@@ -54,7 +55,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
     let mut is_ending = false;
     loop {
         tokio::select! {
-            _ = connection.as_mut() => return,
+            _ = eager(connection.as_mut()) => return,
             _ = stopping.wait_for(|is_stopping| *is_stopping), if !is_ending => {
                 is_ending = true;
                 connection.as_mut().graceful_shutdown();

@@ -2,16 +2,19 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::thread::Thread;
+use std::time::{Duration, Instant as Clock};
 
 use annals::{Position, Repository};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
 use super::problem::Problem;
+use super::traffic::Traffic;
 
-/// How often the herald looks whether it is to stop.
+/// How often the herald looks whether it is needed, and whether it is to stop.
 const HERALD_WAIT: Duration = Duration::from_millis(250);
 
 /// What all requests share.
@@ -20,6 +23,8 @@ pub struct Door {
     pub limits: Limits,
     /// The permits that hold the bounds.
     pub gates: Gates,
+    /// The requests worked on.
+    pub traffic: Traffic,
     /// Counters.
     pub metrics: Metrics,
     /// What the feed names as source of its events.
@@ -29,6 +34,7 @@ pub struct Door {
     repository: OnceLock<Repository>,
     visible: watch::Sender<Position>,
     stopping: watch::Sender<bool>,
+    herald: OnceLock<Thread>,
 }
 
 impl Door {
@@ -37,12 +43,14 @@ impl Door {
         Door {
             gates: Gates::new(&limits),
             limits,
+            traffic: Traffic::default(),
             metrics: Metrics::default(),
             source,
             replayed: Default::default(),
             repository: OnceLock::new(),
             visible: watch::Sender::new(Position::ZERO),
             stopping: watch::Sender::new(false),
+            herald: OnceLock::new(),
         }
     }
 
@@ -51,18 +59,34 @@ impl Door {
     /// Errors: those of starting a thread.
     pub fn open(self: &Arc<Door>, repository: Repository) -> std::io::Result<()> {
         let door = Arc::clone(self);
-        let herald = repository.clone();
+        let known = repository.clone();
+        let runtime = Handle::current();
         let _ = self.repository.set(repository);
-        std::thread::Builder::new().name("annals-herald".into()).spawn(move || door.announce(&herald))?;
+        let herald = std::thread::Builder::new()
+            .name("annals-herald".into())
+            .spawn(move || door.announce(&known, &runtime))?;
+        let _ = self.herald.set(herald.thread().clone());
         Ok(())
     }
 
     /// Tells tasks that wait for a position when it is visible, so that no task needs a thread to wait.
-    fn announce(&self, repository: &Repository) {
+    fn announce(&self, repository: &Repository, runtime: &Handle) {
+        let mut woken = Clock::now();
         while !self.is_stopping() {
+            if self.traffic.in_flight() > 0 && woken.elapsed() >= HERALD_WAIT {
+                // What is worked on alone may wait for a disk that hangs. Then another thread must look after the
+                // sockets, and one that sleeps does so only when it is woken.
+                runtime.spawn(async {});
+                woken = Clock::now();
+            }
             let position = repository.snapshot().position();
             self.visible.send_if_modified(|known| std::mem::replace(known, position) != position);
-            repository.wait_for(position.next(), HERALD_WAIT);
+            if self.visible.receiver_count() > 0 {
+                repository.wait_for(position.next(), HERALD_WAIT);
+            } else {
+                // Being woken by every commit for nobody would hold up each of them.
+                std::thread::park_timeout(HERALD_WAIT);
+            }
         }
     }
 
@@ -91,7 +115,11 @@ impl Door {
 
     /// The last visible position, as it moves.
     pub fn visible(&self) -> watch::Receiver<Position> {
-        self.visible.subscribe()
+        let visible = self.visible.subscribe();
+        if let Some(herald) = self.herald.get() {
+            herald.unpark();
+        }
+        visible
     }
 
     /// Asks everything to come to its end.

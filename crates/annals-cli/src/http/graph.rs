@@ -155,11 +155,11 @@ async fn relationships(call: Call) -> Outcome {
         .await;
     }
     of.limit = call.limit()?;
+    let all = RelationshipsOf { after: None, ..of.clone() };
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
         let items: Vec<RelationshipForm> = page.items.iter().map(RelationshipForm).collect();
-        of.after = None;
-        let count = is_counted.then(|| snapshot.relationships_of_count(&id, &of)).transpose()?;
+        let count = is_counted.then(|| snapshot.relationships_of_count(&id, &all)).transpose()?;
         Ok(answer::page(call, &items, count, page.next, snapshot.position()))
     })
     .await
@@ -249,7 +249,7 @@ pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offs
 /// Answers with a part of the graph, in lines or page by page.
 async fn subgraph(
     call: Call,
-    query: impl for<'s> FnOnce(&'s Snapshot) -> annals::Result<Subgraph<'s>> + Send + 'static,
+    query: impl for<'s> Fn(&'s Snapshot) -> annals::Result<Subgraph<'s>> + Send + 'static,
 ) -> Outcome {
     let offset = Offset::of(&call)?;
     if lines::are_wanted(&call) {

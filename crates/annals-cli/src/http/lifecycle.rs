@@ -171,7 +171,7 @@ async fn summary(call: Call) -> Outcome {
     let id: Id = call.id()?;
     call.read(Weight::Light, move |_, snapshot| {
         let Some(found) = snapshot.entity_summary(&id)? else {
-            return Err(unseen(&snapshot, &InstanceId::Entity(id)));
+            return Err(unseen(&snapshot, &InstanceId::Entity(id.clone())));
         };
         let response = answer::json(StatusCode::OK, &EntityForm(&found), snapshot.position());
         Ok(answer::with_etag(response, found.latest_version()))

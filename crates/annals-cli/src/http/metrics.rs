@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use annals::Repository;
+use annals::{ErrorKind, Receipt, Repository};
 
 use super::door::Door;
 
@@ -46,8 +46,6 @@ pub struct Metrics {
     pub commits: Count,
     /// Commits that lost a race.
     pub conflicts: Count,
-    /// Requests worked on.
-    pub in_flight: Count,
     /// Open connections.
     pub connections: Count,
     /// Subscribers of the feed.
@@ -56,6 +54,15 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// Counts what became of a commit.
+    pub fn count_commit(&self, outcome: &annals::Result<Receipt>) {
+        match outcome {
+            Ok(_) => self.commits.add(1),
+            Err(error) if error.kind() == ErrorKind::Conflict => self.conflicts.add(1),
+            Err(_) => {}
+        }
+    }
+
     /// Counts a request that was answered.
     pub fn observe(&self, method: &'static str, route: &'static str, status: u16, taken: Duration) {
         let seconds = taken.as_secs_f64();
@@ -122,7 +129,7 @@ pub fn render(door: &Door) -> String {
     );
     metric("feed_subscribers", "gauge", "Subscribers of the feed.", metrics.subscribers.get() as f64);
     metric("http_connections", "gauge", "Open connections.", metrics.connections.get() as f64);
-    metric("http_requests_in_flight", "gauge", "Requests worked on.", metrics.in_flight.get() as f64);
+    metric("http_requests_in_flight", "gauge", "Requests worked on.", door.traffic.in_flight() as f64);
     render_requests(&mut text, &metrics.requests()).expect("a String takes every write");
     text
 }

@@ -4,7 +4,9 @@
 #[rustfmt::skip]
 mod server;
 mod connection;
+mod eager;
 mod limits;
+mod traffic;
 mod door;
 mod router;
 mod endpoint;

@@ -114,9 +114,9 @@ async fn guard(
     work: impl Future<Output = Outcome>,
 ) -> Response<Body> {
     let start = Clock::now();
-    door.metrics.in_flight.add(1);
+    let worked = door.traffic.enter();
     let outcome = admit(door, is_operational, work).await;
-    door.metrics.in_flight.add(-1);
+    drop(worked);
     let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
     if let Some(repository) = door.opened() {
         let position = || HeaderValue::from(repository.snapshot().position().0);

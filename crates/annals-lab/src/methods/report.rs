@@ -90,9 +90,16 @@ impl Report {
         self.judge(volume, "whole run: resident memory", total.resident_bytes <= RESIDENT_BYTES_MAX);
     }
 
-    /// What the HTTP door adds to the rows of a volume.
-    pub fn http(&mut self, volume: Volume, engine: &Record, http: &Record) {
-        if !self.is_json {
+    /// What the HTTP door adds to the rows of a volume, where a request that reads nothing takes `bare_ns`.
+    pub fn http(&mut self, volume: Volume, engine: &Record, http: &Record, bare_ns: u64) {
+        let bare = bare_ns as f64 / 1e3;
+        if self.is_json {
+            println!(
+                "{}",
+                json!({ "volume": volume.to_string(), "name": "http-bare", "unit": "µs", "median": bare })
+            );
+        } else {
+            println!("Over HTTP: of what is added, {bare:.1} µs are those of a request that reads nothing");
             println!(
                 "{:<62} {:>8} {:>10} {:>10} {:>10}",
                 "µs over HTTP", "samples", "median", "p99", "added"
