@@ -1,7 +1,8 @@
 //! What a commit hands back: a ticket to wait on, and at the end a receipt.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::queue::{Work, panicked};
 use crate::model::Instant;
@@ -44,63 +45,34 @@ const ROW_THREADS: usize = 24;
 
 /// Where the threads wait whose transactions will, as a rule, be told together: one system call wakes a whole row.
 ///
-/// Whoever opens the gate wakes the first row, and the first of each row the next: waking many takes longer than a
-/// sync, and the thread that leads has better things to do.
+/// Whoever opens the gate wakes the first row, and each row the next: waking many takes longer than a sync, and the thread that
+/// leads has better things to do. Nobody needs a lock to leave.
 #[derive(Default)]
 pub(super) struct Gate {
-    waiting: Mutex<Waiting>,
-    rows: [Condvar; ROWS],
-}
-
-#[derive(Default)]
-struct Waiting {
-    // How many wait in each row.
-    counts: [usize; ROWS],
-    // How many have come since the gate was opened last.
-    came: usize,
-    // The row to be woken next.
-    next: usize,
-}
-
-impl Waiting {
-    fn join(&mut self) -> usize {
-        let row = self.came / ROW_THREADS % ROWS;
-        self.came += 1;
-        self.counts[row] += 1;
-        row
-    }
-
-    // The next row in which anybody waits. Who is woken looks at `next` before anything else, under the lock, so a row
-    // that was called passes the call on.
-    fn call_next(&mut self) -> Option<usize> {
-        let row = (self.next..ROWS).find(|row| self.counts[*row] > 0)?;
-        self.next = row + 1;
-        Some(row)
-    }
+    rows: [OnceLock<()>; ROWS],
+    came: AtomicUsize,
 }
 
 impl Gate {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets everybody look whether their own outcome is there. Shape: how many.
+    /// Lets everybody look whether their own outcome is there. Shape: how many have come.
     pub(super) fn open(&self) -> usize {
-        // Order: outcomes are set before this lock, and a thread looks at its own while it holds it, so it either
-        // sees the outcome or is counted.
-        let mut waiting = self.lock();
-        (waiting.next, waiting.came) = (0, 0);
-        let count = waiting.counts.iter().sum();
-        let first = waiting.call_next();
-        drop(waiting);
-        self.wake(first);
-        count
+        self.open_row(0);
+        self.came.load(Ordering::Relaxed)
     }
 
-    fn wake(&self, row: Option<usize>) {
-        if let Some(row) = row {
-            self.rows[row].notify_all();
+    fn open_row(&self, row: usize) {
+        if let Some(row) = self.rows.get(row).filter(|row| row.get().is_none()) {
+            // Somebody else may have opened it meanwhile.
+            let _ = row.set(());
         }
+    }
+
+    /// Waits until the gate is open.
+    fn pass(&self) {
+        // A row fills before the next one has anybody, and all who leave it open the next: nobody is left behind.
+        let row = self.came.fetch_add(1, Ordering::Relaxed) / ROW_THREADS % ROWS;
+        self.rows[row].wait();
+        self.open_row(row + 1);
     }
 }
 
@@ -120,21 +92,18 @@ impl Ticket {
         if let Some(result) = self.poll() {
             return result;
         }
-        let gate = &self.0.gate;
-        let mut waiting = gate.lock();
-        let row = waiting.join();
+        self.0.gate.pass();
+        if let Some(result) = self.poll() {
+            return result;
+        }
+        // It goes with a later batch than most at this gate.
+        let waiting = std::thread::current();
+        self.on_done(move |_| waiting.unpark());
         loop {
-            let outcome = self.poll();
-            waiting.counts[row] -= usize::from(outcome.is_some());
-            // The first of a row to wake up passes it on.
-            let next = if waiting.next == row + 1 { waiting.call_next() } else { None };
-            if let Some(result) = outcome {
-                drop(waiting);
-                gate.wake(next);
+            if let Some(result) = self.poll() {
                 return result;
             }
-            gate.wake(next);
-            waiting = gate.rows[row].wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            std::thread::park();
         }
     }
 
