@@ -67,9 +67,9 @@ fn walk(snapshot: &Snapshot, size: Name, ids: &[Id], together: usize) -> Outcome
             frontier.push(entity.ok_or("an entity is not there")?);
         }
         let first = snapshot.expand(&frontier, Direction::Out, Some("edge"))?;
-        let second = snapshot.expand(&first, Direction::Out, Some("edge"))?;
-        visits += first.len() + second.len();
-        for value in snapshot.values(&second, size) {
+        let values = snapshot.expand_values(&first, Direction::Out, Some("edge"), size)?;
+        visits += first.len() + values.len();
+        for value in values {
             sum += value.and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
         }
     }

@@ -59,8 +59,7 @@ fn scan(snapshot: &Snapshot) -> Outcome<i64> {
         if page.is_empty() {
             return Ok(sum);
         }
-        let ends = snapshot.expand(&page, Direction::Out, Some("edge"))?;
-        for value in snapshot.values(&ends, size) {
+        for value in snapshot.expand_values(&page, Direction::Out, Some("edge"), size)? {
             sum += value.and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
         }
     }

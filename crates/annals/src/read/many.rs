@@ -82,30 +82,50 @@ impl Snapshot {
         type_name: Option<&str>,
     ) -> Result<Vec<Entity<'s>>> {
         let types = self.relationship_types(type_name);
-        let mut ends = Vec::with_capacity(4 * from.len());
-        let one = match (self.view(), &types) {
-            (None, LinkTypes::All) => None,
-            (None, LinkTypes::One(name)) => Some(*name),
-            _ => {
-                for entity in from {
-                    let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
-                    while let Some(link) = neighbors.next_link() {
-                        ends.push(self.end_of(link)?);
-                    }
-                }
-                return Ok(ends);
-            }
-        };
-        let adjacency = self.graph().adjacency(direction);
-        if self.graph().entities.spill.is_used() {
-            for entity in from {
-                for link in adjacency.get(entity.slot).iter(one) {
-                    ends.push(self.end_of(link)?);
-                }
-            }
-            return Ok(ends);
+        if let Some(slots) = self.plain_ends(from, direction, &types) {
+            let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
+            return Ok(slots.into_iter().map(entity).collect());
         }
-        let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
+        let mut ends = Vec::with_capacity(4 * from.len());
+        for entity in from {
+            let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
+            while let Some(link) = neighbors.next_link() {
+                ends.push(self.end_of(link)?);
+            }
+        }
+        Ok(ends)
+    }
+
+    /// One property of the entities one step away from any of several: what [`Snapshot::values`] has for those that
+    /// [`Snapshot::expand`] has, without a handle for each.
+    ///
+    /// Shape: for each end, in the order of [`Snapshot::expand`], its value.
+    /// Errors: those of reading history.
+    pub fn expand_values(
+        &self,
+        from: &[Entity<'_>],
+        direction: Direction,
+        type_name: Option<&str>,
+        name: Name,
+    ) -> Result<Vec<Option<Value>>> {
+        match self.plain_ends(from, direction, &self.relationship_types(type_name)) {
+            Some(slots) => Ok(self.graph().entities.values(&slots, name.symbol())),
+            None => Ok(self.values(&self.expand(from, direction, type_name)?, name)),
+        }
+    }
+
+    /// The slots of [`Snapshot::expand`], unless they must be looked at one by one.
+    fn plain_ends(&self, from: &[Entity<'_>], direction: Direction, types: &LinkTypes) -> Option<Vec<u32>> {
+        let one = match types {
+            LinkTypes::All => None,
+            LinkTypes::One(name) => Some(*name),
+            LinkTypes::Several(_) => return None,
+        };
+        if self.view().is_some() || self.graph().entities.spill.is_used() {
+            return None;
+        }
+        let adjacency = self.graph().adjacency(direction);
+        let mut slots = Vec::with_capacity(4 * from.len());
         for from in from.chunks(AHEAD) {
             // All pages are looked up before the first list of ends is read.
             let mut links = [None; AHEAD];
@@ -114,14 +134,12 @@ impl Snapshot {
             }
             for links in links.iter().flatten() {
                 match links {
-                    Neighbors::Narrow(narrow) => {
-                        ends.extend(narrow.of_type(one).others.iter().map(|&slot| entity(slot)));
-                    }
-                    wide => ends.extend(wide.iter(one).map(|link| entity(link.other))),
+                    Neighbors::Narrow(narrow) => slots.extend_from_slice(narrow.of_type(one).others),
+                    wide => slots.extend(wide.iter(one).map(|link| link.other)),
                 }
             }
         }
-        Ok(ends)
+        Some(slots)
     }
 
     /// One property of many entities: faster than asking each, because the processor waits for their memory together.
