@@ -12,8 +12,6 @@ use super::call::{Answer, Call, Looked, Target, Timed};
 use super::operation::{operation, value};
 use crate::Outcome;
 
-/// Requests that read nothing.
-const BARE_REQUESTS: usize = 2_001;
 /// Longest time one answer may take.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
@@ -46,20 +44,6 @@ impl Http {
         let (status, answer) = self.send(&Request { method: "POST", path: "/v1/types".into(), body })?;
         check(status, &answer)?;
         Ok(())
-    }
-
-    /// Median of requests that read nothing: the least that any takes here. Units: nanoseconds.
-    pub fn bare_ns(&mut self) -> Outcome<u64> {
-        let request = Request { method: "GET", path: "/health/live".into(), body: String::new() };
-        let mut times = Vec::with_capacity(BARE_REQUESTS);
-        for _ in 0..BARE_REQUESTS {
-            let start = Clock::now();
-            let (status, answer) = self.send(&request)?;
-            times.push(u64::try_from(start.elapsed().as_nanos())?);
-            check(status, &answer)?;
-        }
-        times.sort_unstable();
-        Ok(times[BARE_REQUESTS / 2])
     }
 
     /// Shape: status, body.

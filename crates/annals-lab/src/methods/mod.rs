@@ -83,8 +83,7 @@ impl Methods {
             report.volume(*volume, &record, &total);
             if self.http {
                 let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(&parent)?;
-                let (over_http, bare_ns) = over_http(&archive, *volume, folder.path())?;
-                report.http(*volume, &record, &over_http, bare_ns);
+                report.http(*volume, &record, &over_http(&archive, *volume, folder.path())?);
             }
         }
         report.finish();
@@ -107,14 +106,13 @@ fn in_process(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<(Reco
     Ok((record, Total { elapsed: start.elapsed(), resident_bytes: resident }))
 }
 
-/// A run through the HTTP door of another process. Shape: its record, and what a request that reads nothing took.
-fn over_http(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<(Record, u64)> {
+/// A run through the HTTP door of another process.
+fn over_http(archive: &Archive, volume: Volume, folder: &Path) -> Outcome<Record> {
     let page_max = volume.instances.max(PAGE_MAX).to_string();
     let server = Server::annals_with(&folder.join("repository"), &["--page-max", &page_max])?;
     let mut door = Http::connect(server.address)?;
     door.define_types(archive::ARCHIVE)?;
-    let record = phases(&mut door, archive, volume, folder, " over HTTP", resident_bytes)?;
-    Ok((record, door.bare_ns()?))
+    phases(&mut door, archive, volume, folder, " over HTTP", resident_bytes)
 }
 
 /// All phases; the other stream hears how long each took, and how much memory `memory` says is used.
