@@ -23,7 +23,7 @@ const SHORT_TIME: Duration = Duration::from_millis(2);
 pub enum Weight {
     /// A few look-ups: done in passing while the present is read.
     Light,
-    /// Anything longer: done on a thread of its own, a bounded number at once.
+    /// Anything longer: done on a thread of its own, a bounded number at once, unless it is alone and turns out to be short.
     Heavy,
 }
 

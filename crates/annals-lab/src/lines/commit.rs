@@ -96,20 +96,20 @@ pub fn count_commits<S: Default>(
     let (results, elapsed) = together(threads, |thread| {
         let mut state = S::default();
         // Room that was written before: the system hands out memory that is new page by page, and that takes its time.
-        let mut own: Vec<u32> = vec![1; LATENCIES_ROOM / threads];
+        let mut own: Vec<u64> = vec![1; LATENCIES_ROOM / threads];
         own.clear();
         let begin = Instant::now();
         let mut start = begin;
         while start - begin < length {
             work(thread, &mut state)?;
             let end = Instant::now();
-            own.push(u32::try_from((end - start).as_nanos()).unwrap_or(u32::MAX));
+            own.push(u64::try_from((end - start).as_nanos()).unwrap_or(u64::MAX));
             start = end;
         }
         Ok(own)
     })?;
     let mut latencies = Latencies::new()?;
     let all = results.into_iter().flatten();
-    all.for_each(|nanos| latencies.record(Duration::from_nanos(nanos.into())));
+    all.for_each(|nanos| latencies.record(Duration::from_nanos(nanos)));
     Ok(Commits { count: latencies.count(), elapsed, latencies })
 }
