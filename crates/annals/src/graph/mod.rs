@@ -4,6 +4,7 @@
 pub(crate) mod adjacency;
 mod apply;
 mod version;
+pub(crate) mod classified;
 mod column;
 mod content;
 mod hash;

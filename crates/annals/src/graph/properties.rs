@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::row_value::any_text;
 use super::symbols::Symbol;
 use crate::model::Value;
 
@@ -15,6 +16,31 @@ type Entry = (Symbol, Value);
 pub(crate) enum Properties {
     Few(Box<[Entry]>),
     Many(Vec<Arc<[Entry]>>),
+}
+
+/// All properties, in the order of their symbols.
+pub(crate) struct Entries<'p> {
+    chunk: std::slice::Iter<'p, Entry>,
+    chunks: std::slice::Iter<'p, Arc<[Entry]>>,
+}
+
+impl<'p> Iterator for Entries<'p> {
+    type Item = (Symbol, &'p Value);
+
+    #[inline]
+    fn next(&mut self) -> Option<(Symbol, &'p Value)> {
+        loop {
+            if let Some((symbol, value)) = self.chunk.next() {
+                return Some((*symbol, value));
+            }
+            self.chunk = self.chunks.next()?.iter();
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let here = self.chunk.len();
+        (here, self.chunks.as_slice().is_empty().then_some(here))
+    }
 }
 
 impl Properties {
@@ -41,16 +67,11 @@ impl Properties {
         Properties::Many(entries.chunks(CHUNK_MAX / 2).map(Arc::from).collect())
     }
 
-    fn chunks(&self) -> impl Iterator<Item = &[Entry]> {
-        let (few, many) = match self {
-            Properties::Few(entries) => (Some(&**entries), &[][..]),
-            Properties::Many(chunks) => (None, &chunks[..]),
-        };
-        few.into_iter().chain(many.iter().map(|chunk| &**chunk))
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Symbol, &Value)> {
-        self.chunks().flatten().map(|(symbol, value)| (*symbol, value))
+    pub(crate) fn iter(&self) -> Entries<'_> {
+        match self {
+            Properties::Few(entries) => Entries { chunk: entries.iter(), chunks: [].iter() },
+            Properties::Many(chunks) => Entries { chunk: [].iter(), chunks: chunks.iter() },
+        }
     }
 
     pub(crate) fn into_entries(self) -> impl Iterator<Item = Entry> {
@@ -62,7 +83,10 @@ impl Properties {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.chunks().map(<[Entry]>::len).sum()
+        match self {
+            Properties::Few(entries) => entries.len(),
+            Properties::Many(chunks) => chunks.iter().map(|chunk| chunk.len()).sum(),
+        }
     }
 
     /// The chunk that holds `symbol`, or would.
@@ -77,6 +101,19 @@ impl Properties {
             Properties::Many(chunks) => &*chunks[Self::chunk_of(chunks, symbol)],
         };
         entries.iter().find(|entry| entry.0 == symbol).map(|entry| &entry.1)
+    }
+
+    /// The text of a property that is a string; `None` also for other values.
+    pub(super) fn text(&self, symbol: Symbol) -> Option<&str> {
+        match self.get(symbol)? {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// True if `admits` holds for a text of a property: a string, or a string in a set.
+    pub(super) fn any_text(&self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+        self.iter().any(|(_, value)| any_text(value, admits))
     }
 
     /// Sets or (with `None`) removes one value; returns the one before.

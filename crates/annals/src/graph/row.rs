@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use super::classified::Classified;
 use super::headers::{HeaderNumber, PLAIN};
 use super::instance::{Classification, Instance, NO_ENDS, Stamp};
 use super::past::{Past, PastVersion, Place};
-use super::properties::Properties;
+use super::properties::Entries;
 use super::row_value::{self, Bytes, append_properties, skip_properties};
 use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
 use crate::Result;
 use crate::model::{Id, Status, Value};
 
-pub(crate) use super::row_value::{Packing, Reader, any_text};
+pub(crate) use super::row_value::{Packing, Reader};
 
 /// Longest packed form; a longer instance is kept whole. Units: bytes.
 pub(crate) const PACKED_BYTES_MAX: usize = 1_024;
@@ -40,7 +41,7 @@ const HEAD_BYTES: usize = 30;
 const ENDS_BYTES: usize = 8;
 const HEADER_BYTES: usize = 4;
 /// In the version of a classification: the number of a header follows its head.
-const CLASSIFICATION_HAS_HEADER: u32 = 1 << 31;
+pub(super) const CLASSIFICATION_HAS_HEADER: u32 = 1 << 31;
 
 // Offsets within what a row has that is not an untouched first version.
 const VERSION: usize = 0;
@@ -69,7 +70,7 @@ pub(crate) struct Packed<'g>(pub(super) &'g [u8]);
 /// The properties of a row. Made by [`Row::each_property`].
 pub(crate) enum EachProperty<'g> {
     Packed(Bytes<'g>),
-    Whole(Box<dyn Iterator<Item = (Symbol, Value)> + 'g>),
+    Whole(Entries<'g>),
 }
 
 impl Iterator for EachProperty<'_> {
@@ -79,7 +80,7 @@ impl Iterator for EachProperty<'_> {
     fn next(&mut self) -> Option<(Symbol, Value)> {
         match self {
             EachProperty::Packed(bytes) => bytes.next(),
-            EachProperty::Whole(entries) => entries.next(),
+            EachProperty::Whole(entries) => entries.next().map(|(name, value)| (name, value.clone())),
         }
     }
 
@@ -317,28 +318,11 @@ impl<'g> Packed<'g> {
         })
     }
 
-    fn classifications(self) -> Vec<Classification> {
-        let known = self.classified();
-        known
-            .map(|(head, properties)| head.classification(Properties::from_sorted(properties.collect())))
-            .collect()
-    }
-
     fn read_classifications(self, read: Reader) -> Result<Vec<Classification>> {
-        let known = self.classified();
-        known.map(|(head, properties)| Ok(head.classification(properties.read(&mut *read)?))).collect()
-    }
-
-    // The classification that this is the head of.
-    fn classification(self, properties: Properties) -> Classification {
-        Classification {
-            name: Symbol(self.u32(0)),
-            version: self.u32(4) & !CLASSIFICATION_HAS_HEADER,
-            header: self.classification_header(),
-            created: self.stamp(8),
-            updated: self.stamp(20),
-            properties,
-        }
+        let read_one = |(head, properties): (Packed<'g>, Bytes<'g>)| {
+            Ok(Classified::Packed(head, properties).taken_apart(properties.read(&mut *read)?))
+        };
+        self.classified().map(read_one).collect()
     }
 }
 
@@ -489,10 +473,7 @@ impl<'g> Row<'g> {
     pub(crate) fn text(self, name: Symbol) -> Option<&'g str> {
         match self {
             Row::Packed(packed) => packed.properties().text(name),
-            Row::Whole(instance) => match instance.properties.get(name)? {
-                Value::String(text) => Some(text),
-                _ => None,
-            },
+            Row::Whole(instance) => instance.properties.text(name),
         }
     }
 
@@ -500,7 +481,7 @@ impl<'g> Row<'g> {
     pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
         match self {
             Row::Packed(packed) => packed.properties().any_text(admits),
-            Row::Whole(instance) => instance.properties.iter().any(|(_, value)| any_text(value, admits)),
+            Row::Whole(instance) => instance.properties.any_text(admits),
         }
     }
 
@@ -524,10 +505,7 @@ impl<'g> Row<'g> {
     pub(crate) fn each_property(self) -> EachProperty<'g> {
         match self {
             Row::Packed(packed) => EachProperty::Packed(packed.properties()),
-            Row::Whole(instance) => {
-                let entries = instance.properties.iter();
-                EachProperty::Whole(Box::new(entries.map(|(name, value)| (name, value.clone()))))
-            }
+            Row::Whole(instance) => EachProperty::Whole(instance.properties.iter()),
         }
     }
 
@@ -547,18 +525,14 @@ impl<'g> Row<'g> {
         }
     }
 
-    pub(crate) fn classified_names(self) -> Vec<Symbol> {
-        match self {
-            Row::Packed(packed) => packed.classified().map(|(head, _)| Symbol(head.u32(0))).collect(),
-            Row::Whole(instance) => instance.classifications().iter().map(|known| known.name).collect(),
-        }
-    }
-
-    pub(crate) fn classifications(self) -> Vec<Classification> {
-        match self {
-            Row::Packed(packed) => packed.classifications(),
-            Row::Whole(instance) => instance.classifications().to_vec(),
-        }
+    pub(crate) fn classifications(self) -> impl Iterator<Item = Classified<'g>> {
+        let (packed, whole) = match self {
+            Row::Packed(packed) => (Some(packed.classified()), &[][..]),
+            Row::Whole(instance) => (None, instance.classifications()),
+        };
+        let packed =
+            packed.into_iter().flatten().map(|(head, properties)| Classified::Packed(head, properties));
+        packed.chain(whole.iter().map(Classified::Whole))
     }
 
     /// Everything about the instance, taken apart. Spilled values come through `read`.

@@ -195,7 +195,7 @@ impl Iterator for Bytes<'_> {
 }
 
 /// True if `admits` holds for the text of a string, or for that of a string in a set.
-pub(crate) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+pub(super) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
     match value {
         Value::String(text) => admits(text),
         Value::Set(values) => {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::classified::Classified;
 use super::column::Columns;
 use super::hash::{hash_id, hash_uuid};
 use super::headers::{Header, Headers};
@@ -431,7 +432,7 @@ impl Table {
             if row.is_live() {
                 self.live.insert(slot);
                 self.extents.insert(row.type_name(), slot);
-                for name in row.classified_names() {
+                for name in row.classifications().map(Classified::name) {
                     self.classified.insert(name, slot);
                 }
             } else {

@@ -1,11 +1,12 @@
 //! Entities and relationships as a caller sees them.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use super::snapshot::Snapshot;
 use super::version::Version;
+use crate::graph::classified::Classified;
 use crate::graph::headers::Header;
-use crate::graph::instance::Classification;
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
 use crate::model::{ClassificationCopy, Id, InstanceId, Instant, Provenance, Stamp, Status, TypeKind, Value};
@@ -198,15 +199,15 @@ impl<'s> Entity<'s> {
     }
 
     /// The classifications it carries.
-    pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'s>> + use<'s> {
+    pub fn classifications(&self) -> impl Iterator<Item = ClassificationRef<'_>> {
         let snapshot = self.snapshot;
-        let known = self.row().classifications().into_iter();
-        known.map(move |classification| ClassificationRef { snapshot, classification })
+        self.row().classifications().map(move |classified| ClassificationRef { snapshot, classified })
     }
 
     /// The classification with this name.
-    pub fn classification(&self, name: &str) -> Option<ClassificationRef<'s>> {
-        self.classifications().find(|classification| classification.name() == name)
+    pub fn classification(&self, name: &str) -> Option<ClassificationRef<'_>> {
+        let name = self.snapshot.graph().names.find(name)?;
+        self.classifications().find(|known| known.classified.name() == name)
     }
 }
 
@@ -240,28 +241,28 @@ impl<'s> Relationship<'s> {
 #[derive(Clone)]
 pub struct ClassificationRef<'s> {
     snapshot: &'s Snapshot,
-    classification: Classification,
+    classified: Classified<'s>,
 }
 
 impl<'s> ClassificationRef<'s> {
     /// Its name.
     pub fn name(&self) -> &'s str {
-        self.snapshot.graph().names.name(self.classification.name)
+        self.snapshot.graph().names.name(self.classified.name())
     }
 
     /// How often it was changed since it was attached, counted from 1.
     pub fn version(&self) -> u32 {
-        self.classification.version
+        self.classified.version()
     }
 
     /// When and by whom it was attached.
     pub fn created(&self) -> Stamp {
-        self.snapshot.stamp(self.classification.created)
+        self.snapshot.stamp(self.classified.created())
     }
 
     /// When and by whom it was changed last.
     pub fn updated(&self) -> Stamp {
-        self.snapshot.stamp(self.classification.updated)
+        self.snapshot.stamp(self.classified.updated())
     }
 
     pub(crate) fn to_copy(&self) -> ClassificationCopy {
@@ -277,17 +278,17 @@ impl<'s> ClassificationRef<'s> {
 
     /// Where it comes from; `None` if nobody said, and it is this repository's own.
     pub fn provenance(&self) -> Option<&'s Provenance> {
-        self.snapshot.graph().headers.get(self.classification.header).provenance.as_deref()
+        self.snapshot.graph().headers.get(self.classified.header()).provenance.as_deref()
     }
 
     /// The value of a property.
     pub fn property(&self, name: &str) -> Option<Value> {
-        self.classification.properties.get(self.snapshot.graph().names.find(name)?).cloned()
+        self.classified.property(self.snapshot.graph().names.find(name)?).map(Cow::into_owned)
     }
 
     /// All properties, each with its name.
-    pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'_, 's> {
+    pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'s> {
         let names = &self.snapshot.graph().names;
-        self.classification.properties.iter().map(|(name, value)| (&**names.name(name), value.clone()))
+        self.classified.each_property().map(|(name, value)| (&**names.name(name), value))
     }
 }

@@ -451,7 +451,7 @@ impl Snapshot {
             let Some(entity) = self.entity_at(slot)?.filter(|found| !found.is_proxy()) else { continue };
             let row = self.row(TypeKind::Entity, slot, &entity.held);
             for classification in row.classifications() {
-                counts[classification.name.index()] += 1;
+                counts[classification.name().index()] += 1;
             }
         }
         Ok(())

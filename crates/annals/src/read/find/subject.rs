@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::graph::Graph;
+use crate::graph::classified::Classified;
 use crate::graph::headers::HeaderNumber;
-use crate::graph::instance::Classification;
-use crate::graph::row::{Row, any_text};
+use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
 use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
@@ -18,7 +18,7 @@ pub(super) enum Subject<'s> {
     InForce(TypeKind, u32),
     /// In a version that was read.
     Read(TypeKind, u32, Row<'s>),
-    Classification(&'s Classification),
+    Classification(Classified<'s>),
 }
 
 impl<'s> Subject<'s> {
@@ -43,7 +43,7 @@ impl<'s> Subject<'s> {
         match self {
             Subject::InForce(kind, slot) => snapshot.graph().table(kind).value(slot, name).map(Cow::Owned),
             Subject::Read(_, _, row) => row.property(name).map(Cow::Owned),
-            Subject::Classification(known) => known.properties.get(name).map(Cow::Borrowed),
+            Subject::Classification(known) => known.property(name),
         }
     }
 
@@ -51,10 +51,7 @@ impl<'s> Subject<'s> {
     #[inline]
     pub(super) fn text(self, snapshot: &'s Snapshot, name: Symbol) -> Option<&'s str> {
         match self {
-            Subject::Classification(known) => match known.properties.get(name)? {
-                Value::String(text) => Some(text),
-                _ => None,
-            },
+            Subject::Classification(known) => known.text(name),
             instance => instance.row(snapshot)?.text(name),
         }
     }
@@ -62,9 +59,7 @@ impl<'s> Subject<'s> {
     /// True if a text of some property is admitted.
     pub(super) fn any_text(self, snapshot: &'s Snapshot, admits: &mut dyn FnMut(&str) -> bool) -> bool {
         match self {
-            Subject::Classification(known) => {
-                known.properties.iter().any(|(_, value)| any_text(value, &mut *admits))
-            }
+            Subject::Classification(known) => known.any_text(admits),
             instance => instance.row(snapshot).is_some_and(|row| row.any_text(admits)),
         }
     }
@@ -88,13 +83,13 @@ impl<'s> Subject<'s> {
         let author = |author| Some(Value::String(graph.authors.name(author).clone()));
         if let Subject::Classification(known) = self {
             return match header {
-                Header::Type => Some(Value::String(graph.names.name(known.name).clone())),
-                Header::Version => Some(Value::Integer(known.version.into())),
-                Header::CreatedAt => instant(known.created.micros),
-                Header::CreatedBy => author(known.created.author),
-                Header::UpdatedAt => instant(known.updated.micros),
-                Header::UpdatedBy => author(known.updated.author),
-                header => of_provenance(graph, known.header, header),
+                Header::Type => Some(Value::String(graph.names.name(known.name()).clone())),
+                Header::Version => Some(Value::Integer(known.version().into())),
+                Header::CreatedAt => instant(known.created().micros),
+                Header::CreatedBy => author(known.created().author),
+                Header::UpdatedAt => instant(known.updated().micros),
+                Header::UpdatedBy => author(known.updated().author),
+                header => of_provenance(graph, known.header(), header),
             };
         }
         let row = self.row(snapshot)?;
@@ -141,16 +136,18 @@ impl<'s> Subject<'s> {
                 // The lists are of live entities, without proxies.
                 entities.classified.contains(name, slot)
                     || (!entities.is_live(slot) || entities.proxies.contains(slot))
-                        && entities.row(slot).is_some_and(|row| row.classified_names().contains(&name))
+                        && entities
+                            .row(slot)
+                            .is_some_and(|row| row.classifications().any(|known| known.name() == name))
             }
-            Subject::Read(_, _, row) => row.classified_names().contains(&name),
+            Subject::Read(_, _, row) => row.classifications().any(|known| known.name() == name),
             _ => false,
         }
     }
 
     /// The classifications that it carries.
-    pub(super) fn classifications(self, snapshot: &'s Snapshot) -> Vec<Classification> {
-        self.row(snapshot).map(Row::classifications).unwrap_or_default()
+    pub(super) fn classifications(self, snapshot: &'s Snapshot) -> impl Iterator<Item = Classified<'s>> {
+        self.row(snapshot).into_iter().flat_map(Row::classifications)
     }
 }
 

@@ -138,8 +138,8 @@ impl Test {
                 match matching {
                     Some(matching) if is_classified => {
                         for known in subject.classifications(snapshot) {
-                            if names.binary_search(&known.name).is_ok()
-                                && matching.holds(snapshot, bound, Subject::Classification(&known))?
+                            if names.binary_search(&known.name()).is_ok()
+                                && matching.holds(snapshot, bound, Subject::Classification(known))?
                             {
                                 return Ok(true);
                             }

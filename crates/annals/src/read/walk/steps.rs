@@ -134,7 +134,7 @@ impl<'s> Steps<'s> {
         }
         let Some(held) = self.snapshot.seen(TypeKind::Entity, slot, true)? else { return Ok(false) };
         let row = self.snapshot.row(TypeKind::Entity, slot, &held);
-        Ok(row.classifications().iter().any(|known| names.binary_search(&known.name).is_ok()))
+        Ok(row.classifications().any(|known| names.binary_search(&known.name()).is_ok()))
     }
 
     /// Calls `take` with every link of the entities at `slots`, entity by entity, each with its direction.
