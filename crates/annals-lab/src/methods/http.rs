@@ -9,6 +9,7 @@ use annals::{Id, InstanceId, Instant, TypeKind, Value};
 use serde_json::{Value as Json, json};
 
 use super::call::{Answer, Call, Looked, Target, Timed};
+use super::http_body::{Body, Item};
 use super::operation::{operation, value};
 use crate::Outcome;
 
@@ -105,7 +106,7 @@ impl Target for Http {
         let (status, body) = self.send(&request)?;
         let elapsed = start.elapsed();
         let answer = match status {
-            200..300 => Ok(answer(&call, &serde_json::from_slice(&body)?)?),
+            200..300 => Ok(answer(&call, serde_json::from_slice(&body)?)?),
             // What is not there is an answer, as it is of the engine.
             404 | 410 if matches!(call, Call::Known(_) | Call::Summary(_) | Call::Get(_)) => {
                 Ok(Answer::default())
@@ -198,33 +199,27 @@ fn kind_name(kind: TypeKind) -> &'static str {
 }
 
 /// What the body says.
-fn answer(call: &Call, json: &Json) -> Outcome<Answer> {
-    let ids = |key: &str| -> Outcome<Vec<Id>> {
-        let items = json[key].as_array().into_iter().flatten();
-        let id = |item: &Json| {
-            item["id"].as_str().or(item["entity"]["id"].as_str()).or(item.as_str()).map(Id::new)
-        };
-        items.map(|item| Ok(id(item).ok_or_else(|| format!("{item}: expected an id"))??)).collect()
+fn answer(call: &Call, body: Body) -> Outcome<Answer> {
+    let ids = |items: Vec<Item>| -> Outcome<Vec<Id>> {
+        let id = |item: Item| item.0.ok_or("an item without an id: expected one");
+        items.into_iter().map(|item| Ok(Id::new(&id(item)?)?)).collect()
     };
-    let mut found = Answer { next: json["next"].as_str().map(str::to_owned), ..Answer::default() };
+    let mut found = Answer { next: body.next, ..Answer::default() };
     match call {
         Call::Known(_) | Call::Get(_) | Call::Summary(_) => {
-            found.ids = vec![Id::new(json["id"].as_str().unwrap_or_default())?];
+            found.ids = vec![Id::new(&body.id.unwrap_or_default())?];
         }
-        Call::Versions(id, _) => {
-            let versions = json["items"].as_array().map_or(0, Vec::len);
-            found.ids = vec![id.id().clone(); versions];
-        }
+        Call::Versions(id, _) => found.ids = vec![id.id().clone(); body.items.len()],
         Call::Neighborhood(..) | Call::Linking(..) => {
-            found.ids = ids("entities")?;
-            found.elements = found.ids.len() + json["relationships"].as_array().map_or(0, Vec::len);
+            found.ids = ids(body.entities)?;
+            found.elements = found.ids.len() + body.relationships.len();
             return Ok(found);
         }
         call if call.is_write() => {
-            found.ids = ids("ids")?;
-            found.instant = json["instant"].as_str().map(str::parse).transpose()?;
+            found.ids = ids(body.ids)?;
+            found.instant = body.instant.map(|text| text.parse()).transpose()?;
         }
-        _ => found.ids = ids("items")?,
+        _ => found.ids = ids(body.items)?,
     }
     found.elements = found.ids.len();
     Ok(found)

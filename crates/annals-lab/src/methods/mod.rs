@@ -13,6 +13,7 @@ mod phases;
 mod engine;
 mod operation;
 mod http;
+mod http_body;
 mod report;
 
 use std::path::{Path, PathBuf};
