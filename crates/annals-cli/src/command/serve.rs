@@ -10,6 +10,9 @@ use annals::{Options, Result};
 use crate::context::Global;
 use crate::http::{Limits, Settings, serve};
 
+/// Longest time to look for a next request. Units: microseconds.
+const LINGER_US_MAX: u64 = 2_000;
+
 /// Serve a repository over HTTP.
 ///
 /// Prints one line with the address once it listens, and runs until SIGTERM or SIGINT; then it finishes the requests
@@ -52,6 +55,15 @@ pub struct Serve {
     /// Close a connection on which nothing happens for this long.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().idle_time))]
     pub idle_time_ms: u64,
+    /// Look for the next request of a client that has the server to itself, and was as quick the last time, for so
+    /// long before waiting for it. Takes a core meanwhile; 0 turns it off.
+    #[arg(
+        long,
+        value_name = "MICROSECONDS",
+        default_value_t = Limits::default().linger_time.as_micros() as u64,
+        value_parser = clap::value_parser!(u64).range(..=LINGER_US_MAX)
+    )]
+    pub linger_us: u64,
     /// Most searches, walks and differences worked on at once [default: two per core].
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().heavy_max, hide_default_value = true)]
     pub heavy_max: usize,
@@ -107,6 +119,7 @@ impl Serve {
             requests_max: self.requests_max,
             connections_max: self.connections_max,
             idle_time: Duration::from_millis(self.idle_time_ms),
+            linger_time: Duration::from_micros(self.linger_us),
             heavy_max: self.heavy_max.max(1),
             page_max: self.page_max.max(1),
             streams_max: self.streams_max.min(crate::http::STREAMS_MAX),

@@ -21,6 +21,7 @@ use tower::ServiceExt;
 
 use super::door::Door;
 use super::eager::eager;
+use super::linger::Linger;
 use super::problem::{PROBLEM_JSON, Problem};
 
 /// Most headers of one request.
@@ -45,7 +46,9 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
         })
     };
     let builder = builder(door);
-    let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
+    let linger = Linger::new(door.limits.linger_time, door.traffic.connection());
+    let io =
+        TokioIo::new(Watched { stream, activity: Arc::clone(&activity), linger, door: Arc::clone(door) });
     let mut connection = pin!(builder.serve_connection(io, service));
     let idle_time = door.limits.idle_time;
     // A slow request and a quiet feed are not stuck.
@@ -196,17 +199,20 @@ impl http_body::Body for Guarded {
     }
 }
 
-/// A stream that notes when bytes move.
+/// A stream that notes when bytes move, and is looked at before it is waited for.
 struct Watched {
     stream: TcpStream,
     activity: Arc<Activity>,
+    linger: Linger,
+    door: Arc<Door>,
 }
 
 impl Watched {
-    fn note<T>(&self, poll: Poll<T>) -> Poll<T> {
+    fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
         if poll.is_ready() {
             self.activity.touch(&self.activity.last_bytes);
         }
+        self.linger.note_write(poll.is_ready());
         poll
     }
 }
@@ -217,8 +223,16 @@ impl AsyncRead for Watched {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.note(poll)
+        let Watched { stream, activity, linger, door } = &mut *self;
+        let mut poll = Pin::new(&mut *stream).poll_read(context, buffer);
+        if poll.is_pending() && activity.in_flight.load(Ordering::Relaxed) == 0 {
+            poll = linger.look(stream, &door.traffic, buffer);
+        }
+        if poll.is_ready() {
+            activity.touch(&activity.last_bytes);
+            linger.note_read(&door.traffic);
+        }
+        poll
     }
 }
 
@@ -229,7 +243,7 @@ impl AsyncWrite for Watched {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(poll)
+        self.wrote(poll)
     }
 
     fn poll_write_vectored(
@@ -238,7 +252,7 @@ impl AsyncWrite for Watched {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.note(poll)
+        self.wrote(poll)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -25,6 +25,8 @@ pub struct Limits {
     pub connections_max: usize,
     /// A connection on which nothing happens for this long is closed.
     pub idle_time: Duration,
+    /// So long the next request of a client that has the server to itself is looked for before it is waited for.
+    pub linger_time: Duration,
     /// Most searches, walks and differences worked on at once; further ones wait.
     pub heavy_max: usize,
     /// Largest page. Units: items.
@@ -52,6 +54,7 @@ impl Default for Limits {
             requests_max: 1_024,
             connections_max: 4_096,
             idle_time: Duration::from_secs(75),
+            linger_time: Duration::from_micros(500),
             heavy_max: 2 * cores,
             page_max: 1_000,
             streams_max: 16,

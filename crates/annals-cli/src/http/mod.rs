@@ -5,6 +5,7 @@
 mod server;
 mod connection;
 mod eager;
+mod linger;
 mod limits;
 mod traffic;
 mod door;

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant as Clock};
 /// Requests that overlapped at most so long ago are many. Without a memory, a crowd whose requests are taken from
 /// their sockets one by one would look alone again and again, and be committed one by one.
 const CROWD_TIME: Duration = Duration::from_millis(100);
+/// A connection has the server to itself if no other sent anything for so long.
+pub const SOLE_TIME: Duration = CROWD_TIME;
 /// A log that takes longer for a commit is waited for without a thread.
 const COMMIT_TIME_MAX: Duration = Duration::from_millis(2);
 
@@ -20,6 +22,11 @@ pub struct Traffic {
     crowded: AtomicU64,
     // Units: microseconds.
     last_commit: AtomicU64,
+    // Connections so far.
+    connections: AtomicU64,
+    // The connection that sent something last, and since when it alone did. Units: milliseconds after `start`.
+    connection: AtomicU64,
+    sole_since: AtomicU64,
 }
 
 impl Default for Traffic {
@@ -29,6 +36,9 @@ impl Default for Traffic {
             in_flight: AtomicUsize::new(0),
             crowded: AtomicU64::new(0),
             last_commit: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+            connection: AtomicU64::new(0),
+            sole_since: AtomicU64::new(0),
         }
     }
 }
@@ -61,6 +71,24 @@ impl Traffic {
     /// Notes how long a commit took.
     pub fn note_commit(&self, taken: Duration) {
         self.last_commit.store(u64::try_from(taken.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// A number for a new connection.
+    pub fn connection(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Notes that a connection sent something.
+    pub fn note_connection(&self, connection: u64) {
+        if self.connection.swap(connection, Ordering::Relaxed) != connection {
+            self.sole_since.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// True if no other connection sent anything for a while.
+    pub fn is_sole(&self, connection: u64) -> bool {
+        self.connection.load(Ordering::Relaxed) == connection
+            && self.now() > self.sole_since.load(Ordering::Relaxed) + SOLE_TIME.as_millis() as u64
     }
 
     fn now(&self) -> u64 {
