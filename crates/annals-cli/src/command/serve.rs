@@ -8,10 +8,10 @@ use std::time::Duration;
 use annals::{Options, Result};
 
 use crate::context::Global;
-use crate::http::{Limits, Settings, serve};
+use crate::http::{Limits, STAY_TIME_MAX, Settings, serve};
 
 /// Longest time to look for a next request. Units: microseconds.
-const LINGER_US_MAX: u64 = 2_000;
+const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
 
 /// Serve a repository over HTTP.
 ///

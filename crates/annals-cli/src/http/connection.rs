@@ -1,15 +1,16 @@
 //! One connection: HTTP/1.1 or HTTP/2 on a TCP stream, closed when nothing happens on it any more.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant as Clock};
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::{Request, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -36,6 +37,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
+            activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
             let router = router.clone();
             async move {
                 let response = router.oneshot(request.map(Body::new)).await?;
@@ -46,9 +48,13 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
         })
     };
     let builder = builder(door);
-    let linger = Linger::new(door.limits.linger_time, door.traffic.connection());
-    let io =
-        TokioIo::new(Watched { stream, activity: Arc::clone(&activity), linger, door: Arc::clone(door) });
+    let io = TokioIo::new(Watched {
+        stream,
+        activity: Arc::clone(&activity),
+        linger: Linger::new(door.limits.linger_time),
+        door: Arc::clone(door),
+        number: door.traffic.next_connection(),
+    });
     let mut connection = pin!(builder.serve_connection(io, service));
     let idle_time = door.limits.idle_time;
     // A slow request and a quiet feed are not stuck.
@@ -57,7 +63,14 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
     let mut stopping = door.stopping();
     let mut is_ending = false;
     loop {
+        let turn = poll_fn(|_| {
+            activity.turns.fetch_add(1, Ordering::Relaxed);
+            Poll::Pending::<()>
+        });
         tokio::select! {
+            // Order: a turn begins before the connection is polled.
+            biased;
+            () = turn => unreachable!("it is never over"),
             _ = eager(connection.as_mut()) => return,
             _ = stopping.wait_for(|is_stopping| *is_stopping), if !is_ending => {
                 is_ending = true;
@@ -118,6 +131,10 @@ struct Activity {
     last_bytes: AtomicU64,
     last_request: AtomicU64,
     in_flight: AtomicUsize,
+    // How often its thread has come to the connection from other work.
+    turns: AtomicU64,
+    // True if answers are written by tasks of their own.
+    is_multiplexed: AtomicBool,
 }
 
 impl Default for Activity {
@@ -128,6 +145,8 @@ impl Default for Activity {
             last_bytes: zero(),
             last_request: zero(),
             in_flight: AtomicUsize::new(0),
+            turns: zero(),
+            is_multiplexed: AtomicBool::new(false),
         }
     }
 }
@@ -205,9 +224,20 @@ struct Watched {
     activity: Arc<Activity>,
     linger: Linger,
     door: Arc<Door>,
+    // Of this connection.
+    number: u64,
 }
 
 impl Watched {
+    /// True if its client has the server to itself, has all of its answer, and may send the next request soon.
+    fn may_look(&self) -> bool {
+        self.linger.is_hopeful()
+            && self.activity.in_flight.load(Ordering::Relaxed) == 0
+            && !self.activity.is_multiplexed.load(Ordering::Relaxed)
+            && self.door.is_quiet()
+            && self.door.traffic.is_sole(self.number)
+    }
+
     fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
         if poll.is_ready() {
             self.activity.touch(&self.activity.last_bytes);
@@ -223,14 +253,19 @@ impl AsyncRead for Watched {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let Watched { stream, activity, linger, door } = &mut *self;
-        let mut poll = Pin::new(&mut *stream).poll_read(context, buffer);
-        if poll.is_pending() && activity.in_flight.load(Ordering::Relaxed) == 0 {
-            poll = linger.look(stream, &door.traffic, buffer);
+        let before = buffer.filled().len();
+        let mut poll = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if poll.is_pending() && self.may_look() {
+            let turn = self.activity.turns.load(Ordering::Relaxed);
+            let Watched { stream, linger, .. } = &mut *self;
+            poll = linger.look(stream, turn, buffer);
         }
         if poll.is_ready() {
-            activity.touch(&activity.last_bytes);
-            linger.note_read(&door.traffic);
+            self.activity.touch(&self.activity.last_bytes);
+            self.linger.note_read();
+        }
+        if buffer.filled().len() > before {
+            self.door.traffic.note_connection(self.number);
         }
         poll
     }

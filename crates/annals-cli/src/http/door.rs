@@ -39,7 +39,11 @@ pub struct Door {
 
 impl Door {
     /// A door without repository.
-    pub fn new(limits: Limits, source: String) -> Door {
+    pub fn new(mut limits: Limits, source: String) -> Door {
+        if Handle::current().metrics().num_workers() < 2 {
+            // Its only thread looks after all sockets, and on one core the client needs it to go on.
+            limits.linger_time = Duration::ZERO;
+        }
         Door {
             gates: Gates::new(&limits),
             limits,
@@ -88,6 +92,11 @@ impl Door {
                 std::thread::park_timeout(HERALD_WAIT);
             }
         }
+    }
+
+    /// True if nothing is worked on or sent.
+    pub fn is_quiet(&self) -> bool {
+        self.traffic.in_flight() == 0 && self.gates.streams.available_permits() == self.limits.streams_max
     }
 
     /// The repository. Errors: `opening` until it is open.

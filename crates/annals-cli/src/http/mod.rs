@@ -42,4 +42,5 @@ mod provenance_schemas;
 mod line_schemas;
 
 pub use limits::{Limits, STREAMS_MAX};
+pub use linger::STAY_TIME_MAX;
 pub use server::{Settings, serve};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant as Clock};
 /// their sockets one by one would look alone again and again, and be committed one by one.
 const CROWD_TIME: Duration = Duration::from_millis(100);
 /// A connection has the server to itself if no other sent anything for so long.
-pub const SOLE_TIME: Duration = CROWD_TIME;
+const SOLE_TIME: Duration = CROWD_TIME;
 /// A log that takes longer for a commit is waited for without a thread.
 const COMMIT_TIME_MAX: Duration = Duration::from_millis(2);
 
@@ -74,7 +74,7 @@ impl Traffic {
     }
 
     /// A number for a new connection.
-    pub fn connection(&self) -> u64 {
+    pub fn next_connection(&self) -> u64 {
         self.connections.fetch_add(1, Ordering::Relaxed) + 1
     }
 

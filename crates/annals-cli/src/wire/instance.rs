@@ -175,9 +175,10 @@ struct ClassificationsForm<'a>(&'a Entity<'a>);
 
 impl Serialize for ClassificationsForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut carried: Vec<ClassificationRef> = self.0.classifications().collect();
-        carried.sort_unstable_by(|a, b| a.name().cmp(b.name()));
-        to.collect_map(carried.iter().map(|known| (known.name(), ClassificationForm(known))))
+        let mut carried: Vec<(&str, ClassificationRef)> =
+            self.0.classifications().map(|known| (known.name(), known)).collect();
+        carried.sort_unstable_by_key(|(name, _)| *name);
+        to.collect_map(carried.iter().map(|(name, known)| (*name, ClassificationForm(known))))
     }
 }
 
