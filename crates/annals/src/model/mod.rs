@@ -4,6 +4,7 @@ mod change;
 mod content;
 mod id;
 mod provenance;
+mod instant_text;
 mod time;
 mod type_definition;
 mod type_patch;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::instant_text::{TEXT_MAX, instant_text};
 use crate::{Error, ErrorKind, Result};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -90,6 +91,9 @@ fn invalid(
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = instant_text(self.0, &mut [0; TEXT_MAX]) {
+            return f.write_str(text);
+        }
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(timestamp) => timestamp.fmt(f),
             Err(_) => write!(f, "{}us", self.0),
