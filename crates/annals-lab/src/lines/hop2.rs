@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use annals::{Direction, Entity, Id, Name, Snapshot};
+use annals::{Direction, Entity, Id, Name, Snapshot, Value};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
@@ -69,8 +69,8 @@ fn walk(snapshot: &Snapshot, size: Name, ids: &[Id], together: usize) -> Outcome
         let first = snapshot.expand(&frontier, Direction::Out, Some("edge"))?;
         let values = snapshot.expand_values(&first, Direction::Out, Some("edge"), size)?;
         visits += first.len() + values.len();
-        for value in values {
-            sum += value.and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+        for value in &values {
+            sum += value.as_ref().and_then(Value::as_integer).ok_or("an entity has no size")?;
         }
     }
     Ok((visits, sum))

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use annals::{Direction, Repository, Snapshot};
+use annals::{Direction, Repository, Snapshot, Value};
 
 use crate::Outcome;
 use crate::graph::{Packed, load, power_law_edges, size};
@@ -59,8 +59,8 @@ fn scan(snapshot: &Snapshot) -> Outcome<i64> {
         if page.is_empty() {
             return Ok(sum);
         }
-        for value in snapshot.expand_values(&page, Direction::Out, Some("edge"), size)? {
-            sum += value.and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
+        for value in &snapshot.expand_values(&page, Direction::Out, Some("edge"), size)? {
+            sum += value.as_ref().and_then(Value::as_integer).ok_or("an entity has no size")?;
         }
     }
 }
