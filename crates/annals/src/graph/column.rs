@@ -7,6 +7,8 @@ use super::vector::Vector;
 use crate::model::{Instant, Value};
 
 const PAGE_SLOTS: usize = 64;
+/// So many values of a page stand with their places; more get the room of all.
+const FEW_MAX: usize = 8;
 /// How many pages are looked up at once.
 const AHEAD: usize = 32;
 /// Stands where a page holds no value. The value that this word would be is only in its row: the least integer but one,
@@ -31,10 +33,11 @@ struct Column {
 // The values of neighbouring slots that are of one kind; those of other kinds are only in the rows. What is asked of
 // every page stands here, beside the pointer, so that a value takes one line of the memory behind it.
 #[derive(Clone)]
-struct Page {
-    // Of nothing while there are no words.
-    kind: Kind,
-    words: Option<Arc<[u64; PAGE_SLOTS]>>,
+enum Page {
+    Empty,
+    // Instances of many types by turns: each property is of few of them. Shape: place, word; none twice.
+    Few(Kind, Arc<Vec<(u8, u64)>>),
+    All(Kind, Arc<[u64; PAGE_SLOTS]>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,10 +75,84 @@ fn value_of(kind: Kind, word: u64) -> Option<Value> {
 }
 
 impl Page {
-    // True if it holds a value at another place than this.
-    fn holds_beside(&self, place: usize) -> bool {
-        let mut words = self.words.iter().flat_map(|words| words.iter().enumerate());
-        words.any(|(at, word)| at != place && *word != ABSENT)
+    // A look at it that needs no more of the line it stands in.
+    #[inline]
+    fn words(&self) -> Words<'_> {
+        match self {
+            Page::Empty => Words::None,
+            Page::Few(kind, few) => Words::Few(*kind, few),
+            Page::All(kind, all) => Words::All(*kind, all),
+        }
+    }
+
+    // True if it can hold a value of this kind at this place: it keeps its kind as long as it holds another value.
+    fn admits(&self, kind: Kind, place: usize) -> bool {
+        match self {
+            Page::Empty => true,
+            Page::Few(known, _) | Page::All(known, _) if *known == kind => true,
+            Page::Few(_, few) => few.iter().all(|(at, _)| usize::from(*at) == place),
+            Page::All(_, all) => all.iter().enumerate().all(|(at, word)| at == place || *word == ABSENT),
+        }
+    }
+
+    // Holds a value that it admits.
+    fn hold(&mut self, kind: Kind, place: usize, word: u64) {
+        self.drop_at(place);
+        match self {
+            Page::Empty => *self = Page::Few(kind, Arc::new(vec![(place as u8, word)])),
+            Page::Few(_, few) if few.len() < FEW_MAX => Arc::make_mut(few).push((place as u8, word)),
+            Page::Few(_, few) => {
+                let mut all = [ABSENT; PAGE_SLOTS];
+                few.iter().for_each(|(at, word)| all[usize::from(*at)] = *word);
+                all[place] = word;
+                *self = Page::All(kind, Arc::new(all));
+            }
+            Page::All(_, all) => Arc::make_mut(all)[place] = word,
+        }
+    }
+
+    // Holds nothing at this place any more.
+    fn drop_at(&mut self, place: usize) {
+        match self {
+            Page::Empty => {}
+            Page::Few(_, few) => {
+                if let Some(found) = few.iter().position(|(at, _)| usize::from(*at) == place) {
+                    Arc::make_mut(few).swap_remove(found);
+                }
+                if few.is_empty() {
+                    *self = Page::Empty;
+                }
+            }
+            Page::All(_, all) if all[place] == ABSENT => {}
+            Page::All(_, all) if all.iter().enumerate().all(|(at, word)| at == place || *word == ABSENT) => {
+                *self = Page::Empty;
+            }
+            Page::All(_, all) => Arc::make_mut(all)[place] = ABSENT,
+        }
+    }
+}
+
+// The words of a page.
+#[derive(Clone, Copy)]
+enum Words<'c> {
+    None,
+    Few(Kind, &'c [(u8, u64)]),
+    All(Kind, &'c [u64; PAGE_SLOTS]),
+}
+
+impl Words<'_> {
+    // `ABSENT` if there is none.
+    #[inline]
+    fn at(self, slot: u32) -> (Kind, u64) {
+        let place = slot as usize % PAGE_SLOTS;
+        match self {
+            Words::All(kind, all) => (kind, all[place]),
+            Words::Few(kind, few) => {
+                let found = few.iter().find(|(at, _)| usize::from(*at) == place);
+                (kind, found.map_or(ABSENT, |(_, word)| *word))
+            }
+            Words::None => (Kind::Boolean, ABSENT),
+        }
     }
 }
 
@@ -95,10 +172,8 @@ impl Columns {
     // parts and read as a whole, is waited for.
     #[inline(never)]
     fn word(&self, name: Symbol, slot: u32) -> (Kind, u64) {
-        match self.columns.get(name.index()).and_then(|column| column.words(slot)) {
-            Some((kind, words)) => (kind, words[slot as usize % PAGE_SLOTS]),
-            None => (Kind::Boolean, ABSENT),
-        }
+        let words = self.columns.get(name.index()).map_or(Words::None, |column| column.words(slot));
+        words.at(slot)
     }
 
     /// The same at each of `slots`, in order.
@@ -122,49 +197,39 @@ impl Columns {
 
 impl Column {
     #[inline]
-    fn words(&self, slot: u32) -> Option<(Kind, &[u64; PAGE_SLOTS])> {
-        let page = self.pages.get(slot as usize / PAGE_SLOTS)?;
-        Some((page.kind, page.words.as_deref()?))
+    fn words(&self, slot: u32) -> Words<'_> {
+        self.pages.get(slot as usize / PAGE_SLOTS).map_or(Words::None, Page::words)
     }
 
     // Appends the value at each of `slots`. All pages of some slots are looked up before the first is read, so that the
     // processor waits for their memory together.
     fn get_all(&self, slots: &[u32], values: &mut Vec<Option<Value>>) {
         for slots in slots.chunks(AHEAD) {
-            let mut pages = [None; AHEAD];
+            let mut pages = [Words::None; AHEAD];
             for (page, slot) in pages.iter_mut().zip(slots) {
                 *page = self.words(*slot);
             }
             values.extend(pages.iter().zip(slots).map(|(page, slot)| {
-                page.and_then(|(kind, words)| value_of(kind, words[*slot as usize % PAGE_SLOTS]))
+                let (kind, word) = page.at(*slot);
+                value_of(kind, word)
             }));
         }
     }
 
     fn put(&mut self, slot: u32, value: Option<&Value>) {
         let (at, place) = (slot as usize / PAGE_SLOTS, slot as usize % PAGE_SLOTS);
-        let known = self.pages.get(at);
-        // A page of another kind keeps its kind as long as it holds another value.
-        let is_kept = |kind| known.is_none_or(|page| page.kind == kind || !page.holds_beside(place));
-        let word = value.and_then(word_of).filter(|(kind, _)| is_kept(*kind));
-        let holds = || known.and_then(|page| page.words.as_ref()).is_some_and(|words| words[place] != ABSENT);
-        if word.is_none() && !holds() {
+        let admits = |kind| self.pages.get(at).is_none_or(|page| page.admits(kind, place));
+        let word = value.and_then(word_of).filter(|(kind, _)| admits(*kind));
+        if word.is_none() && self.words(slot).at(slot).1 == ABSENT {
             return;
         }
         while self.pages.len() <= at {
-            self.pages.push(Page { kind: Kind::Boolean, words: None });
+            self.pages.push(Page::Empty);
         }
         let page = self.pages.get_mut(at).expect("grown above");
         match word {
-            Some((kind, word)) => {
-                page.kind = kind;
-                let words = page.words.get_or_insert_with(|| Arc::new([ABSENT; PAGE_SLOTS]));
-                Arc::make_mut(words)[place] = word;
-            }
-            None if page.holds_beside(place) => {
-                Arc::make_mut(page.words.as_mut().expect("it holds the slot"))[place] = ABSENT;
-            }
-            None => page.words = None,
+            Some((kind, word)) => page.hold(kind, place, word),
+            None => page.drop_at(place),
         }
     }
 }
