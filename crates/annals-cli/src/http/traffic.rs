@@ -9,7 +9,7 @@ use std::time::{Duration, Instant as Clock};
 /// Requests that overlapped at most so long ago are many. Without a memory, a crowd whose requests are taken from
 /// their sockets one by one would look alone again and again, and be committed one by one.
 const CROWD_TIME: Duration = Duration::from_millis(100);
-/// A connection has the server to itself if no other sent anything for so long.
+/// A connection has the server to itself if it alone sent anything for so long.
 const SOLE_TIME: Duration = CROWD_TIME;
 /// A log that takes longer for a commit is waited for without a thread.
 const COMMIT_TIME_MAX: Duration = Duration::from_millis(2);
@@ -85,7 +85,7 @@ impl Traffic {
         }
     }
 
-    /// True if no other connection sent anything for a while.
+    /// True if this connection alone sends, and did for a while.
     pub fn is_sole(&self, connection: u64) -> bool {
         self.connection.load(Ordering::Relaxed) == connection
             && self.now() > self.sole_since.load(Ordering::Relaxed) + SOLE_TIME.as_millis() as u64
@@ -123,6 +123,20 @@ mod tests {
         assert!(traffic.is_alone());
         drop(second);
         assert_eq!(traffic.in_flight(), 0);
+    }
+
+    #[test]
+    fn a_connection_is_the_only_one_a_while_after_others_sent_something() {
+        let traffic = Traffic::default();
+        let (first, second) = (traffic.next_connection(), traffic.next_connection());
+        assert_ne!(first, second);
+        traffic.note_connection(first);
+        assert!(!traffic.is_sole(first), "perhaps others did just before");
+        std::thread::sleep(SOLE_TIME + Duration::from_millis(20));
+        traffic.note_connection(first);
+        assert!(traffic.is_sole(first));
+        traffic.note_connection(second);
+        assert!(!traffic.is_sole(first) && !traffic.is_sole(second));
     }
 
     #[test]

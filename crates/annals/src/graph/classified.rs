@@ -13,7 +13,7 @@ use crate::model::Value;
 /// A classification that an entity carries. It is taken apart only as far as it is asked.
 #[derive(Clone, Copy)]
 pub(crate) enum Classified<'g> {
-    /// The head of the classification, and its properties.
+    /// The head of the classification (its layout: `row::CLASSIFICATION_HEAD_BYTES`), and its properties.
     Packed(Packed<'g>, Bytes<'g>),
     Whole(&'g Classification),
 }
