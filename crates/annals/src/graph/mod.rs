@@ -4,7 +4,6 @@
 pub(crate) mod adjacency;
 mod apply;
 mod version;
-pub(crate) mod classified;
 mod column;
 mod content;
 mod hash;
@@ -25,6 +24,7 @@ mod past_index;
 pub(crate) mod patch;
 pub(crate) mod properties;
 pub(crate) mod row;
+pub(crate) mod classified;
 pub(crate) mod row_check;
 mod row_value;
 pub(crate) mod rows;
