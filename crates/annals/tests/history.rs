@@ -216,13 +216,17 @@ fn a_classification_of_the_past_has_the_stamp_it_had_when_it_was_present() {
         let snapshot = repository.snapshot();
         let found = snapshot.entity(&id("a")).unwrap().unwrap();
         let known = found.classification("c").unwrap();
-        stamps.push((snapshot.position(), known.created(), known.updated()));
+        stamps.push((snapshot.position(), known.created().to_stamp(), known.updated().to_stamp()));
     }
     for (position, created, updated) in stamps {
         let past = as_of_position(&repository.snapshot(), position.0);
         let found = past.entity(&id("a")).unwrap().unwrap();
         let known = found.classification("c").unwrap();
-        assert_eq!((known.created(), known.updated()), (created, updated), "as of {position}");
+        assert_eq!(
+            (known.created().to_stamp(), known.updated().to_stamp()),
+            (created, updated),
+            "as of {position}"
+        );
     }
 }
 

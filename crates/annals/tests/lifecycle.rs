@@ -269,7 +269,10 @@ fn a_copy_is_kept_as_it_is_there_and_written_by_its_home_only() {
     let snapshot = repository.snapshot();
     let copy = snapshot.entity(&id("x")).unwrap().unwrap();
     assert_eq!((copy.home(), copy.home_version(), copy.version()), (Some("there"), 7, 1));
-    assert_eq!((copy.created(), copy.updated()), (stamp("2020-01-01"), stamp("2020-02-01")));
+    assert_eq!(
+        (copy.created().to_stamp(), copy.updated().to_stamp()),
+        (stamp("2020-01-01"), stamp("2020-02-01"))
+    );
     for work in [
         (|t: &mut Transaction| t.update(&entity("x"), Patch::new().set("a", 1)))
             as fn(&mut Transaction) -> Result<()>,
@@ -394,7 +397,7 @@ fn a_classification_of_another_home_is_written_by_it_only() {
         let found = snapshot.entity(&id("a")).unwrap().unwrap();
         let known = found.classification("c").unwrap();
         let home = known.provenance().and_then(|provenance| provenance.home.as_deref()).map(str::to_owned);
-        (known.version(), known.property("v"), home, known.updated())
+        (known.version(), known.property("v"), home, known.updated().to_stamp())
     };
     let there = Some("there".to_owned());
     assert_eq!(shown(&repository.snapshot()), (5, Some(5.into()), there.clone(), stamp("2020-01-02")));

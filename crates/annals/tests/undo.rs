@@ -191,7 +191,7 @@ fn each_version_tells_the_creation_that_was_known_then() {
     later.header.created = stamp("2019-01-01");
     commit(&repository, |t| t.save_entity_copy(later.clone()));
     let snapshot = repository.snapshot();
-    let created = |version| snapshot.entity_version(&id("x"), version).unwrap().unwrap().created();
+    let created = |version| snapshot.entity_version(&id("x"), version).unwrap().unwrap().created().to_stamp();
     let (first, last) = (stamp("2020-01-01"), stamp("2019-01-01"));
     assert_eq!([1, 2, 3].map(created), [first.clone(), first, last]);
 }

@@ -1,6 +1,6 @@
 //! `annals get`: one entity or relationship, now or as of an earlier time.
 
-use annals::{Entity, Error, ErrorKind, Id, InstanceId, Position, Relationship, Result, Snapshot, Stamp};
+use annals::{Entity, Error, ErrorKind, Id, InstanceId, Position, Relationship, Result, Snapshot, StampRef};
 use clap::Args;
 
 use super::selection::InstanceArgument;
@@ -166,13 +166,13 @@ fn header(
     table: &mut Table,
     type_name: &str,
     (version, latest, status): (u32, u32, &str),
-    (created, updated): (Stamp, Stamp),
+    (created, updated): (StampRef, StampRef),
     (valid_from, position): (String, Position),
 ) {
     table.row(["  type".to_owned(), type_name.to_owned()]);
     table.row(["  version".to_owned(), format!("{version} of {latest}, {}", one_line(status))]);
-    table.row(["  created".to_owned(), stamp_to_text(&created)]);
-    table.row(["  updated".to_owned(), format!("{} at position {}", stamp_to_text(&updated), position.0)]);
+    table.row(["  created".to_owned(), stamp_to_text(created)]);
+    table.row(["  updated".to_owned(), format!("{} at position {}", stamp_to_text(updated), position.0)]);
     table.row(["  valid from".to_owned(), valid_from]);
 }
 
@@ -183,8 +183,8 @@ fn words(name: &str) -> String {
     words.collect()
 }
 
-fn stamp_to_text(stamp: &Stamp) -> String {
-    match &*stamp.author {
+fn stamp_to_text(stamp: StampRef) -> String {
+    match stamp.author {
         "" => stamp.instant.to_string(),
         author => format!("{} by {}", stamp.instant, one_line(author)),
     }

@@ -1,6 +1,8 @@
 //! What a line of an export tells of an entity or relationship, so that an import makes the same of it.
 
-use annals::{ClassificationRef, Entity, Provenance, ProvenanceKind, Relationship, Snapshot, Stamp, Value};
+use annals::{
+    ClassificationRef, Entity, Provenance, ProvenanceKind, Relationship, Snapshot, StampRef, Value,
+};
 use serde_json::{Value as Json, json};
 
 use super::valid_from;
@@ -42,7 +44,7 @@ impl<'s> Lines<'s> {
             add_provenance(&mut json, provenance);
         }
         if self.is_foreign(entity.provenance()) {
-            add_origin(&mut json, entity.home_version(), &entity.created(), &entity.updated());
+            add_origin(&mut json, entity.home_version(), entity.created(), entity.updated());
         } else if let Some(before) = entity.reidentified_from() {
             json["reidentifiedFrom"] = before.to_string().into();
         }
@@ -65,7 +67,7 @@ impl<'s> Lines<'s> {
         }
         if self.is_foreign(relationship.provenance()) {
             let version = relationship.home_version();
-            add_origin(&mut json, version, &relationship.created(), &relationship.updated());
+            add_origin(&mut json, version, relationship.created(), relationship.updated());
         } else if let Some(before) = relationship.reidentified_from() {
             json["reidentifiedFrom"] = before.to_string().into();
         }
@@ -78,7 +80,7 @@ impl<'s> Lines<'s> {
             add_provenance(&mut json, provenance);
         }
         if self.is_foreign(known.provenance()) {
-            add_origin(&mut json, known.version().into(), &known.created(), &known.updated());
+            add_origin(&mut json, known.version().into(), known.created(), known.updated());
         }
         json
     }
@@ -99,8 +101,8 @@ impl<'s> Lines<'s> {
     }
 }
 
-fn add_origin(json: &mut Json, version: u64, created: &Stamp, updated: &Stamp) {
-    let stamp = |stamp: &Stamp| json!({ "instant": stamp.instant.to_string(), "author": &*stamp.author });
+fn add_origin(json: &mut Json, version: u64, created: StampRef, updated: StampRef) {
+    let stamp = |stamp: StampRef| json!({ "instant": stamp.instant.to_string(), "author": stamp.author });
     json["version"] = version.into();
     json["created"] = stamp(created);
     json["updated"] = stamp(updated);

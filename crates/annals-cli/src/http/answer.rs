@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::call::Call;
 use super::parameters::POSITION;
+use crate::wire::append_json;
 
 // What a path segment may hold as it is (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -17,7 +18,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// An answer in JSON that shows a position.
 pub fn json(status: StatusCode, body: &impl Serialize, position: Position) -> Response<Body> {
     let mut bytes = Vec::new();
-    write(&mut bytes, body);
+    append_json(body, &mut bytes);
     with_bytes(status, bytes, position)
 }
 
@@ -69,9 +70,9 @@ impl Members {
         if self.0.len() > 1 {
             self.0.push(b',');
         }
-        write(&mut self.0, name);
+        append_json(name, &mut self.0);
         self.0.push(b':');
-        write(&mut self.0, value);
+        append_json(value, &mut self.0);
         self
     }
 
@@ -79,10 +80,6 @@ impl Members {
         self.0.push(b'}');
         self.0
     }
-}
-
-fn write(bytes: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    serde_json::to_writer(bytes, value).expect("all keys are strings, and nothing else can fail");
 }
 
 /// A page: items, how many there are in all where they were counted, and how to get the next ones.

@@ -19,6 +19,7 @@ use super::call::Call;
 use super::endpoint::Outcome;
 use super::offset::Offset;
 use super::problem::Problem;
+use crate::wire::append_json;
 
 /// The media type of lines of JSON.
 pub const NDJSON: &str = "application/x-ndjson";
@@ -57,8 +58,7 @@ impl Lines {
     ///
     /// Errors: if the client has gone, or takes nothing for too long.
     pub fn line(&mut self, line: &impl Serialize) -> Result<(), Problem> {
-        serde_json::to_writer(&mut self.buffer, line)
-            .expect("all keys are strings, and nothing else can fail");
+        append_json(line, &mut self.buffer);
         self.buffer.push(b'\n');
         if self.buffer.len() >= CHUNK_BYTES || self.flushed.elapsed() >= CHUNK_TIME {
             return self.flush();

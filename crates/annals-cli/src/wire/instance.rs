@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use annals::{
-    ClassificationContent, ClassificationRef, Entity, History, Id, InstanceId, Position, Provenance,
-    Relationship, Snapshot, Stamp, Value, VersionInfo,
+    ClassificationContent, ClassificationRef, Entity, History, Id, InstanceId, InstantText, Position,
+    Provenance, Relationship, Snapshot, StampRef, Value, ValueRef, VersionInfo,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::Value as Json;
 
 use super::form::Text;
 use super::provenance::{PROVENANCE_FIELDS, optional_provenance, write_provenance};
-use super::value::ValueForm;
+use super::value::ValueRefForm;
 use super::{object, only, text, value_from_json};
 
 /// The JSON form of an entity: header, properties, classifications. Writing it needs no tree of JSON values.
@@ -89,18 +89,20 @@ impl Serialize for Seen<'_> {
 impl Serialize for EntityForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let entity = self.0;
-        let mut form = to.serialize_map(None)?;
-        form.serialize_entry("classifications", &ClassificationsForm(entity))?;
-        form.serialize_entry("created", &StampForm(&entity.created()))?;
-        form.serialize_entry("id", &Text(entity.id()))?;
-        form.serialize_entry("latestVersion", &entity.latest_version())?;
-        form.serialize_entry("position", &entity.position().0)?;
-        form.serialize_entry("properties", &PropertiesForm::new(entity.properties()))?;
-        form.serialize_entry("status", entity.status_name())?;
-        form.serialize_entry("type", entity.type_name())?;
-        form.serialize_entry("updated", &StampForm(&entity.updated()))?;
-        form.serialize_entry("validFrom", &Text(&entity.valid_from()))?;
-        form.serialize_entry("version", &entity.version())?;
+        let created = StampForm::new(entity.created(), None);
+        let updated = StampForm::new(entity.updated(), Some(&created));
+        let mut form = to.serialize_struct("Entity", 11)?;
+        form.serialize_field("classifications", &ClassificationsForm(entity))?;
+        form.serialize_field("created", &created)?;
+        form.serialize_field("id", &Text(entity.id()))?;
+        form.serialize_field("latestVersion", &entity.latest_version())?;
+        form.serialize_field("position", &entity.position().0)?;
+        form.serialize_field("properties", &PropertiesForm::new(entity.property_refs()))?;
+        form.serialize_field("status", entity.status_name())?;
+        form.serialize_field("type", entity.type_name())?;
+        form.serialize_field("updated", &updated)?;
+        form.serialize_field("validFrom", &*entity.valid_from().to_text())?;
+        form.serialize_field("version", &entity.version())?;
         Extra {
             provenance: entity.provenance(),
             home_version: (entity.home_version() != u64::from(entity.version()))
@@ -110,7 +112,7 @@ impl Serialize for EntityForm<'_> {
         }
         .write(&mut form)?;
         if entity.is_proxy() {
-            form.serialize_entry("isProxy", &true)?;
+            form.serialize_field("isProxy", &true)?;
         }
         form.end()
     }
@@ -119,19 +121,21 @@ impl Serialize for EntityForm<'_> {
 impl Serialize for RelationshipForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let relationship = self.0;
-        let mut form = to.serialize_map(None)?;
-        form.serialize_entry("created", &StampForm(&relationship.created()))?;
-        form.serialize_entry("from", &Text(relationship.from()))?;
-        form.serialize_entry("id", &Text(relationship.id()))?;
-        form.serialize_entry("latestVersion", &relationship.latest_version())?;
-        form.serialize_entry("position", &relationship.position().0)?;
-        form.serialize_entry("properties", &PropertiesForm::new(relationship.properties()))?;
-        form.serialize_entry("status", relationship.status_name())?;
-        form.serialize_entry("to", &Text(relationship.to()))?;
-        form.serialize_entry("type", relationship.type_name())?;
-        form.serialize_entry("updated", &StampForm(&relationship.updated()))?;
-        form.serialize_entry("validFrom", &Text(&relationship.valid_from()))?;
-        form.serialize_entry("version", &relationship.version())?;
+        let created = StampForm::new(relationship.created(), None);
+        let updated = StampForm::new(relationship.updated(), Some(&created));
+        let mut form = to.serialize_struct("Relationship", 12)?;
+        form.serialize_field("created", &created)?;
+        form.serialize_field("from", &Text(relationship.from()))?;
+        form.serialize_field("id", &Text(relationship.id()))?;
+        form.serialize_field("latestVersion", &relationship.latest_version())?;
+        form.serialize_field("position", &relationship.position().0)?;
+        form.serialize_field("properties", &PropertiesForm::new(relationship.property_refs()))?;
+        form.serialize_field("status", relationship.status_name())?;
+        form.serialize_field("to", &Text(relationship.to()))?;
+        form.serialize_field("type", relationship.type_name())?;
+        form.serialize_field("updated", &updated)?;
+        form.serialize_field("validFrom", &*relationship.valid_from().to_text())?;
+        form.serialize_field("version", &relationship.version())?;
         Extra {
             provenance: relationship.provenance(),
             home_version: (relationship.home_version() != u64::from(relationship.version()))
@@ -153,18 +157,18 @@ struct Extra<'a> {
 }
 
 impl Extra<'_> {
-    fn write<M: SerializeMap>(&self, form: &mut M) -> Result<(), M::Error> {
+    fn write<M: SerializeStruct>(&self, form: &mut M) -> Result<(), M::Error> {
         if let Some(provenance) = self.provenance {
             write_provenance(form, provenance)?;
         }
         if let Some(version) = self.home_version {
-            form.serialize_entry("homeVersion", &version)?;
+            form.serialize_field("homeVersion", &version)?;
         }
         if let Some(id) = self.reidentified_from {
-            form.serialize_entry("reidentifiedFrom", &Text(id))?;
+            form.serialize_field("reidentifiedFrom", &Text(id))?;
         }
         if let Some(status) = self.status_on_delete {
-            form.serialize_entry("statusOnDelete", status)?;
+            form.serialize_field("statusOnDelete", status)?;
         }
         Ok(())
     }
@@ -185,11 +189,13 @@ impl Serialize for ClassificationsForm<'_> {
 impl Serialize for ClassificationForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let known = self.0;
-        let mut form = to.serialize_map(None)?;
-        form.serialize_entry("created", &StampForm(&known.created()))?;
-        form.serialize_entry("properties", &PropertiesForm::new(known.properties()))?;
-        form.serialize_entry("updated", &StampForm(&known.updated()))?;
-        form.serialize_entry("version", &known.version())?;
+        let created = StampForm::new(known.created(), None);
+        let updated = StampForm::new(known.updated(), Some(&created));
+        let mut form = to.serialize_struct("Classification", 4)?;
+        form.serialize_field("created", &created)?;
+        form.serialize_field("properties", &PropertiesForm::new(known.property_refs()))?;
+        form.serialize_field("updated", &updated)?;
+        form.serialize_field("version", &known.version())?;
         if let Some(provenance) = known.provenance() {
             write_provenance(&mut form, provenance)?;
         }
@@ -198,23 +204,34 @@ impl Serialize for ClassificationForm<'_> {
 }
 
 /// When, and by whom.
-struct StampForm<'a>(&'a Stamp);
+struct StampForm<'a> {
+    stamp: StampRef<'a>,
+    text: InstantText,
+}
+
+impl<'a> StampForm<'a> {
+    /// What is like another one, as most updates are like the creation, takes its text.
+    fn new(stamp: StampRef<'a>, known: Option<&StampForm>) -> StampForm<'a> {
+        let known = known.filter(|known| known.stamp.instant == stamp.instant);
+        StampForm { stamp, text: known.map_or_else(|| stamp.instant.to_text(), |known| known.text) }
+    }
+}
 
 impl Serialize for StampForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut form = to.serialize_map(Some(2))?;
-        form.serialize_entry("author", &*self.0.author)?;
-        form.serialize_entry("instant", &Text(&self.0.instant))?;
+        let mut form = to.serialize_struct("Stamp", 2)?;
+        form.serialize_field("author", self.stamp.author)?;
+        form.serialize_field("instant", &*self.text)?;
         form.end()
     }
 }
 
 /// Properties, by name.
-struct PropertiesForm<'p>(Vec<(&'p str, Value)>);
+struct PropertiesForm<'p>(Vec<(&'p str, ValueRef<'p>)>);
 
 impl<'p> PropertiesForm<'p> {
     /// In any order.
-    fn new(properties: impl Iterator<Item = (&'p str, Value)>) -> PropertiesForm<'p> {
+    fn new(properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>) -> PropertiesForm<'p> {
         let mut named: Vec<_> = properties.collect();
         named.sort_unstable_by_key(|(name, _)| *name);
         PropertiesForm(named)
@@ -223,7 +240,7 @@ impl<'p> PropertiesForm<'p> {
 
 impl Serialize for PropertiesForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(self.0.iter().map(|(name, value)| (name, ValueForm(value))))
+        to.collect_map(self.0.iter().map(|(name, value)| (name, ValueRefForm(value))))
     }
 }
 
@@ -256,28 +273,28 @@ impl<'a> VersionForm<'a> {
 impl Serialize for VersionForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let version = &self.version;
-        let mut form = to.serialize_map(None)?;
-        form.serialize_entry("action", version.verb)?;
-        form.serialize_entry("author", &*version.author)?;
-        form.serialize_entry("base", &version.base)?;
+        let mut form = to.serialize_struct("Version", 10)?;
+        form.serialize_field("action", version.verb)?;
+        form.serialize_field("author", &*version.author)?;
+        form.serialize_field("base", &version.base)?;
         if let Some(content) = &self.content {
-            form.serialize_entry("content", content)?;
+            form.serialize_field("content", content)?;
         }
-        form.serialize_entry("inForce", &version.is_in_force)?;
-        form.serialize_entry("instant", &Text(&version.instant))?;
-        form.serialize_entry("message", &*version.message)?;
-        form.serialize_entry("position", &version.position.0)?;
-        form.serialize_entry("status", &*version.status_name)?;
-        form.serialize_entry("validFrom", &Text(&version.valid_from))?;
-        form.serialize_entry("version", &version.version)?;
+        form.serialize_field("inForce", &version.is_in_force)?;
+        form.serialize_field("instant", &Text(&version.instant))?;
+        form.serialize_field("message", &*version.message)?;
+        form.serialize_field("position", &version.position.0)?;
+        form.serialize_field("status", &*version.status_name)?;
+        form.serialize_field("validFrom", &Text(&version.valid_from))?;
+        form.serialize_field("version", &version.version)?;
         if let Some(home) = &version.home {
-            form.serialize_entry("home", &**home)?;
+            form.serialize_field("home", &**home)?;
         }
         if let Some(id) = &version.former_id {
-            form.serialize_entry("formerId", &Text(id))?;
+            form.serialize_field("formerId", &Text(id))?;
         }
         if version.is_proxy {
-            form.serialize_entry("isProxy", &true)?;
+            form.serialize_field("isProxy", &true)?;
         }
         form.end()
     }

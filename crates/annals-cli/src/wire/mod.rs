@@ -13,6 +13,7 @@ pub mod find;
 mod graph;
 mod type_definition;
 mod line_column;
+mod writer;
 
 pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
 pub use difference::{difference_to_json, instance_change_to_json};
@@ -33,6 +34,7 @@ pub use operation::{Operation, operation_from_json};
 pub use provenance::*;
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
 pub use value::{value_from_json, value_to_json};
+pub use writer::append_json;
 
 use annals::{Error, ErrorKind, Result};
 use serde_json::{Map, Value as Json};

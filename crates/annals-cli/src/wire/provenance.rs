@@ -7,7 +7,7 @@ use annals::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, Instant, Provenance, ProvenanceKind,
     RelationshipCopy, Result, Stamp, Value,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::form::{Text, tree};
@@ -26,7 +26,7 @@ pub const PROVENANCE_FIELDS: &[&str] = &[
 ];
 
 /// Writes the members of a provenance; what is not said is left out.
-pub fn write_provenance<M: SerializeMap>(
+pub fn write_provenance<M: SerializeStruct>(
     form: &mut M,
     provenance: &Provenance,
 ) -> std::result::Result<(), M::Error> {
@@ -37,26 +37,26 @@ pub fn write_provenance<M: SerializeMap>(
     ];
     for (name, text) in texts {
         if let Some(text) = text {
-            form.serialize_entry(name, &**text)?;
+            form.serialize_field(name, &**text)?;
         }
     }
     if provenance.kind != ProvenanceKind::Local {
-        form.serialize_entry("provenance", provenance.kind.name())?;
+        form.serialize_field("provenance", provenance.kind.name())?;
     }
     if !provenance.maintained_by.is_empty() {
         let names: Vec<&str> = provenance.maintained_by.iter().map(|name| &**name).collect();
-        form.serialize_entry("maintainedBy", &names)?;
+        form.serialize_field("maintainedBy", &names)?;
     }
     if !provenance.mappings.is_empty() {
         let mappings = provenance.mappings.iter();
         let mappings: BTreeMap<&str, &str> = mappings.map(|(key, text)| (&**key, &**text)).collect();
-        form.serialize_entry("mappings", &mappings)?;
+        form.serialize_field("mappings", &mappings)?;
     }
     for (name, instant) in
         [("effectiveFrom", provenance.effective_from), ("effectiveTo", provenance.effective_to)]
     {
         if let Some(instant) = instant {
-            form.serialize_entry(name, &Text(&instant))?;
+            form.serialize_field(name, &Text(&instant))?;
         }
     }
     Ok(())
@@ -66,7 +66,7 @@ struct ProvenanceForm<'p>(&'p Provenance);
 
 impl Serialize for ProvenanceForm<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut form = to.serialize_map(None)?;
+        let mut form = to.serialize_struct("Provenance", 8)?;
         write_provenance(&mut form, self.0)?;
         form.end()
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use annals::{Result, Value};
+use annals::{Result, Value, ValueRef};
 use base64::Engine;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -40,6 +40,18 @@ impl Serialize for ValueForm<'_> {
             Value::Map(values) => MapForm(values).serialize(to),
             Value::Set(values) => tagged(to, "$set", &ListForm(&values.iter().collect::<Vec<_>>())),
             other => to.serialize_str(&format!("{other:?}")),
+        }
+    }
+}
+
+/// The JSON form of a value read where it stands.
+pub struct ValueRefForm<'r, 'v>(pub &'r ValueRef<'v>);
+
+impl Serialize for ValueRefForm<'_, '_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            ValueRef::String(text) => to.serialize_str(text),
+            ValueRef::Other(value) => ValueForm(value).serialize(to),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::row_value::{self, Bytes, append_properties, skip_properties};
 use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
 use crate::Result;
-use crate::model::{Id, Status, Value};
+use crate::model::{Id, Status, Value, ValueRef};
 
 pub(crate) use super::row_value::{Packing, Reader};
 
@@ -73,14 +73,14 @@ pub(crate) enum EachProperty<'g> {
     Whole(Entries<'g>),
 }
 
-impl Iterator for EachProperty<'_> {
-    type Item = (Symbol, Value);
+impl<'g> Iterator for EachProperty<'g> {
+    type Item = (Symbol, ValueRef<'g>);
 
     #[inline]
-    fn next(&mut self) -> Option<(Symbol, Value)> {
+    fn next(&mut self) -> Option<(Symbol, ValueRef<'g>)> {
         match self {
             EachProperty::Packed(bytes) => bytes.next(),
-            EachProperty::Whole(entries) => entries.next().map(|(name, value)| (name, value.clone())),
+            EachProperty::Whole(entries) => entries.next().map(|(name, value)| (name, value.into())),
         }
     }
 

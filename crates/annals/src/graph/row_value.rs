@@ -2,13 +2,14 @@
 //!
 //! Shape: for each property, ordered by symbol: symbol (4), tag (1), value. A spilled value is the place where it is.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::properties::Properties;
 use super::row::PACKED_BYTES_MAX;
 use super::spill_file::SpillPlace;
 use super::symbols::Symbol;
-use crate::model::{Instant, Value};
+use crate::model::{Instant, Value, ValueRef};
 use crate::record::{decode_value_from, encode_value_into};
 use crate::{Error, ErrorKind, Result};
 
@@ -177,16 +178,17 @@ impl<'g> Bytes<'g> {
     }
 }
 
-impl Iterator for Bytes<'_> {
-    type Item = (Symbol, Value);
+impl<'g> Iterator for Bytes<'g> {
+    type Item = (Symbol, ValueRef<'g>);
 
-    fn next(&mut self) -> Option<(Symbol, Value)> {
+    #[inline]
+    fn next(&mut self) -> Option<(Symbol, ValueRef<'g>)> {
         self.count = self.count.checked_sub(1)?;
         let name = Symbol(u32_at(self.bytes, 0));
         let (tagged, rest) =
             self.bytes[HEAD_BYTES - 1..].split_at(1 + value_bytes(&self.bytes[HEAD_BYTES - 1..]));
         self.bytes = rest;
-        Some((name, value(tagged)))
+        Some((name, value_ref(tagged)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -252,17 +254,22 @@ fn length(tagged: &[u8]) -> usize {
 
 #[inline]
 fn value(tagged: &[u8]) -> Value {
-    match tagged[0] {
+    value_ref(tagged).into_value()
+}
+
+#[inline]
+fn value_ref(tagged: &[u8]) -> ValueRef<'_> {
+    ValueRef::Other(Cow::Owned(match tagged[0] {
+        STRING => return ValueRef::String(std::str::from_utf8(content(tagged)).expect(IN_MEMORY)),
         FALSE => Value::Boolean(false),
         TRUE => Value::Boolean(true),
         SMALL_INTEGER => Value::Integer(u32_at(tagged, 1).cast_signed().into()),
         INTEGER => Value::Integer(u64_at(tagged, 1).cast_signed()),
         FLOAT => Value::Float(f64::from_bits(u64_at(tagged, 1))),
         TIMESTAMP => Value::Timestamp(Instant::from_checked_micros(u64_at(tagged, 1).cast_signed())),
-        STRING => Value::String(Arc::from(std::str::from_utf8(content(tagged)).expect(IN_MEMORY))),
         SPILLED_STRING | SPILLED_OTHER => unreachable!("a row with spilled values is read through its table"),
         _ => decode_value_from(content(tagged)).expect(IN_MEMORY).0,
-    }
+    }))
 }
 
 fn content(tagged: &[u8]) -> &[u8] {

@@ -64,6 +64,22 @@ pub struct Stamp {
     pub author: Arc<str>,
 }
 
+/// When and by whom, read where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StampRef<'s> {
+    /// The commit instant.
+    pub instant: Instant,
+    /// The author; may be empty.
+    pub author: &'s str,
+}
+
+impl StampRef<'_> {
+    /// The stamp itself.
+    pub fn to_stamp(self) -> Stamp {
+        Stamp { instant: self.instant, author: self.author.into() }
+    }
+}
+
 /// What a change does.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

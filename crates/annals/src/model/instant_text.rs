@@ -1,30 +1,87 @@
-//! The RFC 3339 text of an instant of our time, which every stamp of every answer has, without the calendar library.
+//! The RFC 3339 text of an instant, which every stamp of every answer has: of our time without the calendar library.
 
-/// Length of the longest text: `2025-08-09T12:30:00.000001Z`.
-pub(super) const TEXT_MAX: usize = 27;
+use std::fmt;
+use std::io::Write;
+use std::ops::Deref;
+
+use super::time::Instant;
+
+/// Length of the longest text, `-009999-01-02T01:59:59.999999Z`, and more.
+const TEXT_MAX: usize = 32;
 /// First instant of the year 10000. Units: microseconds after 1970.
 const END: u64 = 253_402_300_800_000_000;
-const DAYS_OF_400_YEARS: u64 = 146_097;
+const DAYS_OF_400_YEARS: u32 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01. Years are counted from March on: leap days come last then.
-const DAYS_TO_1970: u64 = 719_468;
+const DAYS_TO_1970: u32 = 719_468;
+/// `00`, `01` to `99`.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
 
-/// The text of an instant of the years 1970 to 9999; `None` for others. Fractions of a second have no zeros at the end.
-pub(super) fn instant_text(micros: i64, buffer: &mut [u8; TEXT_MAX]) -> Option<&str> {
+/// The RFC 3339 text of an instant. Made by [`Instant::to_text`].
+#[derive(Clone, Copy)]
+pub struct InstantText {
+    bytes: [u8; TEXT_MAX],
+    length: usize,
+}
+
+impl InstantText {
+    pub(super) fn of(instant: Instant) -> InstantText {
+        let mut bytes = [0; TEXT_MAX];
+        let length = write_recent(instant.micros(), &mut bytes).unwrap_or_else(|| {
+            let mut rest = &mut bytes[..];
+            let written = match jiff::Timestamp::from_microsecond(instant.micros()) {
+                Ok(timestamp) => write!(rest, "{timestamp}"),
+                Err(_) => write!(rest, "{}us", instant.micros()),
+            };
+            written.expect("room for the longest text");
+            TEXT_MAX - rest.len()
+        });
+        InstantText { bytes, length }
+    }
+}
+
+impl Deref for InstantText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.length]).expect("digits, letters and signs")
+    }
+}
+
+impl fmt::Debug for InstantText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+/// Writes the text of an instant of the years 1970 to 9999; returns its length, or `None` for others. Fractions of a
+/// second have no zeros at the end.
+fn write_recent(micros: i64, buffer: &mut [u8; TEXT_MAX]) -> Option<usize> {
     let micros = u64::try_from(micros).ok().filter(|micros| *micros < END)?;
-    let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
-    let (year, month, day) = date(seconds / 86_400);
-    let second = seconds % 86_400;
+    let (seconds, fraction) = (micros / 1_000_000, (micros % 1_000_000) as u32);
+    let (year, month, day) = date((seconds / 86_400) as u32);
+    let second = (seconds % 86_400) as u32;
     buffer[..20].copy_from_slice(b"0000-00-00T00:00:00Z");
-    put(&mut buffer[..4], year);
-    put(&mut buffer[5..7], month);
-    put(&mut buffer[8..10], day);
-    put(&mut buffer[11..13], second / 3_600);
-    put(&mut buffer[14..16], second / 60 % 60);
-    put(&mut buffer[17..19], second % 60);
+    put(buffer, 0, year / 100);
+    put(buffer, 2, year % 100);
+    put(buffer, 5, month);
+    put(buffer, 8, day);
+    put(buffer, 11, second / 3_600);
+    put(buffer, 14, second / 60 % 60);
+    put(buffer, 17, second % 60);
     let mut end = 20;
     if fraction > 0 {
         buffer[19] = b'.';
-        put(&mut buffer[20..26], fraction);
+        put(buffer, 20, fraction / 10_000);
+        put(buffer, 22, fraction / 100 % 100);
+        put(buffer, 24, fraction % 100);
         end = 26;
         while buffer[end - 1] == b'0' {
             end -= 1;
@@ -32,19 +89,17 @@ pub(super) fn instant_text(micros: i64, buffer: &mut [u8; TEXT_MAX]) -> Option<&
         buffer[end] = b'Z';
         end += 1;
     }
-    Some(std::str::from_utf8(&buffer[..end]).expect("digits and signs"))
+    Some(end)
 }
 
-/// Writes a number with leading zeros.
-fn put(digits: &mut [u8], mut number: u64) {
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-    }
+/// Writes two digits.
+#[inline]
+fn put(buffer: &mut [u8; TEXT_MAX], at: usize, number: u32) {
+    buffer[at..at + 2].copy_from_slice(&PAIRS[number as usize]);
 }
 
 /// Year, month and day of a day after 1970-01-01, in the Gregorian calendar.
-fn date(days: u64) -> (u64, u64, u64) {
+fn date(days: u32) -> (u32, u32, u32) {
     let days = days + DAYS_TO_1970;
     let (cycle, day) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
     // Without the leap days before it, all years have 365.
@@ -54,7 +109,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     let month = (5 * day + 2) / 153;
     let day_of_month = day - (153 * month + 2) / 5 + 1;
     let month_of_year = if month < 10 { month + 3 } else { month - 9 };
-    (400 * cycle + year + u64::from(month >= 10), month_of_year, day_of_month)
+    (400 * cycle + year + u32::from(month >= 10), month_of_year, day_of_month)
 }
 
 #[cfg(test)]
@@ -63,8 +118,12 @@ mod tests {
 
     const DAY: i64 = 86_400_000_000;
 
-    fn text(micros: i64) -> Option<String> {
-        instant_text(micros, &mut [0; TEXT_MAX]).map(str::to_owned)
+    fn text(micros: i64) -> String {
+        Instant::from_micros(micros).unwrap().to_text().to_string()
+    }
+
+    fn text_of_the_library(micros: i64) -> String {
+        jiff::Timestamp::from_microsecond(micros).unwrap().to_string()
     }
 
     #[test]
@@ -73,15 +132,19 @@ mod tests {
             // Another time, and another number of digits, each day.
             let second = day * 7_919 % 86_400;
             let micros = day * DAY + second * 1_000_000 + [0, 1, 10, 120_000][day as usize % 4];
-            let expected = jiff::Timestamp::from_microsecond(micros).unwrap().to_string();
-            assert_eq!(text(micros), Some(expected));
+            assert_eq!(text(micros), text_of_the_library(micros));
         }
     }
 
     #[test]
     fn other_years_are_left_to_the_library() {
         let end = i64::try_from(END).unwrap();
-        assert_eq!((text(-1), text(end)), (None, None));
-        assert!(text(end - 1).is_some());
+        let mut buffer = [0; TEXT_MAX];
+        assert_eq!((write_recent(-1, &mut buffer), write_recent(end, &mut buffer)), (None, None));
+        assert!(write_recent(end - 1, &mut buffer).is_some());
+        let (first, last) = (jiff::Timestamp::MIN.as_microsecond(), jiff::Timestamp::MAX.as_microsecond());
+        for micros in [first, first + 999_999, -1, last - 999_999] {
+            assert_eq!(text(micros), text_of_the_library(micros));
+        }
     }
 }

@@ -10,12 +10,14 @@ mod type_definition;
 mod type_patch;
 mod value;
 mod value_key;
+mod value_ref;
 mod value_set;
 mod value_type;
 
-pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record, Stamp};
+pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record, Stamp, StampRef};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
+pub use instant_text::InstantText;
 pub use provenance::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, PROVENANCE_ITEMS_MAX, PROVENANCE_TEXT_BYTES_MAX,
     Provenance, ProvenanceKind, RelationshipCopy,
@@ -31,5 +33,6 @@ pub(crate) use value_key::{
     INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
     decode_key_text, has_own_key, is_indexable, is_text_key, key_is_cut,
 };
+pub use value_ref::ValueRef;
 pub use value_set::ValueSet;
 pub use value_type::ValueType;

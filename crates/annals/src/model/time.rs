@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::instant_text::{TEXT_MAX, instant_text};
+use super::instant_text::InstantText;
 use crate::{Error, ErrorKind, Result};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
@@ -41,6 +41,11 @@ impl Instant {
     /// Microseconds since 1970-01-01T00:00:00Z.
     pub fn micros(self) -> i64 {
         self.0
+    }
+
+    /// Its RFC 3339 text, which its `Display` shows.
+    pub fn to_text(self) -> InstantText {
+        InstantText::of(self)
     }
 
     /// Only for instants that the engine has taken or checked itself.
@@ -91,13 +96,7 @@ fn invalid(
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(text) = instant_text(self.0, &mut [0; TEXT_MAX]) {
-            return f.write_str(text);
-        }
-        match jiff::Timestamp::from_microsecond(self.0) {
-            Ok(timestamp) => timestamp.fmt(f),
-            Err(_) => write!(f, "{}us", self.0),
-        }
+        f.write_str(&self.to_text())
     }
 }
 

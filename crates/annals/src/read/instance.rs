@@ -9,7 +9,9 @@ use crate::graph::classified::Classified;
 use crate::graph::headers::Header;
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{ClassificationCopy, Id, InstanceId, Instant, Provenance, Stamp, Status, TypeKind, Value};
+use crate::model::{
+    ClassificationCopy, Id, InstanceId, Instant, Provenance, StampRef, Status, TypeKind, Value, ValueRef,
+};
 use crate::{Position, Result};
 
 /// Which version of an instance a handle holds.
@@ -126,12 +128,12 @@ macro_rules! instance_methods {
             }
 
             /// When and by whom it was created.
-            pub fn created(&self) -> Stamp {
+            pub fn created(&self) -> StampRef<'s> {
                 self.snapshot.stamp(self.row().created())
             }
 
             /// When and by whom this version was written.
-            pub fn updated(&self) -> Stamp {
+            pub fn updated(&self) -> StampRef<'s> {
                 self.snapshot.stamp(self.row().updated())
             }
 
@@ -159,6 +161,11 @@ macro_rules! instance_methods {
 
             /// All properties, each with its name.
             pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'_, 's> {
+                self.property_refs().map(|(name, value)| (name, value.into_value()))
+            }
+
+            /// The same without copies of texts: what writes them elsewhere reads them where they stand.
+            pub fn property_refs(&self) -> impl Iterator<Item = (&'s str, ValueRef<'_>)> + use<'_, 's> {
                 let names = &self.snapshot.graph().names;
                 self.row().each_property().map(|(name, value)| (&**names.name(name), value))
             }
@@ -256,12 +263,12 @@ impl<'s> ClassificationRef<'s> {
     }
 
     /// When and by whom it was attached.
-    pub fn created(&self) -> Stamp {
+    pub fn created(&self) -> StampRef<'s> {
         self.snapshot.stamp(self.classified.created())
     }
 
     /// When and by whom it was changed last.
-    pub fn updated(&self) -> Stamp {
+    pub fn updated(&self) -> StampRef<'s> {
         self.snapshot.stamp(self.classified.updated())
     }
 
@@ -271,8 +278,8 @@ impl<'s> ClassificationRef<'s> {
             properties: self.properties().map(|(name, value)| (name.into(), value)).collect(),
             provenance: self.provenance().cloned().unwrap_or_default(),
             version: self.version(),
-            created: self.created(),
-            updated: self.updated(),
+            created: self.created().to_stamp(),
+            updated: self.updated().to_stamp(),
         }
     }
 
@@ -288,6 +295,11 @@ impl<'s> ClassificationRef<'s> {
 
     /// All properties, each with its name.
     pub fn properties(&self) -> impl Iterator<Item = (&'s str, Value)> + use<'s> {
+        self.property_refs().map(|(name, value)| (name, value.into_value()))
+    }
+
+    /// The same without copies of texts: what writes them elsewhere reads them where they stand.
+    pub fn property_refs(&self) -> impl Iterator<Item = (&'s str, ValueRef<'s>)> + use<'s> {
         let names = &self.snapshot.graph().names;
         self.classified.each_property().map(|(name, value)| (&**names.name(name), value))
     }

@@ -15,7 +15,7 @@ use crate::graph::instance::Instance;
 use crate::graph::past::{PastVersion, View};
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id, Instant, Stamp, TypeKind, Value};
+use crate::model::{Direction, Id, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Which time to read as of. Every field left out means "now".
@@ -332,11 +332,9 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn stamp(&self, stamp: crate::graph::instance::Stamp) -> Stamp {
-        Stamp {
-            instant: Instant::from_checked_micros(stamp.micros),
-            author: Arc::clone(self.graph.authors.name(stamp.author)),
-        }
+    pub(crate) fn stamp(&self, stamp: crate::graph::instance::Stamp) -> StampRef<'_> {
+        let author = self.graph.authors.name(stamp.author);
+        StampRef { instant: Instant::from_checked_micros(stamp.micros), author }
     }
 
     /// Number of live entities.

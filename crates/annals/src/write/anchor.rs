@@ -224,7 +224,7 @@ fn anchored(snapshot: &Snapshot, known: &Classification) -> AnchoredClassificati
     AnchoredClassification {
         content: snapshot.classification_content(known),
         version: known.version,
-        created: snapshot.stamp(known.created),
-        updated: snapshot.stamp(known.updated),
+        created: snapshot.stamp(known.created).to_stamp(),
+        updated: snapshot.stamp(known.updated).to_stamp(),
     }
 }

@@ -54,8 +54,8 @@ macro_rules! compare_header {
         assert_eq!(found.home_version(), shape.home_version, "version of {id} v{} at home", found.version());
         assert_eq!(found.provenance(), shape.provenance.as_ref(), "provenance of {id}");
         assert_eq!(found.reidentified_from(), shape.reidentified_from.as_ref(), "former id of {id}");
-        assert_eq!(pair(&found.created()), expected.created, "created {id} v{}", found.version());
-        assert_eq!(pair(&found.updated()), expected.updated, "updated {id} v{}", found.version());
+        assert_eq!(pair(found.created()), expected.created, "created {id} v{}", found.version());
+        assert_eq!(pair(found.updated()), expected.updated, "updated {id} v{}", found.version());
     }};
 }
 
@@ -65,8 +65,8 @@ fn compare_entity(found: &Entity<'_>, expected: &Version) {
     let classifications = found.classifications().map(|known| {
         let classified = Classified {
             version: known.version(),
-            created: pair(&known.created()),
-            updated: pair(&known.updated()),
+            created: pair(known.created()),
+            updated: pair(known.updated()),
             properties: properties_of(known.properties()),
             provenance: known.provenance().cloned(),
         };
@@ -88,7 +88,7 @@ fn compare_relationship(found: &Relationship<'_>, model: &Reference, expected: &
     assert_eq!(properties_of(found.properties()), expected.image.properties, "content of {}", found.id());
 }
 
-fn pair(stamp: &Stamp) -> (i64, String) {
+fn pair(stamp: StampRef) -> (i64, String) {
     (stamp.instant.micros(), stamp.author.to_string())
 }
 

@@ -70,8 +70,12 @@ pub fn entity_text(entity: &Entity<'_>) -> String {
         .classifications()
         .map(|known| {
             let properties: BTreeMap<_, _> = known.properties().collect();
-            let text =
-                format!("v{} {:?} {:?} {properties:?}", known.version(), known.created(), known.updated());
+            let text = format!(
+                "v{} {:?} {:?} {properties:?}",
+                known.version(),
+                known.created().to_stamp(),
+                known.updated().to_stamp()
+            );
             let provenance = known.provenance().map(|known| format!(" {known:?}")).unwrap_or_default();
             (known.name().to_string(), text + &provenance)
         })
@@ -82,8 +86,8 @@ pub fn entity_text(entity: &Entity<'_>) -> String {
         entity.type_name(),
         entity.version(),
         entity.status(),
-        entity.created(),
-        entity.updated(),
+        entity.created().to_stamp(),
+        entity.updated().to_stamp(),
         entity.valid_from(),
         entity.position(),
         if entity.is_proxy() { " proxy" } else { "" },
@@ -100,8 +104,8 @@ pub fn relationship_text(relationship: &Relationship<'_>) -> String {
         relationship.to(),
         relationship.version(),
         relationship.status(),
-        relationship.created(),
-        relationship.updated(),
+        relationship.created().to_stamp(),
+        relationship.updated().to_stamp(),
         relationship.valid_from(),
         relationship.position(),
         header_text!(relationship),
