@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
-use serde::Serialize;
 
 use crate::stop::Outcome;
+use crate::wire::{Form, json_of};
 
 /// Columns are not padded beyond this. Units: characters.
 const COLUMN_WIDTH_MAX: usize = 60;
@@ -45,8 +45,8 @@ impl Output {
     }
 
     /// Writes one JSON value on a line.
-    pub fn json(&mut self, json: &impl Serialize) -> Outcome {
-        serde_json::to_writer(&mut self.writer, json).map_err(std::io::Error::from)?;
+    pub fn json(&mut self, json: &impl Form) -> Outcome {
+        self.writer.write_all(&json_of(json))?;
         self.writer.write_all(b"\n")?;
         if self.flushed.elapsed() >= BUFFER_TIME { self.flush() } else { Ok(()) }
     }

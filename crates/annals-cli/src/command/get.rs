@@ -7,7 +7,6 @@ use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, one_line, provenance_texts, value_to_text};
 use crate::stop::Outcome;
-use crate::wire::{EntityForm, RelationshipForm};
 
 /// Show an entity or a relationship
 #[derive(Args, Debug)]
@@ -44,7 +43,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             };
             let entity = entity.ok_or_else(|| unseen(&InstanceId::Entity(id), arguments.version))?;
             if context.output.is_json() {
-                return context.output.json(&EntityForm(&entity));
+                return context.output.json(&entity);
             }
             print_entity(context, &entity)
         }
@@ -61,7 +60,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let relationship =
                 relationship.ok_or_else(|| unseen(&InstanceId::Relationship(id), arguments.version))?;
             if context.output.is_json() {
-                return context.output.json(&RelationshipForm(&relationship));
+                return context.output.json(&relationship);
             }
             print_relationship(context, &snapshot, &relationship)
         }

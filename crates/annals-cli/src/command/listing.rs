@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::output::{Table, entity_row, properties_summary, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{CrossedForm, EntityForm, ReachedForm, RelationshipForm, SharedForm};
+use crate::wire::{CrossedForm, ReachedForm, SharedForm};
 
 /// Instances looked up at once.
 pub const BATCH_ITEMS_MAX: usize = 1_000;
@@ -38,7 +38,7 @@ impl Listing {
     /// Prints an entity.
     pub fn entity(&mut self, context: &mut Context, entity: &Entity) -> Outcome {
         if context.output.is_json() {
-            return context.output.json(&EntityForm(entity));
+            return context.output.json(entity);
         }
         context.output.row(&mut self.0, entity_row(entity))
     }
@@ -46,7 +46,7 @@ impl Listing {
     /// Prints a relationship.
     pub fn relationship(&mut self, context: &mut Context, relationship: &Relationship) -> Outcome {
         if context.output.is_json() {
-            return context.output.json(&RelationshipForm(relationship));
+            return context.output.json(relationship);
         }
         context.output.row(&mut self.0, relationship_row(relationship))
     }

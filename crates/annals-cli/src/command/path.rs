@@ -7,7 +7,6 @@ use super::selection::{DirectionArgument, arrow};
 use crate::context::{AsOfArguments, Context};
 use crate::output::properties_summary;
 use crate::stop::Outcome;
-use crate::wire::PathForm;
 
 /// Show a shortest path from one entity to another, or the shortest ones
 #[derive(Args, Debug)]
@@ -119,7 +118,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut print = |path: &Path| {
         is_any = true;
         if context.output.is_json() {
-            return context.output.json(&PathForm(path));
+            return context.output.json(path);
         }
         show(context, path, weight)
     };

@@ -5,30 +5,18 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LINK, LOCATION};
 use axum::http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::call::Call;
 use super::parameters::POSITION;
-use crate::wire::append_json;
+use crate::wire::{Form, Members, ObjectOf, json_of};
 
 // What a path segment may hold as it is (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An answer in JSON that shows a position.
-pub fn json(status: StatusCode, body: &impl Serialize, position: Position) -> Response<Body> {
-    let mut bytes = Vec::new();
-    append_json(body, &mut bytes);
-    with_bytes(status, bytes, position)
-}
-
-/// The same of an object that is written already.
-pub fn members(status: StatusCode, members: Members, position: Position) -> Response<Body> {
-    with_bytes(status, members.end(), position)
-}
-
-fn with_bytes(status: StatusCode, bytes: Vec<u8>, position: Position) -> Response<Body> {
-    let mut response = Response::new(Body::from(bytes));
+pub fn json(status: StatusCode, body: &impl Form, position: Position) -> Response<Body> {
+    let mut response = Response::new(Body::from(json_of(body)));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_position(response, position)
@@ -55,49 +43,35 @@ pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals
     response
 }
 
-/// A JSON object written member by member.
-pub struct Members(Vec<u8>);
-
-impl Members {
-    /// An object without members.
-    pub fn new() -> Members {
-        Members(vec![b'{'])
-    }
-
-    /// The same with a member more.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: &(impl Serialize + ?Sized)) -> Members {
-        if self.0.len() > 1 {
-            self.0.push(b',');
-        }
-        append_json(name, &mut self.0);
-        self.0.push(b':');
-        append_json(value, &mut self.0);
-        self
-    }
-
-    fn end(mut self) -> Vec<u8> {
-        self.0.push(b'}');
-        self.0
-    }
-}
-
 /// A page: items, how many there are in all where they were counted, and how to get the next ones.
 pub fn page(
     call: &Call,
-    items: &[impl Serialize],
+    items: &[impl Form],
     count: Option<usize>,
     next: Option<String>,
     position: Position,
 ) -> Response<Body> {
-    let members = Members::new();
-    let members = if let Some(count) = count { members.with("count", &count) } else { members };
-    parts(call, members.with("items", items), next, position)
+    let add = |members: &mut Members| {
+        if let Some(count) = count {
+            members.add("count", count);
+        }
+        members.add("items", items);
+    };
+    parts(call, add, next, position)
 }
 
 /// A page of any members, and how to get the next one.
-pub fn parts(call: &Call, members: Members, next: Option<String>, position: Position) -> Response<Body> {
-    let mut response = self::members(StatusCode::OK, members.with("next", &next), position);
+pub fn parts(
+    call: &Call,
+    add: impl Fn(&mut Members),
+    next: Option<String>,
+    position: Position,
+) -> Response<Body> {
+    let body = ObjectOf(|members: &mut Members| {
+        add(members);
+        members.add("next", &next);
+    });
+    let mut response = json(StatusCode::OK, &body, position);
     let link =
         next.map(|next| format!("<{}?{}>; rel=\"next\"", call.uri.path(), call.query.following(&next)));
     if let Some(link) = link.and_then(|link| HeaderValue::from_str(&link).ok()) {

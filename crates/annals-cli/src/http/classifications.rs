@@ -9,7 +9,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{ENTITIES, unseen, write};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{ClassificationForm, object, only, patch_from_json, properties_from_json};
+use crate::wire::{object, only, patch_from_json, properties_from_json};
 
 const PATH: &str = "/v1/entities/{id}/classifications/{name}";
 
@@ -53,7 +53,7 @@ async fn read(call: Call) -> Outcome {
         let found = entity
             .classification(name)
             .ok_or_else(|| Problem::not_found(format!("{instance} is not classified as {name}")))?;
-        let response = answer::json(StatusCode::OK, &ClassificationForm(&found), snapshot.position());
+        let response = answer::json(StatusCode::OK, &found, snapshot.position());
         Ok(answer::with_etag(response, entity.latest_version()))
     })
     .await

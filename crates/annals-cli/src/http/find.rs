@@ -4,7 +4,7 @@ use annals::{AsOf, Expression, Find, Snapshot};
 use axum::http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::answer::{self, Members};
+use super::answer;
 use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_read};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
@@ -12,8 +12,8 @@ use super::lines;
 use super::parameters;
 use super::problem::Problem;
 use crate::wire::{
-    Object, Seen, deleted_from_text, explanation_to_json, find_from_json, object, optional_text,
-    order_from_text, proxies_from_text,
+    Members, Object, ObjectOf, Seen, deleted_from_text, explanation_to_json, find_from_json, object,
+    optional_text, order_from_text, proxies_from_text,
 };
 
 /// Kinds of errors of a search.
@@ -154,8 +154,11 @@ async fn find_json(mut call: Call) -> Outcome {
     }
     heavy_read(&call.door, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
-        let members = Members::new().with("items", &items).with("next", &next);
-        Ok(answer::members(StatusCode::OK, members, snapshot.position()))
+        let body = ObjectOf(|members: &mut Members| {
+            members.add("items", &items);
+            members.add("next", &next);
+        });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })
     .await
 }

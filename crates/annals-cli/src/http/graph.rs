@@ -1,11 +1,9 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
 
-use std::collections::BTreeMap;
-
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use axum::http::{Method, StatusCode};
 
-use super::answer::{self, Members};
+use super::answer;
 use super::call::{Call, Weight, check_limit, check_lines_limit};
 use super::endpoint::{Endpoint, Outcome, Parameter};
 use super::lines::{self, Lines};
@@ -13,9 +11,7 @@ use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
 use super::walks::{directions_of, reach_of};
-use crate::wire::{
-    CrossedForm, PathForm, ReachedForm, RelationshipForm, SharedForm, SubgraphPage, order_from_text,
-};
+use crate::wire::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
 
 /// Paths given unless told otherwise.
 const PATHS_DEFAULT: usize = 10;
@@ -158,9 +154,8 @@ async fn relationships(call: Call) -> Outcome {
     let all = RelationshipsOf { after: None, ..of.clone() };
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
-        let items: Vec<RelationshipForm> = page.items.iter().map(RelationshipForm).collect();
         let count = is_counted.then(|| snapshot.relationships_of_count(&id, &all)).transpose()?;
-        Ok(answer::page(call, &items, count, page.next, snapshot.position()))
+        Ok(answer::page(call, &page.items, count, page.next, snapshot.position()))
     })
     .await
 }
@@ -180,7 +175,7 @@ fn relationship_lines(
         of.limit = left.min(batch_max);
         let page = snapshot.relationships_of(id, &of)?;
         left -= page.items.len();
-        page.items.iter().try_for_each(|one| lines.line(&RelationshipForm(one)))?;
+        page.items.iter().try_for_each(|one| lines.line(one))?;
         match page.next {
             Some(next) if left > 0 => (of.after, of.skip) = (Some(next), 0),
             next => return lines.next(next),
@@ -277,12 +272,13 @@ fn subgraph_page(
     snapshot: &Snapshot,
 ) -> Outcome {
     let page = SubgraphPage::of(found, offset.skipped, limit)?;
-    let members = Members::new()
-        .with("entities", &page.entities)
-        .with("entitiesCount", &found.entities().len())
-        .with("relationships", &page.relationships)
-        .with("relationshipsCount", &found.relationships().len());
-    Ok(answer::parts(call, members, offset.next(page.has_more, limit, snapshot), snapshot.position()))
+    let add = |members: &mut Members| {
+        members.add("entities", &page.entities);
+        members.add("entitiesCount", found.entities().len());
+        members.add("relationships", &page.relationships);
+        members.add("relationshipsCount", found.relationships().len());
+    };
+    Ok(answer::parts(call, add, offset.next(page.has_more, limit, snapshot), snapshot.position()))
 }
 
 /// Gives the entities and then the relationships of a part of the graph as lines.
@@ -322,7 +318,7 @@ async fn paths(call: Call) -> Outcome {
         return lines::send(call, snapshot, move |call, snapshot, lines| {
             let mut found =
                 snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?.take(limit);
-            found.try_for_each(|path| lines.line(&PathForm(&path?)))
+            found.try_for_each(|path| lines.line(&path?))
         })
         .await;
     }
@@ -330,8 +326,10 @@ async fn paths(call: Call) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let found = snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?;
         let items = found.take(limit).collect::<annals::Result<Vec<_>>>()?;
-        let items: Vec<PathForm> = items.iter().map(PathForm).collect();
-        Ok(answer::json(StatusCode::OK, &BTreeMap::from([("items", items)]), snapshot.position()))
+        let body = ObjectOf(|members: &mut Members| {
+            members.add("items", &items);
+        });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })
     .await
 }

@@ -11,7 +11,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS, unseen, write};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{EntityForm, Operation, object, operation_from_json};
+use crate::wire::{Operation, object, operation_from_json};
 
 /// An action on one instance: what its path ends with, its name in operations, the schema of its body.
 type Step = (&'static str, &'static str, &'static str, &'static str);
@@ -173,7 +173,7 @@ async fn summary(call: Call) -> Outcome {
         let Some(found) = snapshot.entity_summary(&id)? else {
             return Err(unseen(&snapshot, &InstanceId::Entity(id.clone())));
         };
-        let response = answer::json(StatusCode::OK, &EntityForm(&found), snapshot.position());
+        let response = answer::json(StatusCode::OK, &found, snapshot.position());
         Ok(answer::with_etag(response, found.latest_version()))
     })
     .await

@@ -9,7 +9,6 @@ use annals::{Cancel, Snapshot};
 use axum::body::{Body, Bytes};
 use axum::http::Response;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use serde::Serialize;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -19,7 +18,7 @@ use super::call::Call;
 use super::endpoint::Outcome;
 use super::offset::Offset;
 use super::problem::Problem;
-use crate::wire::append_json;
+use crate::wire::{Form, JsonText};
 
 /// The media type of lines of JSON.
 pub const NDJSON: &str = "application/x-ndjson";
@@ -44,7 +43,7 @@ pub fn are_wanted(call: &Call) -> bool {
 
 /// Where the lines of an answer go.
 pub struct Lines {
-    buffer: Vec<u8>,
+    buffer: JsonText,
     flushed: Instant,
     is_begun: bool,
     sender: Sender<Result<Bytes, Problem>>,
@@ -57,9 +56,9 @@ impl Lines {
     /// Adds a line; waits while the client has enough to read.
     ///
     /// Errors: if the client has gone, or takes nothing for too long.
-    pub fn line(&mut self, line: &impl Serialize) -> Result<(), Problem> {
-        append_json(line, &mut self.buffer);
-        self.buffer.push(b'\n');
+    pub fn line(&mut self, line: &impl Form) -> Result<(), Problem> {
+        line.write(&mut self.buffer);
+        self.buffer.end_line();
         if self.buffer.len() >= CHUNK_BYTES || self.flushed.elapsed() >= CHUNK_TIME {
             return self.flush();
         }
@@ -72,7 +71,7 @@ impl Lines {
     }
 
     fn flush(&mut self) -> Result<(), Problem> {
-        let chunk = Bytes::from(std::mem::take(&mut self.buffer));
+        let chunk = Bytes::from(self.buffer.take());
         self.flushed = Instant::now();
         self.is_begun = true;
         self.send(Ok(chunk))
@@ -129,7 +128,7 @@ pub async fn send(
     let (cancel, is_whole) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
     let mut sending = Sending { receiver, is_whole: Arc::clone(&is_whole), cancel: cancel.clone() };
     let mut lines = Lines {
-        buffer: Vec::new(),
+        buffer: JsonText::default(),
         flushed: Instant::now(),
         is_begun: false,
         sender,

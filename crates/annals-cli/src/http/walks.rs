@@ -2,7 +2,6 @@
 
 use annals::{Direction, Id, Position, Reach, Related};
 use axum::http::{Method, StatusCode};
-use serde_json::json;
 
 use super::answer;
 use super::call::{Call, Weight};
@@ -13,7 +12,7 @@ use super::neighbors::direction_of;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{PathForm, ReachedForm, instance_change_to_json, tree};
+use crate::wire::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json};
 
 /// Most entities a walk visits unless told otherwise.
 const VISITED_DEFAULT: usize = 100_000;
@@ -90,14 +89,18 @@ async fn path(call: Call) -> Outcome {
     let to = Id::new(call.query.required("to")?)?;
     let reach = reach_of(&call, "out")?;
     call.read(Weight::Heavy, move |_, snapshot| {
-        let body = match snapshot.shortest_path(&from, &to, &reach)? {
-            None => json!({ "found": false, "length": 0.0, "start": null, "steps": [] }),
-            Some(path) => {
-                let mut body = tree(&PathForm(&path));
-                body["found"] = true.into();
-                body
+        let found = snapshot.shortest_path(&from, &to, &reach)?;
+        let body = ObjectOf(|members: &mut Members| {
+            members.add("found", found.is_some());
+            match &found {
+                Some(path) => add_path(members, path),
+                None => {
+                    members.add("length", 0.0);
+                    members.add("start", None::<&str>);
+                    members.add("steps", Vec::<&str>::new());
+                }
             }
-        };
+        });
         Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })
     .await

@@ -3,10 +3,9 @@
 use annals::{
     Crossed, Direction, Entity, Neighbor, Path, PathStep, Reached, Relationship, Result, Shared, Subgraph,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::form::Two;
-use super::instance::{EntityForm, RelationshipForm, Seen};
+use super::form::{Form, JsonText, Members};
+use super::instance::Seen;
 
 /// The name of a direction.
 pub fn direction_to_text(direction: Direction) -> &'static str {
@@ -16,31 +15,27 @@ pub fn direction_to_text(direction: Direction) -> &'static str {
     }
 }
 
-/// The JSON form of a path: `{"length", "start", "steps": [{"direction", "relationship", "entity"}]}`.
-pub struct PathForm<'a>(pub &'a Path<'a>);
-
-impl Serialize for PathForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let path = self.0;
-        let steps: Vec<StepForm> = path.steps.iter().map(StepForm).collect();
-        let mut form = to.serialize_map(Some(3))?;
-        form.serialize_entry("length", &path.length)?;
-        form.serialize_entry("start", &EntityForm(&path.start))?;
-        form.serialize_entry("steps", &steps)?;
-        form.end()
+/// `{"length", "start", "steps": [{"direction", "relationship", "entity"}]}`.
+impl Form for Path<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| add_path(members, self));
     }
 }
 
-struct StepForm<'a>(&'a PathStep<'a>);
+/// Adds the members of a path.
+pub fn add_path(members: &mut Members, path: &Path) {
+    members.add("length", path.length);
+    members.add("start", &path.start);
+    members.add("steps", &path.steps);
+}
 
-impl Serialize for StepForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let step = self.0;
-        let mut form = to.serialize_map(Some(3))?;
-        form.serialize_entry("direction", direction_to_text(step.direction))?;
-        form.serialize_entry("entity", &EntityForm(&step.entity))?;
-        form.serialize_entry("relationship", &RelationshipForm(&step.relationship))?;
-        form.end()
+impl Form for PathStep<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("direction", direction_to_text(self.direction));
+            members.add("entity", &self.entity);
+            members.add("relationship", &self.relationship);
+        });
     }
 }
 
@@ -57,9 +52,12 @@ impl<'s> ReachedForm<'s> {
     }
 }
 
-impl Serialize for ReachedForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        Two(("distance", self.distance), ("entity", EntityForm(&self.entity))).serialize(to)
+impl Form for ReachedForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("distance", self.distance);
+            members.add("entity", &self.entity);
+        });
     }
 }
 
@@ -76,9 +74,12 @@ impl<'s> SharedForm<'s> {
     }
 }
 
-impl Serialize for SharedForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        Two(("distances", self.distances), ("entity", EntityForm(&self.entity))).serialize(to)
+impl Form for SharedForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("distances", &self.distances[..]);
+            members.add("entity", &self.entity);
+        });
     }
 }
 
@@ -90,16 +91,15 @@ pub struct NeighborForm<'s> {
     pub direction: Option<Direction>,
 }
 
-impl Serialize for NeighborForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let Neighbor { relationship, entity } = &self.neighbor;
-        let mut form = to.serialize_map(None)?;
-        if let Some(direction) = self.direction {
-            form.serialize_entry("direction", direction_to_text(direction))?;
-        }
-        form.serialize_entry("entity", &EntityForm(entity))?;
-        form.serialize_entry("relationship", &RelationshipForm(relationship))?;
-        form.end()
+impl Form for NeighborForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            if let Some(direction) = self.direction {
+                members.add("direction", direction_to_text(direction));
+            }
+            members.add("entity", &self.neighbor.entity);
+            members.add("relationship", &self.neighbor.relationship);
+        });
     }
 }
 
@@ -113,9 +113,11 @@ impl<'s> CrossedForm<'s> {
     }
 }
 
-impl Serialize for CrossedForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_map([("relationship", RelationshipForm(&self.0))])
+impl Form for CrossedForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("relationship", &self.0);
+        });
     }
 }
 

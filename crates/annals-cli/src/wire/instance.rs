@@ -1,27 +1,18 @@
 //! Entities, relationships, classifications and versions as JSON.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use annals::{
-    ClassificationContent, ClassificationRef, Entity, History, Id, InstanceId, InstantText, Position,
-    Provenance, Relationship, Snapshot, StampRef, Value, ValueRef, VersionInfo,
+    ClassificationContent, ClassificationRef, Entity, History, Id, InstanceId, Position, Provenance,
+    Relationship, Snapshot, StampRef, Value, ValueRef, VersionInfo,
 };
-use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::Value as Json;
+use smallvec::SmallVec;
 
-use super::form::Text;
+use super::form::{Form, JsonText, Members};
 use super::provenance::{PROVENANCE_FIELDS, optional_provenance, write_provenance};
-use super::value::ValueRefForm;
 use super::{object, only, text, value_from_json};
-
-/// The JSON form of an entity: header, properties, classifications. Writing it needs no tree of JSON values.
-pub struct EntityForm<'a>(pub &'a Entity<'a>);
-
-/// The JSON form of a relationship: header, ends, properties.
-pub struct RelationshipForm<'a>(pub &'a Relationship<'a>);
-
-/// The JSON form of a classification that an entity carries.
-pub struct ClassificationForm<'a>(pub &'a ClassificationRef<'a>);
 
 /// An instance of either kind; writes itself as its JSON form.
 pub enum Seen<'s> {
@@ -75,76 +66,68 @@ impl<'s> Seen<'s> {
     }
 }
 
-impl Serialize for Seen<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+impl Form for Seen<'_> {
+    fn write(&self, to: &mut JsonText) {
         match self {
-            Seen::Entity(entity) => EntityForm(entity).serialize(to),
-            Seen::Relationship(relationship) => RelationshipForm(relationship).serialize(to),
+            Seen::Entity(entity) => entity.write(to),
+            Seen::Relationship(relationship) => relationship.write(to),
         }
     }
 }
 
 // Members that most instances do not have are left out then, and stand behind those that all have, which are in the order
 // of their names.
-impl Serialize for EntityForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let entity = self.0;
-        let created = StampForm::new(entity.created(), None);
-        let updated = StampForm::new(entity.updated(), Some(&created));
-        let mut form = to.serialize_struct("Entity", 11)?;
-        form.serialize_field("classifications", &ClassificationsForm(entity))?;
-        form.serialize_field("created", &created)?;
-        form.serialize_field("id", &Text(entity.id()))?;
-        form.serialize_field("latestVersion", &entity.latest_version())?;
-        form.serialize_field("position", &entity.position().0)?;
-        form.serialize_field("properties", &PropertiesForm::new(entity.property_refs()))?;
-        form.serialize_field("status", entity.status_name())?;
-        form.serialize_field("type", entity.type_name())?;
-        form.serialize_field("updated", &updated)?;
-        form.serialize_field("validFrom", &*entity.valid_from().to_text())?;
-        form.serialize_field("version", &entity.version())?;
-        Extra {
-            provenance: entity.provenance(),
-            home_version: (entity.home_version() != u64::from(entity.version()))
-                .then(|| entity.home_version()),
-            reidentified_from: entity.reidentified_from(),
-            status_on_delete: entity.status_on_delete(),
-        }
-        .write(&mut form)?;
-        if entity.is_proxy() {
-            form.serialize_field("isProxy", &true)?;
-        }
-        form.end()
+impl Form for Entity<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("classifications", ClassificationsForm(self));
+            let created = members.add("created", self.created());
+            members.add("id", self.id());
+            members.add("latestVersion", self.latest_version());
+            members.add("position", self.position().0);
+            members.add("properties", PropertiesForm::new(self.property_refs()));
+            members.add("status", self.status_name());
+            members.add("type", self.type_name());
+            add_updated(members, (self.created(), created), self.updated());
+            members.add("validFrom", self.valid_from());
+            members.add("version", self.version());
+            Extra {
+                provenance: self.provenance(),
+                home_version: (self.home_version() != u64::from(self.version())).then(|| self.home_version()),
+                reidentified_from: self.reidentified_from(),
+                status_on_delete: self.status_on_delete(),
+            }
+            .add(members);
+            if self.is_proxy() {
+                members.add("isProxy", true);
+            }
+        });
     }
 }
 
-impl Serialize for RelationshipForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let relationship = self.0;
-        let created = StampForm::new(relationship.created(), None);
-        let updated = StampForm::new(relationship.updated(), Some(&created));
-        let mut form = to.serialize_struct("Relationship", 12)?;
-        form.serialize_field("created", &created)?;
-        form.serialize_field("from", &Text(relationship.from()))?;
-        form.serialize_field("id", &Text(relationship.id()))?;
-        form.serialize_field("latestVersion", &relationship.latest_version())?;
-        form.serialize_field("position", &relationship.position().0)?;
-        form.serialize_field("properties", &PropertiesForm::new(relationship.property_refs()))?;
-        form.serialize_field("status", relationship.status_name())?;
-        form.serialize_field("to", &Text(relationship.to()))?;
-        form.serialize_field("type", relationship.type_name())?;
-        form.serialize_field("updated", &updated)?;
-        form.serialize_field("validFrom", &*relationship.valid_from().to_text())?;
-        form.serialize_field("version", &relationship.version())?;
-        Extra {
-            provenance: relationship.provenance(),
-            home_version: (relationship.home_version() != u64::from(relationship.version()))
-                .then(|| relationship.home_version()),
-            reidentified_from: relationship.reidentified_from(),
-            status_on_delete: relationship.status_on_delete(),
-        }
-        .write(&mut form)?;
-        form.end()
+impl Form for Relationship<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            let created = members.add("created", self.created());
+            members.add("from", self.from());
+            members.add("id", self.id());
+            members.add("latestVersion", self.latest_version());
+            members.add("position", self.position().0);
+            members.add("properties", PropertiesForm::new(self.property_refs()));
+            members.add("status", self.status_name());
+            members.add("to", self.to());
+            members.add("type", self.type_name());
+            add_updated(members, (self.created(), created), self.updated());
+            members.add("validFrom", self.valid_from());
+            members.add("version", self.version());
+            Extra {
+                provenance: self.provenance(),
+                home_version: (self.home_version() != u64::from(self.version())).then(|| self.home_version()),
+                reidentified_from: self.reidentified_from(),
+                status_on_delete: self.status_on_delete(),
+            }
+            .add(members);
+        });
     }
 }
 
@@ -157,90 +140,82 @@ struct Extra<'a> {
 }
 
 impl Extra<'_> {
-    fn write<M: SerializeStruct>(&self, form: &mut M) -> Result<(), M::Error> {
+    fn add(&self, members: &mut Members) {
         if let Some(provenance) = self.provenance {
-            write_provenance(form, provenance)?;
+            write_provenance(members, provenance);
         }
         if let Some(version) = self.home_version {
-            form.serialize_field("homeVersion", &version)?;
+            members.add("homeVersion", version);
         }
         if let Some(id) = self.reidentified_from {
-            form.serialize_field("reidentifiedFrom", &Text(id))?;
+            members.add("reidentifiedFrom", id);
         }
         if let Some(status) = self.status_on_delete {
-            form.serialize_field("statusOnDelete", status)?;
+            members.add("statusOnDelete", status);
         }
-        Ok(())
     }
 }
 
 /// The classifications of an entity by name.
 struct ClassificationsForm<'a>(&'a Entity<'a>);
 
-impl Serialize for ClassificationsForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+impl Form for ClassificationsForm<'_> {
+    fn write(&self, to: &mut JsonText) {
         let mut carried: Vec<(&str, ClassificationRef)> =
             self.0.classifications().map(|known| (known.name(), known)).collect();
         carried.sort_unstable_by_key(|(name, _)| *name);
-        to.collect_map(carried.iter().map(|(name, known)| (*name, ClassificationForm(known))))
+        to.object(|members| carried.iter().for_each(|(name, known)| members.entry(name, known)));
     }
 }
 
-impl Serialize for ClassificationForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let known = self.0;
-        let created = StampForm::new(known.created(), None);
-        let updated = StampForm::new(known.updated(), Some(&created));
-        let mut form = to.serialize_struct("Classification", 4)?;
-        form.serialize_field("created", &created)?;
-        form.serialize_field("properties", &PropertiesForm::new(known.property_refs()))?;
-        form.serialize_field("updated", &updated)?;
-        form.serialize_field("version", &known.version())?;
-        if let Some(provenance) = known.provenance() {
-            write_provenance(&mut form, provenance)?;
-        }
-        form.end()
+impl Form for ClassificationRef<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            let created = members.add("created", self.created());
+            members.add("properties", PropertiesForm::new(self.property_refs()));
+            add_updated(members, (self.created(), created), self.updated());
+            members.add("version", self.version());
+            if let Some(provenance) = self.provenance() {
+                write_provenance(members, provenance);
+            }
+        });
     }
 }
 
-/// When, and by whom.
-struct StampForm<'a> {
-    stamp: StampRef<'a>,
-    text: InstantText,
-}
-
-impl<'a> StampForm<'a> {
-    /// What is like another one, as most updates are like the creation, takes its text.
-    fn new(stamp: StampRef<'a>, known: Option<&StampForm>) -> StampForm<'a> {
-        let known = known.filter(|known| known.stamp.instant == stamp.instant);
-        StampForm { stamp, text: known.map_or_else(|| stamp.instant.to_text(), |known| known.text) }
+impl Form for StampRef<'_> {
+    #[inline]
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("author", self.author);
+            members.add("instant", self.instant);
+        });
     }
 }
 
-impl Serialize for StampForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut form = to.serialize_struct("Stamp", 2)?;
-        form.serialize_field("author", self.stamp.author)?;
-        form.serialize_field("instant", &*self.text)?;
-        form.end()
+/// Adds a stamp that most often is the one of the creation, which stands there already.
+fn add_updated(members: &mut Members, (created, there): (StampRef, Range<usize>), updated: StampRef) {
+    if updated == created {
+        members.add_again("updated", there);
+    } else {
+        members.add("updated", updated);
     }
 }
 
 /// Properties, by name.
-struct PropertiesForm<'p>(Vec<(&'p str, ValueRef<'p>)>);
+struct PropertiesForm<'p>(SmallVec<[(&'p str, ValueRef<'p>); 8]>);
 
 impl<'p> PropertiesForm<'p> {
     /// In any order.
     fn new(properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>) -> PropertiesForm<'p> {
-        let mut named: Vec<_> = properties.collect();
+        let mut named: SmallVec<_> = properties.collect();
         named.sort_unstable_by_key(|(name, _)| *name);
         PropertiesForm(named)
     }
 }
 
-impl Serialize for PropertiesForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(self.0.iter().map(|(name, value)| (name, ValueRefForm(value))))
+impl Form for PropertiesForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| self.0.iter().for_each(|(name, value)| members.entry(name, value)));
     }
 }
 
@@ -270,33 +245,33 @@ impl<'a> VersionForm<'a> {
     }
 }
 
-impl Serialize for VersionForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+impl Form for VersionForm<'_> {
+    fn write(&self, to: &mut JsonText) {
         let version = &self.version;
-        let mut form = to.serialize_struct("Version", 10)?;
-        form.serialize_field("action", version.verb)?;
-        form.serialize_field("author", &*version.author)?;
-        form.serialize_field("base", &version.base)?;
-        if let Some(content) = &self.content {
-            form.serialize_field("content", content)?;
-        }
-        form.serialize_field("inForce", &version.is_in_force)?;
-        form.serialize_field("instant", &Text(&version.instant))?;
-        form.serialize_field("message", &*version.message)?;
-        form.serialize_field("position", &version.position.0)?;
-        form.serialize_field("status", &*version.status_name)?;
-        form.serialize_field("validFrom", &Text(&version.valid_from))?;
-        form.serialize_field("version", &version.version)?;
-        if let Some(home) = &version.home {
-            form.serialize_field("home", &**home)?;
-        }
-        if let Some(id) = &version.former_id {
-            form.serialize_field("formerId", &Text(id))?;
-        }
-        if version.is_proxy {
-            form.serialize_field("isProxy", &true)?;
-        }
-        form.end()
+        to.object(|members| {
+            members.add("action", version.verb);
+            members.add("author", &*version.author);
+            members.add("base", version.base);
+            if let Some(content) = &self.content {
+                members.add("content", content);
+            }
+            members.add("inForce", version.is_in_force);
+            members.add("instant", version.instant);
+            members.add("message", &*version.message);
+            members.add("position", version.position.0);
+            members.add("status", &*version.status_name);
+            members.add("validFrom", version.valid_from);
+            members.add("version", version.version);
+            if let Some(home) = &version.home {
+                members.add("home", &**home);
+            }
+            if let Some(id) = &version.former_id {
+                members.add("formerId", id);
+            }
+            if version.is_proxy {
+                members.add("isProxy", true);
+            }
+        });
     }
 }
 

@@ -13,7 +13,6 @@ pub mod find;
 mod graph;
 mod type_definition;
 mod line_column;
-mod writer;
 
 pub use change::{ACTIONS, action_from_json, patch_from_json, record_to_json};
 pub use difference::{difference_to_json, instance_change_to_json};
@@ -21,20 +20,16 @@ pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
     proxies_from_text,
 };
-pub use form::tree;
+pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
-    CrossedForm, NeighborForm, PathForm, ReachedForm, SharedForm, SubgraphPage, direction_to_text,
+    CrossedForm, NeighborForm, ReachedForm, SharedForm, SubgraphPage, add_path, direction_to_text,
 };
-pub use instance::{
-    ClassificationForm, EntityForm, RelationshipForm, Seen, VersionForm, classification_from_json,
-    properties_from_json,
-};
+pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
 pub use value::{value_from_json, value_to_json};
-pub use writer::append_json;
 
 use annals::{Error, ErrorKind, Result};
 use serde_json::{Map, Value as Json};

@@ -7,10 +7,9 @@ use annals::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, Instant, Provenance, ProvenanceKind,
     RelationshipCopy, Result, Stamp, Value,
 };
-use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::{Value as Json, json};
 
-use super::form::{Text, tree};
+use super::form::{Form, JsonText, Members, tree};
 use super::{Object, array, invalid, kind, number, object, only, optional_text, properties_from_json, text};
 
 /// The members that say where something comes from.
@@ -26,53 +25,53 @@ pub const PROVENANCE_FIELDS: &[&str] = &[
 ];
 
 /// Writes the members of a provenance; what is not said is left out.
-pub fn write_provenance<M: SerializeStruct>(
-    form: &mut M,
-    provenance: &Provenance,
-) -> std::result::Result<(), M::Error> {
-    let texts = [
-        ("home", &provenance.home),
-        ("replicatedBy", &provenance.replicated_by),
-        ("license", &provenance.license),
-    ];
-    for (name, text) in texts {
-        if let Some(text) = text {
-            form.serialize_field(name, &**text)?;
-        }
+pub fn write_provenance(members: &mut Members, provenance: &Provenance) {
+    if let Some(home) = &provenance.home {
+        members.add("home", &**home);
+    }
+    if let Some(replicated_by) = &provenance.replicated_by {
+        members.add("replicatedBy", &**replicated_by);
+    }
+    if let Some(license) = &provenance.license {
+        members.add("license", &**license);
     }
     if provenance.kind != ProvenanceKind::Local {
-        form.serialize_field("provenance", provenance.kind.name())?;
+        members.add("provenance", provenance.kind.name());
     }
     if !provenance.maintained_by.is_empty() {
-        let names: Vec<&str> = provenance.maintained_by.iter().map(|name| &**name).collect();
-        form.serialize_field("maintainedBy", &names)?;
+        members.add("maintainedBy", provenance.maintained_by.iter().map(|name| &**name).collect::<Vec<_>>());
     }
     if !provenance.mappings.is_empty() {
-        let mappings = provenance.mappings.iter();
-        let mappings: BTreeMap<&str, &str> = mappings.map(|(key, text)| (&**key, &**text)).collect();
-        form.serialize_field("mappings", &mappings)?;
+        members.add("mappings", MappingsForm(provenance));
     }
     for (name, instant) in
         [("effectiveFrom", provenance.effective_from), ("effectiveTo", provenance.effective_to)]
     {
         if let Some(instant) = instant {
-            form.serialize_field(name, &Text(&instant))?;
+            members.add(name, instant);
         }
     }
-    Ok(())
+}
+
+struct MappingsForm<'p>(&'p Provenance);
+
+impl Form for MappingsForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        let mappings: BTreeMap<&str, &str> =
+            self.0.mappings.iter().map(|(key, text)| (&**key, &**text)).collect();
+        to.object(|members| mappings.iter().for_each(|(key, text)| members.entry(key, *text)));
+    }
 }
 
 struct ProvenanceForm<'p>(&'p Provenance);
 
-impl Serialize for ProvenanceForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut form = to.serialize_struct("Provenance", 8)?;
-        write_provenance(&mut form, self.0)?;
-        form.end()
+impl Form for ProvenanceForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| write_provenance(members, self.0));
     }
 }
 
-/// Adds the members of a provenance to an object.
+/// Adds the members of a provenance to a tree.
 pub fn add_provenance(json: &mut Json, provenance: &Provenance) {
     if let (Json::Object(fields), Json::Object(members)) = (json, tree(&ProvenanceForm(provenance))) {
         fields.extend(members);

@@ -8,83 +8,70 @@ use annals::{Result, Value, ValueRef};
 use base64::Engine;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Number, Value as Json};
 
-use super::form::{Text, tree};
+use super::form::{Form, JsonText, Text, tree};
 use super::{invalid, kind};
 
-/// The JSON form of a value. Writing it needs no tree of JSON values.
-pub struct ValueForm<'v>(pub &'v Value);
-
-impl Serialize for ValueForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Boolean(boolean) => to.serialize_bool(*boolean),
-            Value::Integer(number) => to.serialize_i64(*number),
-            Value::Float(number) if number.is_finite() => to.serialize_f64(*number),
-            Value::Float(number) => tagged(to, "$float", &Text(number)),
-            Value::Decimal(number) => tagged(to, "$decimal", &Text(number)),
-            Value::String(text) => to.serialize_str(text),
-            Value::Bytes(bytes) => tagged(to, "$bytes", &Text(&Base64Display::new(bytes, &BASE64))),
-            Value::Date(date) => tagged(to, "$date", &Text(date)),
-            Value::Timestamp(instant) => tagged(to, "$timestamp", &Text(instant)),
-            Value::Duration(duration) => tagged(to, "$duration", &Text(duration)),
-            Value::Uuid(bytes) => tagged(to, "$uuid", &Text(&uuid::Uuid::from_bytes(*bytes))),
+impl Form for Value {
+    fn write(&self, to: &mut JsonText) {
+        match self {
+            Value::Boolean(boolean) => boolean.write(to),
+            Value::Integer(number) => to.serialized(number),
+            Value::Float(number) if number.is_finite() => to.serialized(number),
+            Value::Float(number) => tagged(to, "$float", Text(number)),
+            Value::Decimal(number) => tagged(to, "$decimal", Text(number)),
+            Value::String(text) => to.text(text),
+            Value::Bytes(bytes) => tagged(to, "$bytes", Text(&Base64Display::new(bytes, &BASE64))),
+            Value::Date(date) => tagged(to, "$date", Text(date)),
+            Value::Timestamp(instant) => tagged(to, "$timestamp", instant),
+            Value::Duration(duration) => tagged(to, "$duration", Text(duration)),
+            Value::Uuid(bytes) => tagged(to, "$uuid", Text(&uuid::Uuid::from_bytes(*bytes))),
             Value::Iri(text) => tagged(to, "$iri", &**text),
-            Value::List(values) => ListForm(values).serialize(to),
+            Value::List(values) => (**values).write(to),
             // A map that could be taken for one of the tagged forms is tagged itself.
             Value::Map(values) if values.keys().any(|name| name.starts_with('$')) => {
-                tagged(to, "$map", &MapForm(values))
+                tagged(to, "$map", MapForm(values));
             }
-            Value::Map(values) => MapForm(values).serialize(to),
-            Value::Set(values) => tagged(to, "$set", &ListForm(&values.iter().collect::<Vec<_>>())),
-            other => to.serialize_str(&format!("{other:?}")),
+            Value::Map(values) => MapForm(values).write(to),
+            Value::Set(values) => tagged(to, "$set", values.iter().collect::<Vec<_>>()),
+            other => to.text(&format!("{other:?}")),
         }
     }
 }
 
-/// The JSON form of a value read where it stands.
-pub struct ValueRefForm<'r, 'v>(pub &'r ValueRef<'v>);
+fn tagged(to: &mut JsonText, tag: &'static str, inner: impl Form) {
+    to.object(|members| {
+        members.add(tag, inner);
+    });
+}
 
-impl Serialize for ValueRefForm<'_, '_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        match self.0 {
-            ValueRef::String(text) => to.serialize_str(text),
-            ValueRef::Other(value) => ValueForm(value).serialize(to),
+impl Form for ValueRef<'_> {
+    #[inline]
+    fn write(&self, to: &mut JsonText) {
+        match self {
+            ValueRef::String(text) => to.text(text),
+            ValueRef::Other(value) => value.write(to),
         }
-    }
-}
-
-fn tagged<S: Serializer>(
-    to: S,
-    tag: &str,
-    inner: &(impl Serialize + ?Sized),
-) -> std::result::Result<S::Ok, S::Error> {
-    let mut form = to.serialize_map(Some(1))?;
-    form.serialize_entry(tag, inner)?;
-    form.end()
-}
-
-struct ListForm<'v>(&'v [Value]);
-
-impl Serialize for ListForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(ValueForm))
     }
 }
 
 struct MapForm<'v>(&'v BTreeMap<Arc<str>, Value>);
 
-impl Serialize for MapForm<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_map(self.0.iter().map(|(name, value)| (&**name, ValueForm(value))))
+impl Form for MapForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| self.0.iter().for_each(|(name, value)| members.entry(name, value)));
     }
 }
 
 /// The JSON form of a value, as a tree.
 pub fn value_to_json(value: &Value) -> Json {
-    tree(&ValueForm(value))
+    match value {
+        Value::Boolean(boolean) => Json::Bool(*boolean),
+        Value::Integer(number) => Json::from(*number),
+        Value::String(text) => Json::from(&**text),
+        other => tree(other),
+    }
 }
 
 /// The value of a JSON form.

@@ -88,8 +88,7 @@ impl RustDoor {
                 let (from, to) = ends(step)?;
                 let found = snapshot.shortest_paths(&from, &to, &reach(step), text("weight"))?;
                 let limit = step["limit"].as_u64().unwrap_or(10) as usize;
-                let items =
-                    found.take(limit).map(|path| Ok(tree(&PathForm(&path?)))).collect::<Result<Json>>()?;
+                let items = found.take(limit).map(|path| Ok(tree(&path?))).collect::<Result<Json>>()?;
                 Ok(json!({ "items": items }))
             }
             "shared" => {
@@ -188,7 +187,7 @@ fn relationships(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     };
     let id = instance(step)?;
     let page = snapshot.relationships_of(id.id(), &of)?;
-    let items: Json = page.items.iter().map(|one| tree(&RelationshipForm(one))).collect();
+    let items: Json = page.items.iter().map(tree).collect();
     of.after = None;
     let count = snapshot.relationships_of_count(id.id(), &of)?;
     Ok(json!({ "items": items, "next": page.next, "count": count }))
@@ -258,7 +257,7 @@ fn path(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let Some(path) = snapshot.shortest_path(&id("from")?, &id("to")?, &reach(step))? else {
         return Ok(json!({ "found": false, "start": null, "steps": [] }));
     };
-    let mut json = tree(&PathForm(&path));
+    let mut json = tree(&path);
     json["found"] = true.into();
     Ok(json)
 }
@@ -284,11 +283,15 @@ fn find(snapshot: &Snapshot, step: &Json) -> Result<Json> {
         ("explain", true) => explanation_to_json(&snapshot.explain_relationships(&find)?),
         (_, true) => {
             let page = snapshot.find_relationships(&find)?;
-            json!({ "items": page.items.iter().map(|one| tree(&RelationshipForm(one))).collect::<Json>(), "next": page.next })
+            json!({ "items": page.items.iter().map(tree).collect::<Json>(), "next": page.next })
         }
         (_, false) => {
             let page = snapshot.find_entities(&find)?;
-            json!({ "items": page.items.iter().map(|one| tree(&EntityForm(one))).collect::<Json>(), "next": page.next })
+            json!({ "items": page.items.iter().map(tree).collect::<Json>(), "next": page.next })
         }
     })
+}
+
+fn tree(form: &(impl Form + ?Sized)) -> Json {
+    serde_json::from_slice(&json_of(form)).expect("forms write JSON")
 }

@@ -20,6 +20,8 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 pub struct Http {
     address: SocketAddr,
     stream: BufReader<TcpStream>,
+    /// The body of the last answer; its memory serves the next one.
+    body: Vec<u8>,
 }
 
 /// A request, ready to be sent.
@@ -35,20 +37,19 @@ impl Http {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-        Ok(Http { address, stream: BufReader::new(stream) })
+        Ok(Http { address, stream: BufReader::new(stream), body: Vec::new() })
     }
 
     /// Sends all types in one transaction.
     pub fn define_types(&mut self, lines: &str) -> Outcome<()> {
         let types = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Json>, _>>()?;
         let body = json!({ "types": types }).to_string();
-        let (status, answer) = self.send(&Request { method: "POST", path: "/v1/types".into(), body })?;
-        check(status, &answer)?;
-        Ok(())
+        let status = self.send(&Request { method: "POST", path: "/v1/types".into(), body })?;
+        check(status, &self.body)
     }
 
-    /// Shape: status, body.
-    fn send(&mut self, request: &Request) -> Outcome<(u16, Vec<u8>)> {
+    /// Returns the status. The body is in `self.body`.
+    fn send(&mut self, request: &Request) -> Outcome<u16> {
         let Request { method, path, body } = request;
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
         if !body.is_empty() {
@@ -74,26 +75,31 @@ impl Http {
             }
             is_chunked |= header == "transfer-encoding: chunked";
         }
-        let answer = if is_chunked { self.chunks()? } else { self.bytes(length)? };
-        Ok((status, answer))
+        if is_chunked {
+            self.chunks()?;
+        } else {
+            self.bytes(0, length)?;
+        }
+        Ok(status)
     }
 
-    fn bytes(&mut self, length: usize) -> Outcome<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.stream.read_exact(&mut bytes)?;
-        Ok(bytes)
+    /// Reads so many bytes into the body behind those at `start`.
+    fn bytes(&mut self, start: usize, length: usize) -> Outcome<()> {
+        self.body.resize(start + length, 0);
+        Ok(self.stream.read_exact(&mut self.body[start..])?)
     }
 
-    fn chunks(&mut self) -> Outcome<Vec<u8>> {
-        let mut all = Vec::new();
+    fn chunks(&mut self) -> Outcome<()> {
+        let mut read = 0;
         loop {
             let mut line = String::new();
             self.stream.read_line(&mut line)?;
             let length = usize::from_str_radix(line.trim(), 16)?;
-            all.extend(self.bytes(length)?);
-            self.bytes(2)?;
+            self.bytes(read, length + 2)?;
+            read += length;
+            self.body.truncate(read);
             if length == 0 {
-                return Ok(all);
+                return Ok(());
             }
         }
     }
@@ -103,15 +109,16 @@ impl Target for Http {
     fn call(&mut self, call: Call, then: Option<Instant>) -> Outcome<Timed> {
         let request = request(&call, then);
         let start = Clock::now();
-        let (status, body) = self.send(&request)?;
+        let status = self.send(&request)?;
         let elapsed = start.elapsed();
+        let body = &self.body;
         let answer = match status {
-            200..300 => Ok(answer(&call, serde_json::from_slice(&body)?)?),
+            200..300 => Ok(answer(&call, serde_json::from_slice(body)?)?),
             // What is not there is an answer, as it is of the engine.
             404 | 410 if matches!(call, Call::Known(_) | Call::Summary(_) | Call::Get(_)) => {
                 Ok(Answer::default())
             }
-            _ => Err(String::from_utf8_lossy(&body).into_owned()),
+            _ => Err(String::from_utf8_lossy(body).into_owned()),
         };
         Ok(Timed { answer, elapsed })
     }
@@ -119,19 +126,18 @@ impl Target for Http {
     fn load(&mut self, calls: Vec<Call>) -> Outcome<()> {
         let operations: Vec<Json> = calls.iter().map(operation).collect();
         let body = json!({ "operations": operations }).to_string();
-        let (status, answer) =
-            self.send(&Request { method: "POST", path: "/v1/transactions".into(), body })?;
-        check(status, &answer)
+        let status = self.send(&Request { method: "POST", path: "/v1/transactions".into(), body })?;
+        check(status, &self.body)
     }
 
     fn look(&mut self, id: &InstanceId, then: Option<Instant>) -> Outcome<Option<Looked>> {
         let request = request(&Call::Get(id.clone()), then);
-        let (status, body) = self.send(&request)?;
+        let status = self.send(&request)?;
         if status == 404 || status == 410 {
             return Ok(None);
         }
-        check(status, &body)?;
-        let json: Json = serde_json::from_slice(&body)?;
+        check(status, &self.body)?;
+        let json: Json = serde_json::from_slice(&self.body)?;
         let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
         let names = json["classifications"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
         let mut found: Vec<(String, Value)> = Vec::new();

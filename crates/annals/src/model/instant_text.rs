@@ -24,26 +24,87 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// The RFC 3339 text of an instant. Made by [`Instant::to_text`].
+/// The RFC 3339 text of an instant. One of the same second as the one before is written in a third of the time.
 #[derive(Clone, Copy)]
 pub struct InstantText {
     bytes: [u8; TEXT_MAX],
     length: usize,
+    /// The second that the bytes before the fraction tell; `u64::MAX` for none. Units: seconds after 1970.
+    second: u64,
 }
 
 impl InstantText {
-    pub(super) fn of(instant: Instant) -> InstantText {
-        let mut bytes = [0; TEXT_MAX];
-        let length = write_recent(instant.micros(), &mut bytes).unwrap_or_else(|| {
-            let mut rest = &mut bytes[..];
-            let written = match jiff::Timestamp::from_microsecond(instant.micros()) {
-                Ok(timestamp) => write!(rest, "{timestamp}"),
-                Err(_) => write!(rest, "{}us", instant.micros()),
-            };
-            written.expect("room for the longest text");
-            TEXT_MAX - rest.len()
-        });
-        InstantText { bytes, length }
+    /// The text of an instant.
+    pub fn new(instant: Instant) -> InstantText {
+        let mut text = InstantText { bytes: [0; TEXT_MAX], length: 0, second: u64::MAX };
+        text.set(instant);
+        text
+    }
+
+    /// Makes it the text of another instant.
+    #[inline]
+    pub fn set(&mut self, instant: Instant) {
+        match u64::try_from(instant.micros()).ok().filter(|micros| *micros < END) {
+            Some(micros) => self.write_recent(micros),
+            None => self.write_other(instant),
+        }
+    }
+
+    /// The text as bytes, all of them ASCII.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// An instant of the years 1970 to 9999. Fractions of a second have no zeros at the end.
+    #[inline]
+    fn write_recent(&mut self, micros: u64) {
+        let (second, fraction) = (micros / 1_000_000, (micros % 1_000_000) as u32);
+        if second != self.second {
+            self.write_second(second);
+        }
+        let bytes = &mut self.bytes;
+        if fraction == 0 {
+            bytes[19] = b'Z';
+            self.length = 20;
+            return;
+        }
+        bytes[19] = b'.';
+        put(bytes, 20, fraction / 10_000);
+        put(bytes, 22, fraction / 100 % 100);
+        put(bytes, 24, fraction % 100);
+        let mut end = 26;
+        while bytes[end - 1] == b'0' {
+            end -= 1;
+        }
+        bytes[end] = b'Z';
+        self.length = end + 1;
+    }
+
+    fn write_second(&mut self, second: u64) {
+        self.second = second;
+        let (year, month, day) = date((second / 86_400) as u32);
+        let second = (second % 86_400) as u32;
+        let bytes = &mut self.bytes;
+        bytes[..19].copy_from_slice(b"0000-00-00T00:00:00");
+        put(bytes, 0, year / 100);
+        put(bytes, 2, year % 100);
+        put(bytes, 5, month);
+        put(bytes, 8, day);
+        put(bytes, 11, second / 3_600);
+        put(bytes, 14, second / 60 % 60);
+        put(bytes, 17, second % 60);
+    }
+
+    fn write_other(&mut self, instant: Instant) {
+        self.second = u64::MAX;
+        let mut rest = &mut self.bytes[..];
+        let written = match jiff::Timestamp::from_microsecond(instant.micros()) {
+            Ok(timestamp) => write!(rest, "{timestamp}"),
+            Err(_) => write!(rest, "{}us", instant.micros()),
+        };
+        written.expect("room for the longest text");
+        self.length = TEXT_MAX - rest.len();
     }
 }
 
@@ -51,7 +112,7 @@ impl Deref for InstantText {
     type Target = str;
 
     fn deref(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.length]).expect("digits, letters and signs")
+        std::str::from_utf8(self.as_bytes()).expect("digits, letters and signs")
     }
 }
 
@@ -59,37 +120,6 @@ impl fmt::Debug for InstantText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self)
     }
-}
-
-/// Writes the text of an instant of the years 1970 to 9999; returns its length, or `None` for others. Fractions of a
-/// second have no zeros at the end.
-fn write_recent(micros: i64, buffer: &mut [u8; TEXT_MAX]) -> Option<usize> {
-    let micros = u64::try_from(micros).ok().filter(|micros| *micros < END)?;
-    let (seconds, fraction) = (micros / 1_000_000, (micros % 1_000_000) as u32);
-    let (year, month, day) = date((seconds / 86_400) as u32);
-    let second = (seconds % 86_400) as u32;
-    buffer[..20].copy_from_slice(b"0000-00-00T00:00:00Z");
-    put(buffer, 0, year / 100);
-    put(buffer, 2, year % 100);
-    put(buffer, 5, month);
-    put(buffer, 8, day);
-    put(buffer, 11, second / 3_600);
-    put(buffer, 14, second / 60 % 60);
-    put(buffer, 17, second % 60);
-    let mut end = 20;
-    if fraction > 0 {
-        buffer[19] = b'.';
-        put(buffer, 20, fraction / 10_000);
-        put(buffer, 22, fraction / 100 % 100);
-        put(buffer, 24, fraction % 100);
-        end = 26;
-        while buffer[end - 1] == b'0' {
-            end -= 1;
-        }
-        buffer[end] = b'Z';
-        end += 1;
-    }
-    Some(end)
 }
 
 /// Writes two digits.
@@ -118,8 +148,8 @@ mod tests {
 
     const DAY: i64 = 86_400_000_000;
 
-    fn text(micros: i64) -> String {
-        Instant::from_micros(micros).unwrap().to_text().to_string()
+    fn instant(micros: i64) -> Instant {
+        Instant::from_micros(micros).unwrap()
     }
 
     fn text_of_the_library(micros: i64) -> String {
@@ -132,19 +162,37 @@ mod tests {
             // Another time, and another number of digits, each day.
             let second = day * 7_919 % 86_400;
             let micros = day * DAY + second * 1_000_000 + [0, 1, 10, 120_000][day as usize % 4];
-            assert_eq!(text(micros), text_of_the_library(micros));
+            assert_eq!(&*InstantText::new(instant(micros)), text_of_the_library(micros));
         }
     }
 
     #[test]
     fn other_years_are_left_to_the_library() {
         let end = i64::try_from(END).unwrap();
-        let mut buffer = [0; TEXT_MAX];
-        assert_eq!((write_recent(-1, &mut buffer), write_recent(end, &mut buffer)), (None, None));
-        assert!(write_recent(end - 1, &mut buffer).is_some());
-        let (first, last) = (jiff::Timestamp::MIN.as_microsecond(), jiff::Timestamp::MAX.as_microsecond());
-        for micros in [first, first + 999_999, -1, last - 999_999] {
-            assert_eq!(text(micros), text_of_the_library(micros));
+        assert!(Instant::from_micros(end).is_err());
+        let first = jiff::Timestamp::MIN.as_microsecond();
+        for micros in [first, first + 999_999, -1, jiff::Timestamp::MAX.as_microsecond() - 999_999] {
+            assert_eq!(&*InstantText::new(instant(micros)), text_of_the_library(micros));
+        }
+    }
+
+    #[test]
+    fn nothing_of_the_instant_before_is_left() {
+        let second = 1_754_742_600_000_000;
+        let mut text = InstantText::new(instant(0));
+        for micros in [
+            second + 123_456,
+            second,
+            second + 999_990,
+            second + 10,
+            -second,
+            second,
+            second + 1_000_000,
+            -1,
+            0,
+        ] {
+            text.set(instant(micros));
+            assert_eq!(&*text, text_of_the_library(micros));
         }
     }
 }

@@ -43,11 +43,6 @@ impl Instant {
         self.0
     }
 
-    /// Its RFC 3339 text, which its `Display` shows.
-    pub fn to_text(self) -> InstantText {
-        InstantText::of(self)
-    }
-
     /// Only for instants that the engine has taken or checked itself.
     pub(crate) fn from_checked_micros(micros: i64) -> Instant {
         Instant(micros)
@@ -96,7 +91,7 @@ fn invalid(
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_text())
+        f.write_str(&InstantText::new(*self))
     }
 }
 

@@ -34,7 +34,7 @@ impl Pattern {
     pub(crate) fn of(condition: &Condition) -> Result<Option<Pattern>> {
         let texts: Vec<&str> = condition.values.iter().filter_map(Value::as_str).collect();
         let Some(first) = texts.first() else { return Ok(None) };
-        let escaped = regex::escape(first);
+        let escaped = || regex::escape(first);
         let source = match (condition.operator, condition.ignores_case) {
             (Operator::Matches, false) => return Pattern::matches(first, false).map(Some),
             (Operator::Matches, true) => (*first).to_owned(),
@@ -42,10 +42,10 @@ impl Pattern {
             (Operator::Prefix, false) => return Ok(Some(Pattern::Prefix((*first).into()))),
             (Operator::Suffix, false) => return Ok(Some(Pattern::Suffix((*first).into()))),
             (Operator::Contains, false) => return Ok(Some(Pattern::Contains((*first).into()))),
-            (Operator::Equal | Operator::NotEqual, true) => escaped,
-            (Operator::Prefix, true) => format!("{escaped}(?s:.*)"),
-            (Operator::Suffix, true) => format!("(?s:.*){escaped}"),
-            (Operator::Contains, true) => format!("(?s:.*){escaped}(?s:.*)"),
+            (Operator::Equal | Operator::NotEqual, true) => escaped(),
+            (Operator::Prefix, true) => format!("{}(?s:.*)", escaped()),
+            (Operator::Suffix, true) => format!("(?s:.*){}", escaped()),
+            (Operator::Contains, true) => format!("(?s:.*){}(?s:.*)", escaped()),
             (Operator::In, ignores_case) if ignores_case || condition.field == super::Field::AnyText => {
                 texts.iter().map(|text| regex::escape(text)).collect::<Vec<_>>().join("|")
             }
@@ -63,6 +63,9 @@ impl Pattern {
                     source.len()
                 ),
             ));
+        }
+        if let Some(text) = plain(source).filter(|_| !ignores_case) {
+            return Ok(Pattern::Equal(text.into()));
         }
         let source = unquoted(source);
         let source = if ignores_case { format!("(?i){source}") } else { source };
@@ -143,6 +146,15 @@ fn without_any<'p>(divided: Option<(&'p Hir, &'p [Hir])>, parts: &'p [Hir]) -> (
     match dot {
         Some(dot) if repetition.min == 0 && repetition.max.is_none() => (Some(dot), others),
         _ => (None, parts),
+    }
+}
+
+/// The text that is all a regular expression asks for, if nothing in it means more, or all of it is quoted.
+fn plain(source: &str) -> Option<&str> {
+    let quoted = source.strip_prefix("\\Q").and_then(|rest| rest.strip_suffix("\\E"));
+    match quoted {
+        Some(text) => (!text.contains("\\E")).then_some(text),
+        None => (!source.chars().any(regex_syntax::is_meta_character)).then_some(source),
     }
 }
 
