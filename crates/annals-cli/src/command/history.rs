@@ -9,6 +9,9 @@ use crate::output::{Table, one_line};
 use crate::stop::Outcome;
 use crate::wire::VersionForm;
 
+/// Most versions in memory at once.
+const BATCH_VERSIONS_MAX: usize = 500;
+
 /// Show the versions of an entity or relationship, newest first
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -75,8 +78,18 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         limit: arguments.limit,
     };
     if context.output.is_json() || arguments.content {
-        let versions = VersionForm::history(&snapshot, &instance, &history, arguments.content)?;
-        return versions.iter().try_for_each(|version| context.output.json(version));
+        let mut rest = history;
+        while rest.limit > 0 {
+            let batch = History { limit: rest.limit.min(BATCH_VERSIONS_MAX), ..rest };
+            let versions = VersionForm::history(&snapshot, &instance, &batch, arguments.content)?;
+            versions.iter().try_for_each(|version| context.output.json(version))?;
+            if versions.len() < batch.limit {
+                break;
+            }
+            rest.skip = rest.skip.saturating_add(batch.limit);
+            rest.limit -= batch.limit;
+        }
+        return Ok(());
     }
     let versions = snapshot.history(&instance, &history)?;
     let rare = rare_columns(&versions);
