@@ -3,14 +3,12 @@
 use annals::{History, Instant, VersionInfo};
 use clap::Args;
 
+use super::listing::BATCH_ITEMS_MAX;
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, one_line};
 use crate::stop::Outcome;
 use crate::wire::VersionForm;
-
-/// Most versions in memory at once.
-const BATCH_VERSIONS_MAX: usize = 500;
 
 /// Show the versions of an entity or relationship, newest first
 #[derive(Args, Debug)]
@@ -80,7 +78,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     if context.output.is_json() || arguments.content {
         let mut rest = history;
         while rest.limit > 0 {
-            let batch = History { limit: rest.limit.min(BATCH_VERSIONS_MAX), ..rest };
+            let batch = History { limit: rest.limit.min(BATCH_ITEMS_MAX), ..rest };
             let versions = VersionForm::history(&snapshot, &instance, &batch, arguments.content)?;
             versions.iter().try_for_each(|version| context.output.json(version))?;
             if versions.len() < batch.limit {

@@ -157,6 +157,7 @@ impl Members<'_> {
 
     #[inline(always)]
     fn name(&mut self, name: &'static str) {
+        debug_assert!(is_plain(name.as_bytes()), "{name}");
         self.comma();
         self.to.plain(name.as_bytes());
         self.to.bytes.push(b':');

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use annals::{
-    ClassificationContent, ClassificationRef, Entity, History, Id, InstanceId, Position, Provenance,
-    Relationship, Snapshot, StampRef, Value, ValueRef, VersionInfo,
+    ClassificationContent, ClassificationRef, Entity, History, InstanceId, Position, Relationship, Snapshot,
+    StampRef, Value, ValueRef, VersionInfo,
 };
 use serde_json::Value as Json;
 use smallvec::SmallVec;
@@ -75,6 +75,24 @@ impl Form for Seen<'_> {
     }
 }
 
+// What most instances do not have. Entities and relationships tell it by methods of the same names.
+macro_rules! add_rare_members {
+    ($members:expr, $instance:expr) => {
+        if let Some(provenance) = $instance.provenance() {
+            write_provenance($members, provenance);
+        }
+        if $instance.home_version() != u64::from($instance.version()) {
+            $members.add("homeVersion", $instance.home_version());
+        }
+        if let Some(id) = $instance.reidentified_from() {
+            $members.add("reidentifiedFrom", id);
+        }
+        if let Some(status) = $instance.status_on_delete() {
+            $members.add("statusOnDelete", status);
+        }
+    };
+}
+
 // Members that most instances do not have are left out then, and stand behind those that all have, which are in the order
 // of their names.
 impl Form for Entity<'_> {
@@ -91,13 +109,7 @@ impl Form for Entity<'_> {
             add_updated(members, (self.created(), created), self.updated());
             members.add("validFrom", self.valid_from());
             members.add("version", self.version());
-            Extra {
-                provenance: self.provenance(),
-                home_version: (self.home_version() != u64::from(self.version())).then(|| self.home_version()),
-                reidentified_from: self.reidentified_from(),
-                status_on_delete: self.status_on_delete(),
-            }
-            .add(members);
+            add_rare_members!(members, self);
             if self.is_proxy() {
                 members.add("isProxy", true);
             }
@@ -120,39 +132,8 @@ impl Form for Relationship<'_> {
             add_updated(members, (self.created(), created), self.updated());
             members.add("validFrom", self.valid_from());
             members.add("version", self.version());
-            Extra {
-                provenance: self.provenance(),
-                home_version: (self.home_version() != u64::from(self.version())).then(|| self.home_version()),
-                reidentified_from: self.reidentified_from(),
-                status_on_delete: self.status_on_delete(),
-            }
-            .add(members);
+            add_rare_members!(members, self);
         });
-    }
-}
-
-/// Members of a header that most instances do not have.
-struct Extra<'a> {
-    provenance: Option<&'a Provenance>,
-    home_version: Option<u64>,
-    reidentified_from: Option<&'a Id>,
-    status_on_delete: Option<&'a str>,
-}
-
-impl Extra<'_> {
-    fn add(&self, members: &mut Members) {
-        if let Some(provenance) = self.provenance {
-            write_provenance(members, provenance);
-        }
-        if let Some(version) = self.home_version {
-            members.add("homeVersion", version);
-        }
-        if let Some(id) = self.reidentified_from {
-            members.add("reidentifiedFrom", id);
-        }
-        if let Some(status) = self.status_on_delete {
-            members.add("statusOnDelete", status);
-        }
     }
 }
 
