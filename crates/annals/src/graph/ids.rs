@@ -43,7 +43,8 @@ impl FormerIds {
         }
         let place = u32::try_from(self.list.len()).expect("fewer than 2^32 former ids");
         self.list.push((id.clone(), slot));
-        self.places.insert(hash_id(id), place);
+        self.places
+            .insert(hash_id(id), place, |place| self.list.get(place as usize).map(|(id, _)| hash_id(id)));
     }
 
     pub(super) fn remove(&mut self, id: &Id) {

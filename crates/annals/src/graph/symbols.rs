@@ -47,7 +47,8 @@ impl Symbols {
         }
         let symbol = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
         self.names.push(Arc::clone(name));
-        self.by_name.insert(hash_bytes(name.as_bytes()), symbol);
+        let hash_of = |symbol: u32| Some(hash_bytes(self.names.get(symbol as usize)?.as_bytes()));
+        self.by_name.insert(hash_bytes(name.as_bytes()), symbol, hash_of);
         Symbol(symbol)
     }
 

@@ -316,8 +316,10 @@ impl Table {
     #[inline(never)]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
         match id.uuid_bytes() {
-            Some(bytes) => self.slots.get(hash_uuid(bytes), |slot| self.id(slot).uuid_bytes() == Some(bytes)),
-            None => self.slots.get(hash_id(id), |slot| self.id(slot) == id),
+            Some(bytes) => self.slots.get(hash_uuid(bytes), |slot| {
+                self.ids.get(slot as usize).is_some_and(|known| known.uuid_bytes() == Some(bytes))
+            }),
+            None => self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id)),
         }
     }
 
@@ -331,7 +333,7 @@ impl Table {
     pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
         let before = self.id(slot).clone();
         self.slots.remove(hash_id(&before), slot);
-        self.slots.insert(hash_id(id), slot);
+        self.slots.insert(hash_id(id), slot, |slot| self.ids.get(slot as usize).map(hash_id));
         self.ids.set(slot as usize, id.clone());
         self.id_order = Arc::default();
         self.former_ids.remove(id);
@@ -347,7 +349,7 @@ impl Table {
     /// Puts a new instance into the next slot.
     pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
         let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
-        self.slots.insert(hash_id(&instance.id), slot);
+        self.slots.insert(hash_id(&instance.id), slot, |slot| self.ids.get(slot as usize).map(hash_id));
         self.ids.push(instance.id.clone());
         let mut row = Vec::with_capacity(ROW_BYTES);
         self.pack(instance, None, &[], &mut row);

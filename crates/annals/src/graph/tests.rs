@@ -39,7 +39,9 @@ fn structures_are_as_fast_as_the_decisions_say() {
     });
 
     let mut ids = IdMap::new();
-    measure("IdMap insert", |number| ids.insert(mixed(number), number as u32));
+    measure("IdMap insert", |number| {
+        ids.insert(mixed(number), number as u32, |slot| Some(mixed(slot.into())))
+    });
     measure("IdMap get, random hit", |number| {
         let wanted = mixed(number) % COUNT;
         black_box(ids.get(mixed(wanted), |slot| u64::from(slot) == wanted));
