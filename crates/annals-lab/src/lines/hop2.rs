@@ -67,11 +67,16 @@ fn walk(snapshot: &Snapshot, size: Name, ids: &[Id], together: usize) -> Outcome
             frontier.push(entity.ok_or("an entity is not there")?);
         }
         let first = snapshot.expand(&frontier, Direction::Out, Some("edge"))?;
-        let values = snapshot.expand_values(&first, Direction::Out, Some("edge"), size)?;
-        visits += first.len() + values.len();
-        for value in &values {
-            sum += value.as_ref().and_then(Value::as_integer).ok_or("an entity has no size")?;
-        }
+        visits += first.len();
+        let mut missing = 0;
+        snapshot.each_expanded_value(&first, Direction::Out, Some("edge"), size, |value| {
+            visits += 1;
+            match value.and_then(Value::as_integer) {
+                Some(size) => sum += size,
+                None => missing += 1,
+            }
+        })?;
+        agree("entities without a size", missing, 0)?;
     }
     Ok((visits, sum))
 }

@@ -176,14 +176,13 @@ impl Columns {
         words.at(slot)
     }
 
-    /// The same at each of `slots`, in order.
-    pub(crate) fn get_all(&self, name: Symbol, slots: &[u32]) -> Vec<Option<Value>> {
-        let mut values = Vec::with_capacity(slots.len());
+    /// Calls `take` with the same at each of `slots`, in order.
+    #[inline]
+    pub(crate) fn each(&self, name: Symbol, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
         match self.columns.get(name.index()) {
-            Some(column) => column.get_all(slots, &mut values),
-            None => values.resize(slots.len(), None),
+            Some(column) => column.each(slots, take),
+            None => slots.iter().for_each(|slot| take(*slot, None)),
         }
-        values
     }
 
     /// Says which value of a property is held at `slot` now.
@@ -201,18 +200,24 @@ impl Column {
         self.pages.get(slot as usize / PAGE_SLOTS).map_or(Words::None, Page::words)
     }
 
-    // Appends the value at each of `slots`. All pages of some slots are looked up before the first is read, so that the
-    // processor waits for their memory together.
-    fn get_all(&self, slots: &[u32], values: &mut Vec<Option<Value>>) {
+    // All pages of some slots are looked up before the first is read, so that the processor waits for their memory together.
+    #[inline]
+    fn each(&self, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
         for slots in slots.chunks(AHEAD) {
             let mut pages = [Words::None; AHEAD];
             for (page, slot) in pages.iter_mut().zip(slots) {
                 *page = self.words(*slot);
             }
-            values.extend(pages.iter().zip(slots).map(|(page, slot)| {
+            for (page, slot) in pages.iter().zip(slots) {
                 let (kind, word) = page.at(*slot);
-                value_of(kind, word)
-            }));
+                // Whoever takes a value knows its kind at each place: then it stays in a register.
+                match (kind, word) {
+                    (_, ABSENT) => take(*slot, None),
+                    (Kind::Integer, word) => take(*slot, Some(&Value::Integer(word.cast_signed()))),
+                    (Kind::Float, word) => take(*slot, Some(&Value::Float(f64::from_bits(word)))),
+                    (kind, word) => take(*slot, value_of(kind, word).as_ref()),
+                }
+            }
         }
     }
 

@@ -98,29 +98,51 @@ impl SlotSet {
     }
 
     /// The slots, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let words = (0u32..).step_by(PAGE_SLOTS as usize).zip(self.pages.iter()).flat_map(|(first, page)| {
-            let firsts = (first..).step_by(WORD_BITS as usize);
-            firsts.zip(page.iter().flat_map(|words| words.iter().copied()))
-        });
-        words.flat_map(|(first, bits)| Bits(bits).map(move |bit| first + bit))
+    pub(crate) fn iter(&self) -> Iter<'_> {
+        Iter { set: self, word: 0, first: 0, bits: 0 }
     }
 }
 
-/// The set bits of a word, ascending.
-struct Bits(u64);
+/// The slots of a set, ascending. Made by [`SlotSet::iter`].
+pub(crate) struct Iter<'g> {
+    set: &'g SlotSet,
+    // The word behind the present one, counted over all pages.
+    word: usize,
+    // Of the present word, what is left, and the slot of its lowest bit.
+    first: u32,
+    bits: u64,
+}
 
-impl Iterator for Bits {
+impl Iterator for Iter<'_> {
     type Item = u32;
 
     #[inline]
     fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
+        if self.bits == 0 && !self.move_to_next_word() {
             return None;
         }
-        let bit = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        Some(bit)
+        let bit = self.bits.trailing_zeros();
+        self.bits &= self.bits - 1;
+        Some(self.first + bit)
+    }
+}
+
+impl Iter<'_> {
+    // False behind the last word with a slot.
+    fn move_to_next_word(&mut self) -> bool {
+        while self.word / PAGE_WORDS < self.set.pages.len() {
+            let Some(page) = self.set.page(self.word / PAGE_WORDS) else {
+                self.word += PAGE_WORDS;
+                continue;
+            };
+            self.first = self.word as u32 * WORD_BITS;
+            self.bits = page[self.word % PAGE_WORDS];
+            self.word += 1;
+            if self.bits != 0 {
+                return true;
+            }
+        }
+        false
     }
 }
 

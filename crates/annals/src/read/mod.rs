@@ -7,6 +7,7 @@ mod cancel;
 mod compare;
 mod content;
 mod cursor;
+mod entities_of;
 mod find;
 mod instance;
 mod many;
@@ -23,6 +24,7 @@ mod versions;
 
 pub use cancel::Cancel;
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
+pub use entities_of::EntitiesOf;
 pub use find::{Explanation, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
 pub use neighbors::{Entities, Neighbor, Neighbors};
