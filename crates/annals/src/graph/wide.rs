@@ -87,6 +87,16 @@ impl Wide {
 
     /// The links of one type or of all that come after `after`, in order.
     pub(super) fn iter(&self, type_name: Option<Symbol>, after: Option<Link>) -> WideLinks<'_> {
+        WideLinks(self.keys(type_name, after))
+    }
+
+    /// The other ends of the links of one type or of all, in the same order.
+    pub(crate) fn ends(&self, type_name: Option<Symbol>) -> impl Iterator<Item = u32> {
+        let end = |key: &[u8]| key.last_chunk().map_or(u32::MAX, |end| u32::from_be_bytes(*end));
+        self.keys(type_name, None).map(end)
+    }
+
+    fn keys(&self, type_name: Option<Symbol>, after: Option<Link>) -> Range<'_> {
         let first = type_name.map(|type_name| type_name.0.to_be_bytes());
         let end = type_name.and_then(|type_name| type_name.0.checked_add(1)).map(u32::to_be_bytes);
         let after = after.map(key);
@@ -96,7 +106,7 @@ impl Wide {
             (None, Some(first)) => Included(&first[..]),
             (None, None) => Unbounded,
         };
-        WideLinks(self.links.range(from, end.as_ref().map_or(Unbounded, |end| Excluded(&end[..]))))
+        self.links.range(from, end.as_ref().map_or(Unbounded, |end| Excluded(&end[..])))
     }
 }
 

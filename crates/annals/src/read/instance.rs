@@ -45,13 +45,18 @@ macro_rules! instance_methods {
     ($name:ident, $variant:ident) => {
         impl<'s> $name<'s> {
             /// Its id.
+            #[inline(always)] // A handle that is asked for nothing else is then never made.
             pub fn id(&self) -> &'s Id {
-                let graph = self.snapshot.graph();
                 match &self.held {
-                    Held::InForce => graph.table(TypeKind::$variant).id(self.slot),
-                    // It may have had another one then.
-                    Held::Read(version) => graph.id_in(TypeKind::$variant, self.slot, version.row().header()),
+                    Held::InForce => self.snapshot.graph().table(TypeKind::$variant).id(self.slot),
+                    Held::Read(version) => self.id_then(version),
                 }
+            }
+
+            // It may have had another one then.
+            #[inline(never)]
+            fn id_then(&self, version: &Version) -> &'s Id {
+                self.snapshot.graph().id_in(TypeKind::$variant, self.slot, version.row().header())
             }
 
             fn header(&self) -> &'s Header {

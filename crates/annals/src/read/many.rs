@@ -175,7 +175,7 @@ impl Snapshot {
             for links in links.iter().flatten() {
                 match links {
                     Neighbors::Narrow(narrow) => slots.extend_from_slice(narrow.of_type(one).others),
-                    wide => slots.extend(wide.iter(one).map(|link| link.other)),
+                    Neighbors::Wide(wide) => slots.extend(wide.ends(one)),
                 }
             }
         }

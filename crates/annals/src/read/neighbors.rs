@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use super::instance::{Entity, Relationship};
+use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
 use super::status::Statuses;
 use crate::graph::adjacency::{Link, Links};
@@ -32,6 +32,8 @@ pub struct Neighbors<'s> {
     after: Option<Link>,
     statuses: Statuses,
     links: LinksSeen<'s>,
+    // True if no handle needs anything from a file.
+    is_in_memory: bool,
 }
 
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
@@ -124,7 +126,7 @@ impl Snapshot {
         after: Option<Link>,
         statuses: &Statuses,
     ) -> Neighbors<'_> {
-        let statuses = statuses.clone();
+        let (statuses, is_in_memory) = (statuses.clone(), !self.graph().is_spilled());
         let (first, types) = match types {
             LinkTypes::All => (None, Vec::new()),
             LinkTypes::One(name) => (Some(name), Vec::new()),
@@ -134,13 +136,22 @@ impl Snapshot {
                 let first = types.pop();
                 if first.is_none() {
                     let links = LinksSeen::none();
-                    return Neighbors { snapshot: self, slot, direction, types, after, statuses, links };
+                    return Neighbors {
+                        snapshot: self,
+                        slot,
+                        direction,
+                        types,
+                        after,
+                        statuses,
+                        links,
+                        is_in_memory,
+                    };
                 }
                 (first, types)
             }
         };
         let links = LinksSeen::new(self, slot, direction, first, after, &statuses);
-        Neighbors { snapshot: self, slot, direction, types, after, statuses, links }
+        Neighbors { snapshot: self, slot, direction, types, after, statuses, links, is_in_memory }
     }
 
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
@@ -297,24 +308,42 @@ impl<'s> Iterator for Entities<'s> {
 impl<'s> Iterator for Neighbors<'s> {
     type Item = Result<Neighbor<'s>>;
 
+    // One place makes the handles of what is in memory, and it is inlined; the others come in a box, so that the result may
+    // stay in registers: what is written in parts and moved as a whole is waited for.
     #[inline]
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
+        if self.is_in_memory
+            && let LinksSeen::Current(links) = &mut self.links
+            && let Some(link) = links.next()
+        {
+            let (snapshot, held) = (self.snapshot, Held::InForce);
+            // Live links are live relationships and lead to live entities.
+            let relationship = Relationship { snapshot, slot: link.relationship, held };
+            let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
+            return Some(Ok(Neighbor { relationship, entity }));
+        }
+        self.next_read().map(|neighbor| *neighbor)
+    }
+}
+
+impl<'s> Neighbors<'s> {
+    #[inline(never)]
+    fn next_read(&mut self) -> Option<Box<Result<Neighbor<'s>>>> {
         let link = self.next_link()?;
         let snapshot = self.snapshot;
-        // Live links are live relationships and lead to live entities.
         if snapshot.view().is_none() {
             let relationship = snapshot.in_force(TypeKind::Relationship, link.relationship);
             let neighbor = relationship.and_then(|held| {
                 let relationship = Relationship { snapshot, slot: link.relationship, held };
                 Ok(Neighbor { relationship, entity: snapshot.end_of(link)? })
             });
-            return Some(neighbor);
+            return Some(Box::new(neighbor));
         }
         let neighbor = snapshot.relationship_at(link.relationship).and_then(|relationship| {
             let entity = snapshot.entity_at(link.other)?;
             relationship.zip(entity).ok_or_else(|| dangling(link))
         });
-        Some(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity }))
+        Some(Box::new(neighbor.map(|(relationship, entity)| Neighbor { relationship, entity })))
     }
 }
 
