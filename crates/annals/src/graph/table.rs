@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::classified::Classified;
+mod derive;
+
 use super::column::Columns;
 use super::hash::{hash_id, hash_uuid};
-use super::headers::{Header, Headers};
 use super::id_map::IdMap;
 use super::id_order::IdOrder;
 use super::ids::FormerIds;
@@ -18,7 +18,7 @@ use super::slot_set::{Extents, SlotSet};
 use super::spill::Spill;
 use super::spill_file::SpillPlace;
 use super::stamps::{Stamps, times};
-use super::symbols::{Symbol, Symbols};
+use super::symbols::Symbol;
 use super::value_index::ValueIndex;
 use super::vector::Vector;
 use crate::Result;
@@ -282,7 +282,7 @@ impl Table {
 
     #[inline(never)]
     fn value_in_row_here(&self, slot: u32, name: Symbol) -> Option<Value> {
-        self.row(slot).and_then(|row| row.property_here(name).ok().flatten())
+        self.row(slot)?.property_here(name).ok()?
     }
 
     pub(crate) fn live_slots(&self) -> &SlotSet {
@@ -321,9 +321,10 @@ impl Table {
     #[inline(never)]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
         match id.uuid_bytes() {
-            Some(bytes) => self.slots.get(hash_uuid(bytes), |slot| {
-                self.ids.get(slot as usize).is_some_and(|known| known.uuid_bytes() == Some(bytes))
-            }),
+            Some(bytes) => {
+                let is_it = |known: &Id| known.uuid_bytes() == Some(bytes);
+                self.slots.get(hash_uuid(bytes), |slot| self.ids.get(slot as usize).is_some_and(is_it))
+            }
             None => self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id)),
         }
     }
@@ -401,97 +402,6 @@ impl Table {
         }
     }
 
-    /// A table of parts that somebody else wrote, whose other indexes are still empty.
-    pub(crate) fn from_rows(
-        rows: Rows,
-        extras: Vector<Extra>,
-        ids: Vec<Id>,
-        spill: Spill,
-        headers: &Headers,
-        names: &Symbols,
-    ) -> Table {
-        let hashed = (0u32..)
-            .zip(&ids)
-            .filter(|(slot, _)| rows.get(*slot as usize).is_some_and(|row| !row.is_empty()))
-            .map(|(slot, id)| (hash_id(id), slot));
-        let slots = IdMap::from_hashed(hashed);
-        let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new(spill) };
-        table.derive(headers, names);
-        table
-    }
-
-    // Fills the indexes that follow from the rows.
-    fn derive(&mut self, headers: &Headers, names: &Symbols) {
-        let rows = self.rows.clone();
-        let whole = self.clone();
-        for slot in 0..u32::try_from(rows.len()).unwrap_or(u32::MAX) {
-            let Some(row) = whole.row(slot) else { continue };
-            self.stamps.derive(slot, row);
-            for (name, value) in row.short_properties() {
-                self.columns.put(name, slot, Some(&value));
-            }
-            if headers.len() > 1 {
-                self.derive_from_headers(slot, &whole, headers, names);
-            }
-            if self.proxies.contains(slot) {
-                continue;
-            }
-            if row.is_live() {
-                self.live.insert(slot);
-                self.extents.insert(row.type_name(), slot);
-                for name in row.classifications().map(Classified::name) {
-                    self.classified.insert(name, slot);
-                }
-            } else {
-                self.dead.insert(slot);
-                self.past_extents.insert(row.type_name(), slot);
-            }
-        }
-    }
-
-    // Former ids, types and homes, and which entities are proxies.
-    fn derive_from_headers(&mut self, slot: u32, whole: &Table, headers: &Headers, names: &Symbols) {
-        let Some(row) = whole.row(slot) else { return };
-        let header = headers.get(row.header());
-        if header.is_proxy {
-            self.ever_proxies.insert(slot);
-            if row.is_live() {
-                self.proxies.insert(slot);
-            }
-        }
-        let home = |header: &Header| header.home().and_then(|home| names.find(home));
-        let present = home(header);
-        for version in whole.past(slot).into_iter().flat_map(|past| past.iter()) {
-            let before = headers.get(version.header);
-            if before.is_proxy {
-                self.ever_proxies.insert(slot);
-            }
-            if let Some(identity) = &header.identity {
-                let shape = before.identity.as_ref().map_or(&identity.original, |identity| &identity.own);
-                if shape.type_name != row.type_name() {
-                    self.past_extents.insert(shape.type_name, slot);
-                }
-                self.former_ids.insert(&shape.id, slot, whole.id(slot));
-            }
-            if let Some(home) = home(before).filter(|home| Some(*home) != present) {
-                self.past_homed.insert(home, slot);
-            }
-        }
-        if let Some(home) = present {
-            let list = if row.is_live() { &mut self.homed } else { &mut self.past_homed };
-            list.insert(home, slot);
-        }
-    }
-
-    /// Puts in place which classifications entities carried. Shape: as `past_classified_of`.
-    pub(crate) fn set_past_classified(&mut self, keys: KeySet) {
-        for key in keys.iter() {
-            let slot = u32::from_be_bytes(key[..4].try_into().expect("keys have eight bytes"));
-            self.past_classified.insert(Symbol(slot_of_key(key)), slot);
-        }
-        self.past_classified_of = keys;
-    }
-
     /// Takes an instance away for good.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.ever_proxies.remove(slot);
@@ -507,8 +417,7 @@ impl Table {
             self.extras.set(extra as usize, Extra::Gone);
         }
         places.into_iter().for_each(|place| self.spill.release(place));
-        let hash = hash_id(self.id(slot));
-        self.slots.remove(hash, slot);
+        self.slots.remove(hash_id(self.id(slot)), slot);
         self.proxies.remove(slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);

@@ -5,12 +5,20 @@ use super::neighbors::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::adjacency::Neighbors;
+use crate::graph::wide::Wide;
 use crate::model::{Direction, Id, TypeKind, Value};
 
 /// How many are looked up at once: the processor waits for their memory together.
 pub(super) const AHEAD: usize = 32;
 /// So few are looked up one by one.
 pub(super) const FEW: usize = 4;
+
+/// The other ends of the links of one entity.
+#[derive(Clone, Copy)]
+enum Ends<'s> {
+    Few(&'s [u32]),
+    Many(&'s Wide),
+}
 
 /// Instances that are read as they are asked for, a few ahead.
 pub(super) struct Ahead<'s, I> {
@@ -168,14 +176,17 @@ impl Snapshot {
         let mut slots = Vec::with_capacity(4 * from.len());
         for from in from.chunks(AHEAD) {
             // All pages are looked up before the first list of ends is read.
-            let mut links = [None; AHEAD];
-            for (links, entity) in links.iter_mut().zip(from) {
-                *links = Some(adjacency.get(entity.slot));
+            let mut lists = [Ends::Few(&[]); AHEAD];
+            for (list, entity) in lists.iter_mut().zip(from) {
+                *list = match adjacency.get(entity.slot) {
+                    Neighbors::Narrow(narrow) => Ends::Few(narrow.of_type(one).others),
+                    Neighbors::Wide(wide) => Ends::Many(wide),
+                };
             }
-            for links in links.iter().flatten() {
-                match links {
-                    Neighbors::Narrow(narrow) => slots.extend_from_slice(narrow.of_type(one).others),
-                    Neighbors::Wide(wide) => slots.extend(wide.ends(one)),
+            for list in &lists[..from.len()] {
+                match list {
+                    Ends::Few(ends) => slots.extend_from_slice(ends),
+                    Ends::Many(wide) => wide.ends(one).for_each(|end| slots.push(end)),
                 }
             }
         }

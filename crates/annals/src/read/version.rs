@@ -23,11 +23,13 @@ const ROOM_BYTES_MAX: usize = 1 << 30;
 /// Parts of what is kept, each with a lock of its own.
 const PARTS: usize = 16;
 
-/// The content of a version that is not in force. Copying it copies a pointer.
+/// The content of a version that is not in force. Copying it copies a pointer, and handles that have none are small.
 #[derive(Clone)]
-pub(crate) enum Version {
+pub(crate) struct Version(Arc<Content>);
+
+enum Content {
     /// A row that needs nothing but its bytes.
-    Packed(Arc<[u8]>),
+    Packed(Box<[u8]>),
     /// Too large for a row, or with values that a row does not hold.
     Whole(Arc<Instance>),
 }
@@ -37,35 +39,39 @@ impl Version {
         let mut row = Vec::new();
         let instance = Instance { past: None, ..instance };
         match pack(&instance, NO_EXTRA, &mut Packing::new(usize::MAX), &mut row) {
-            true => Version::Packed(row.into()),
-            false => Version::Whole(Arc::new(instance)),
+            true => Version(Arc::new(Content::Packed(row.into()))),
+            false => Version::of_whole(Arc::new(instance)),
         }
+    }
+
+    pub(super) fn of_whole(instance: Arc<Instance>) -> Version {
+        Version(Arc::new(Content::Whole(instance)))
     }
 
     #[inline]
     pub(crate) fn row(&self) -> Row<'_> {
-        match self {
-            Version::Packed(row) => Row::Packed(Packed::new(row)),
-            Version::Whole(instance) => Row::Whole(instance),
+        match &*self.0 {
+            Content::Packed(row) => Row::Packed(Packed::new(row)),
+            Content::Whole(instance) => Row::Whole(instance),
         }
     }
 
     /// Taken apart. `id` is what it was called.
     pub(super) fn unpack(&self, id: &Id) -> Result<Arc<Instance>> {
-        match self {
-            Version::Packed(_) => {
+        match &*self.0 {
+            Content::Packed(_) => {
                 let mut read = |_| unreachable!("nothing of it was left out");
                 Ok(Arc::new(self.row().unpack(id, None, &mut read)?))
             }
-            Version::Whole(instance) => Ok(Arc::clone(instance)),
+            Content::Whole(instance) => Ok(Arc::clone(instance)),
         }
     }
 
     /// What it takes in memory, roughly, or more than is kept. Units: bytes.
     fn bytes_about(&self) -> usize {
-        let instance = match self {
-            Version::Packed(row) => return row.len(),
-            Version::Whole(instance) => instance,
+        let instance = match &*self.0 {
+            Content::Packed(row) => return row.len(),
+            Content::Whole(instance) => instance,
         };
         let of_properties =
             |properties: &Properties| properties.iter().map(|(_, value)| value_bytes(value)).sum();

@@ -65,6 +65,22 @@ impl<'a> Iterator for Range<'a> {
             front.move_to_next_leaf();
         }
     }
+
+    // A leaf at a time.
+    #[inline]
+    fn fold<B, F: FnMut(B, &'a [u8]) -> B>(self, init: B, mut f: F) -> B {
+        let Some((mut front, back)) = self.ends else { return init };
+        let mut folded = init;
+        loop {
+            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let end = if is_last { back.at } else { front.leaf.len() };
+            folded = (front.at..end).fold(folded, |folded, index| f(folded, front.leaf.get(index)));
+            if is_last {
+                return folded;
+            }
+            front.move_to_next_leaf();
+        }
+    }
 }
 
 impl<'a> DoubleEndedIterator for Range<'a> {

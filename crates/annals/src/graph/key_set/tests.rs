@@ -296,6 +296,10 @@ proptest! {
                     if *from_front { (range.next(), expected.next()) } else { (range.next_back(), expected.next_back()) };
                 prop_assert_eq!(found, wanted.map(Vec::as_slice));
             }
+            // What both ends have left is folded, a leaf at a time.
+            let mut left = Vec::new();
+            range.for_each(|key| left.push(key));
+            prop_assert_eq!(left, expected.map(Vec::as_slice).collect::<Vec<_>>());
         }
     }
 }

@@ -93,22 +93,23 @@ impl<'s> Search<'s, '_> {
             offset -= walker.skip_slots(offset);
         }
         let mut hits = Hits { items: Vec::with_capacity(limit.min(ITEMS_RESERVED_MAX)), last: None };
-        // The last one is left, because its place is asked for.
-        while checks.nothing
-            && offset == 0
-            && hits.items.len() + 1 < limit
-            && let Some(key) = walker.next_sure(checks.sure.as_ref())
-        {
-            self.bound.visit(self.snapshot)?;
-            steps.candidates += 1;
-            hits.items.push((slot_of_key(key), Held::InForce));
-        }
         let (mut skip, mut known) = (Skip::new(), <[Vec<u8>; 2]>::default());
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
         let verified_cost = places.verified_cost();
         let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
         let (mut cost, mut last) = (0, None);
-        while let Some(candidate) = walker.next() {
+        loop {
+            // The last one is left, because its place is asked for.
+            while checks.nothing
+                && offset == 0
+                && hits.items.len() + 1 < limit
+                && let Some(key) = walker.next_sure(checks.sure.as_ref())
+            {
+                self.bound.visit(self.snapshot)?;
+                steps.candidates += 1;
+                hits.items.push((slot_of_key(key), Held::InForce));
+            }
+            let Some(candidate) = walker.next() else { break };
             self.bound.visit(self.snapshot)?;
             steps.candidates += 1;
             if budget.is_some_and(|budget| cost > budget) {
