@@ -217,6 +217,11 @@ impl Snapshot {
         let mut entities = Vec::with_capacity(ids.len());
         for ids in ids.chunks(AHEAD) {
             ids.iter().for_each(|id| table.look_ahead(id));
+            if self.is_plain() {
+                let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
+                entities.extend(ids.iter().map(|id| table.slot(id).map(entity)));
+                continue;
+            }
             for id in ids {
                 entities.push(self.entity(id)?);
             }

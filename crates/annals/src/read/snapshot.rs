@@ -96,6 +96,12 @@ impl Snapshot {
         Snapshot { cancel: Some(cancel), ..self }
     }
 
+    /// True if what [`Snapshot::entity`] finds for an id is the entity of its slot, and nothing has to be read.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
     #[inline]
     pub(super) fn cancel(&self) -> Option<&Cancel> {
         self.cancel.as_ref()

@@ -140,7 +140,7 @@ impl Bucket {
         };
         let Some(place) = self.slots.iter().position(take) else { return false };
         let (word, [lower, upper]) = (place % 2, halves_at(place, tag_of(entry)));
-        self.lower[word].fetch_and(lower, Relaxed);
+        self.lower[word].fetch_and(lower, Release);
         self.upper[word].fetch_and(upper, Release);
         true
     }
@@ -150,7 +150,7 @@ impl Bucket {
         self.slots.iter().enumerate().filter_map(|(place, slot)| {
             let half = |halves: u64| u64::from((halves >> shift_of(place)) as u16);
             let upper = half(self.upper[place % 2].load(Acquire));
-            let tag = upper << 16 | half(self.lower[place % 2].load(Relaxed));
+            let tag = upper << 16 | half(self.lower[place % 2].load(Acquire));
             (tag != u64::from(EMPTY)).then(|| tag << 32 | u64::from(slot.load(Relaxed)))
         })
     }
