@@ -18,7 +18,7 @@ const DISORDER: u32 = u32::MAX;
 
 /// A persistent map from hashes to slots. It does not store keys: the caller says whether a slot has the key.
 ///
-/// A clone costs two reference counts. An insertion into a leaf with room copies nothing: all clones see the entry, and
+/// A clone costs three reference counts. An insertion into a leaf with room copies nothing: all clones see the entry, and
 /// the caller, who is asked, knows whether its slot has the key in his version. So an entry may be of a version that came
 /// later, or of one that was thrown away; a leaf forgets those when it is full.
 /// Shape: a trie over 32 bits of the hash; several slots may have one hash.

@@ -322,8 +322,10 @@ impl Table {
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
         match id.uuid_bytes() {
             Some(bytes) => {
-                let is_it = |known: &Id| known.uuid_bytes() == Some(bytes);
-                self.slots.get(hash_uuid(bytes), |slot| self.ids.get(slot as usize).is_some_and(is_it))
+                // What was purged has the nil UUID, which a live instance may have, too.
+                let is_there = |slot: u32| *bytes != [0; 16] || self.packed(slot).is_some();
+                let known = |slot: u32| self.ids.get(slot as usize).and_then(Id::uuid_bytes);
+                self.slots.get(hash_uuid(bytes), |slot| known(slot) == Some(bytes) && is_there(slot))
             }
             None => self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id)),
         }
@@ -506,5 +508,30 @@ pub(super) fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
 pub(super) fn grow<T: Clone>(vector: &mut Vector<T>, symbol: Symbol, mut empty: impl FnMut() -> T) {
     while vector.len() <= symbol.index() {
         vector.push(empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{InstanceId, NewEntity};
+    use crate::{Repository, Result};
+
+    #[test]
+    fn an_entry_of_a_version_that_was_thrown_away_leads_to_nothing() -> Result<()> {
+        let repository = Repository::in_memory();
+        let (ids, _): (Vec<Id>, _) =
+            repository.transact(|t| (0..2).map(|_| t.create_entity(NewEntity::new("t"))).collect())?;
+        repository.transact(|t| t.purge(&InstanceId::Entity(ids[0].clone())))?;
+        let mut table = repository.snapshot().graph().entities.clone();
+        let (nil, other) = (Id::from_uuid_bytes([0; 16]), Id::random());
+        for id in [&nil, &other] {
+            for slot in [0, 1, 2, 1_000] {
+                table.slots.insert(hash_id(id), slot, |_| None);
+            }
+        }
+        assert_eq!((table.slot(&nil), table.slot(&other), table.slot(&ids[0])), (None, None, None));
+        assert_eq!(table.slot(&ids[1]), Some(1));
+        Ok(())
     }
 }

@@ -240,16 +240,6 @@ impl Snapshot {
 
     #[inline]
     pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
-        let table = &self.graph.entities;
-        if self.view.is_none() && !table.spill.is_used() {
-            let is_live = table.is_live(slot);
-            return Ok(is_live.then_some(Entity { snapshot: self, slot, held: Held::InForce }));
-        }
-        self.entity_read_at(slot)
-    }
-
-    #[inline(never)]
-    fn entity_read_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
         let held = self.seen(TypeKind::Entity, slot, false)?;
         Ok(held.map(|held| Entity { snapshot: self, slot, held }))
     }
