@@ -3,6 +3,7 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
+use crate::graph::value_index::Behind;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
 use crate::model::Record;
@@ -68,10 +69,13 @@ pub(crate) fn replay_to(
                     progress(graph.position);
                 }
             }
+            graph.hand_over_values();
+            graph.behind().into_iter().for_each(Behind::catch_up);
         }
         Ok(())
     });
-    graph.settle();
+    // A record that could not be read or applied has left some.
+    graph.hand_over_values();
     outcome
 }
 

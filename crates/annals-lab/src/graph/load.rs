@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annals::{Repository, Ticket, Transaction};
+use annals::{Find, Operator, Repository, Ticket, Transaction};
 
 use super::standard::{Standard, vertex_id};
 use crate::Outcome;
@@ -47,7 +47,7 @@ impl InFlight {
     }
 }
 
-/// Loads the standard graph. It is durable on return.
+/// Loads the standard graph. It is durable on return, and its indexes lack nothing.
 ///
 /// Shape: `edges` are pairs of entity numbers, by relationship number.
 pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> Outcome<()> {
@@ -61,7 +61,16 @@ pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> O
         let (from, to) = (vertex_id(from as usize), vertex_id(to as usize));
         transaction.create_relationship(standard.relationship(number, from, to))?;
         Ok(())
-    })
+    })?;
+    settle(repository)
+}
+
+/// Returns when the indexes of values have all that is committed: whoever asks them, waits for that.
+pub fn settle(repository: &Repository) -> Outcome<()> {
+    let snapshot = repository.snapshot();
+    snapshot.find_entities(&Find::all().matching("size", Operator::Equal, 0).limit(1))?;
+    snapshot.find_relationships(&Find::all().matching("number", Operator::Equal, 0).limit(1))?;
+    Ok(())
 }
 
 /// Calls `add` for every number below `count`, many numbers to a transaction, and commits. With one thread all is in

@@ -5,7 +5,7 @@ mod standard;
 mod load;
 mod packed;
 
-pub use load::{InFlight, load, prepare};
+pub use load::{InFlight, load, prepare, settle};
 pub use packed::{FastMap, Packed, Plain, Uuid, edge_ids, map_of_numbers, uuid};
 pub use random::Random;
 pub use standard::{

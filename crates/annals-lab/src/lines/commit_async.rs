@@ -7,7 +7,7 @@ use annals::{Id, Repository};
 use super::commit::{bytes_per_commit, entities_before};
 use super::hand_over::RawFile;
 use crate::Outcome;
-use crate::graph::{InFlight, Standard, load, vertex_id};
+use crate::graph::{InFlight, Standard, load, settle, vertex_id};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 const IN_FLIGHT: usize = 10_000;
@@ -42,7 +42,8 @@ fn commit(folder: &Path, entities: usize, commits: usize) -> Outcome<Timed<()>> 
             in_flight.submit(transaction)?;
             before = id;
         }
-        in_flight.finish()
+        in_flight.finish()?;
+        settle(&repository)
     })?;
     let snapshot = repository.snapshot();
     let there = (snapshot.entities_count(), snapshot.relationships_count());

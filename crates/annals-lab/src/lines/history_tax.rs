@@ -5,7 +5,7 @@ use std::path::Path;
 use annals::{Id, InstanceId, Patch, Repository};
 
 use crate::Outcome;
-use crate::graph::{InFlight, Random, load, prepare, vertex_id};
+use crate::graph::{InFlight, Random, load, prepare, settle, vertex_id};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 const VERSIONS: usize = 100;
@@ -77,5 +77,6 @@ fn commit(repository: &Repository, entities: usize) -> Outcome<()> {
         transaction.update(&id, Patch::new().set("weight", number as f64))?;
         in_flight.submit(transaction)?;
     }
-    in_flight.finish()
+    in_flight.finish()?;
+    settle(repository)
 }

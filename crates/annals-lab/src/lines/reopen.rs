@@ -6,7 +6,7 @@ use annals::Repository;
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{Random, size, vertex_id};
+use crate::graph::{Random, settle, size, vertex_id};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Entities that are looked at after opening.
@@ -37,8 +37,12 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let path = job.folder.join("graph");
     let is_checkpoint = job.wants("reopen-checkpoint");
     let files = if is_checkpoint { checkpoints(&path) } else { path.join("log") };
-    let (ours, limit) =
-        in_turn(job.round, || Timed::of(|| Ok(Repository::open(&path)?)), || Timed::of(|| read_all(&files)))?;
+    let open = || {
+        let repository = Repository::open(&path)?;
+        settle(&repository)?;
+        Ok(repository)
+    };
+    let (ours, limit) = in_turn(job.round, || Timed::of(open), || Timed::of(|| read_all(&files)))?;
     let loaded = job.size.elements(1_000_000, 10_000);
     // Each commit beside a reader has added one of both.
     let relationships = 3 * loaded as u64 + (job.number - loaded as u64);

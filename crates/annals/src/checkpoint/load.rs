@@ -248,6 +248,7 @@ impl Parts {
             headers: common.headers,
             names: common.names,
             authors: common.authors,
+            indexer: Arc::default(),
         })
     }
 }

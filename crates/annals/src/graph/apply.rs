@@ -361,7 +361,7 @@ impl Graph {
 
     fn define_type(&mut self, context: Context, definition: &TypeDefinition) -> Result<()> {
         // Uniqueness may have to be checked from now on.
-        self.settle();
+        self.hand_over_values();
         let before = Arc::clone(&self.types);
         let position = context.place.position;
         let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;

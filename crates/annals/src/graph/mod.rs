@@ -52,6 +52,7 @@ use spill_file::SpillSettings;
 use symbols::Symbols;
 use table::Table;
 use types::Types;
+use value_index::{Behind, Indexer};
 use vector::Vector;
 use wide::append_link_key;
 
@@ -84,6 +85,7 @@ pub(crate) struct Graph {
     pub(crate) collection: Option<Arc<str>>,
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
+    pub(crate) indexer: Arc<Indexer>,
 }
 
 impl Graph {
@@ -103,6 +105,7 @@ impl Graph {
             headers: Headers::new(),
             collection: None,
             past_links: KeySet::new(),
+            indexer: Arc::default(),
         }
     }
 
@@ -128,8 +131,8 @@ impl Graph {
         copy
     }
 
-    /// Lets the indexes of values lag behind while records are applied, unless a check reads them: until
-    /// [`Graph::settle`], nothing may be looked up by a value.
+    /// From now on what becomes of the indexes of values is only noted, unless a check reads them: until
+    /// [`Graph::hand_over_values`], nothing may be looked up by a value.
     pub(crate) fn defer_values(&mut self) {
         if !self.types.has_unique {
             self.entities.values.defer();
@@ -137,10 +140,16 @@ impl Graph {
         }
     }
 
-    /// Brings the indexes of values up to date.
-    pub(crate) fn settle(&mut self) {
-        self.entities.values.settle();
-        self.relationships.values.settle();
+    /// Ends that. What was noted is done by whoever looks for a value first, or by the thread that
+    /// [`Graph::behind`] tells.
+    pub(crate) fn hand_over_values(&mut self) {
+        self.entities.values.hand_over();
+        self.relationships.values.hand_over();
+    }
+
+    /// The indexes of values, if another thread should bring them up to date.
+    pub(crate) fn behind(&self) -> Option<Behind> {
+        Behind::of(&self.indexer, [&self.entities.values, &self.relationships.values])
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

@@ -1,84 +1,57 @@
-//! The values held now, by property; a large batch brings them up to date on a thread beside the one that applies it.
+//! The values held now, by property; whoever commits only notes what becomes of them.
 
-use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{Builder, JoinHandle};
+use std::sync::Arc;
 
-use super::key_set::{KEY_BYTES_MAX, KeySet};
+mod indexer;
+mod notes;
+mod stage;
+
+use super::key_set::KeySet;
 use super::symbols::Symbol;
 use super::vector::Vector;
-
-/// So much is noted before it is handed to the other thread; with less, none is started. Units: bytes of keys.
-const NOTES_BYTES: usize = 64 << 10;
-/// A usual key, to guess how many make so many bytes.
-const KEY_BYTES: usize = 24;
-/// Notes that wait for the other thread; then the one that applies waits for it.
-const NOTES_MAX: usize = 8;
+pub(crate) use indexer::{Behind, Indexer};
+use notes::{Notes, change};
+use stage::Stage;
 
 /// Keys by property. Shape of a key: value key, slot (4).
 ///
-/// Whoever applies many records may let the keys lag behind: what is added and removed is then noted, and done when
-/// [`ValueIndex::settle`] is called at the latest. Until then [`ValueIndex::get`] must not be asked.
+/// Whoever applies many records may have the changes noted. [`ValueIndex::hand_over`] ends that; until then nothing may be
+/// asked. What was noted is done by another thread ([`Indexer`]), or by the first who asks.
 pub(crate) struct ValueIndex {
-    sets: Vector<KeySet>,
-    lag: Option<Box<Lag>>,
-}
-
-/// What `sets` does not have yet.
-struct Lag {
-    notes: Notes,
-    // Has the sets, and all notes but the last.
-    worker: Option<Worker>,
-}
-
-/// Keys to add and to remove, in order.
-#[derive(Default)]
-struct Notes {
-    bytes: Vec<u8>,
-    list: Vec<Note>,
-}
-
-struct Note {
-    name: Symbol,
-    // Where its key ends in the bytes; it starts where the one before ends.
-    end: usize,
-    is_added: bool,
-}
-
-struct Worker {
-    notes: SyncSender<Notes>,
-    thread: JoinHandle<Vector<KeySet>>,
+    stage: Arc<Stage>,
+    // What comes after the stage, while changes are noted.
+    notes: Option<Box<Notes>>,
 }
 
 impl ValueIndex {
     pub(crate) fn new(sets: Vector<KeySet>) -> ValueIndex {
-        ValueIndex { sets, lag: None }
+        ValueIndex { stage: Arc::new(Stage::settled(sets)), notes: None }
     }
 
     /// All sets, by symbol.
+    #[inline]
     pub(crate) fn sets(&self) -> &Vector<KeySet> {
-        assert!(self.lag.is_none(), "keys are settled before they are read");
-        &self.sets
+        assert!(self.notes.is_none(), "what was noted is handed over before keys are read");
+        self.stage.sets()
     }
 
     /// The keys of the property with this number.
     #[inline]
     pub(crate) fn get(&self, property: usize) -> Option<&KeySet> {
-        debug_assert!(self.lag.is_none(), "keys are settled before they are read");
-        self.sets.get(property)
+        self.sets().get(property)
     }
 
-    /// From now on keys may lag behind.
+    /// From now on changes are noted.
     pub(crate) fn defer(&mut self) {
-        self.lag.get_or_insert_with(|| Box::new(Lag { notes: Notes::with_room(), worker: None }));
+        self.notes.get_or_insert_default();
     }
 
-    /// Brings all keys up to date.
-    pub(crate) fn settle(&mut self) {
-        let Some(lag) = self.lag.take() else { return };
-        match lag.worker {
-            Some(worker) => self.sets = worker.finish(lag.notes),
-            None => lag.notes.apply_to(&mut self.sets),
+    /// Ends that; returns at once unless very much is noted that nobody has done.
+    pub(crate) fn hand_over(&mut self) {
+        if let Some(notes) = self.notes.take()
+            && !notes.is_empty()
+        {
+            self.stage = Arc::new(Stage::after(&self.stage, *notes));
         }
     }
 
@@ -91,88 +64,25 @@ impl ValueIndex {
     }
 
     fn change(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        let Some(lag) = &mut self.lag else { return change(&mut self.sets, name, key, is_added) };
-        lag.notes.push(name, key, is_added);
-        if lag.notes.bytes.len() >= NOTES_BYTES {
-            lag.hand_over(&mut self.sets);
+        match &mut self.notes {
+            Some(notes) => notes.push(name, key, is_added),
+            None => change(self.own_sets(), name, key, is_added),
         }
+    }
+
+    // The sets for changing them: in place, unless a clone shares them.
+    fn own_sets(&mut self) -> &mut Vector<KeySet> {
+        if Arc::get_mut(&mut self.stage).is_none_or(|stage| stage.sets_mut().is_none()) {
+            self.stage = Arc::new(Stage::settled(self.stage.sets().clone()));
+        }
+        Arc::get_mut(&mut self.stage).and_then(Stage::sets_mut).expect("made its own above")
     }
 }
 
 impl Clone for ValueIndex {
     fn clone(&self) -> ValueIndex {
-        assert!(self.lag.is_none(), "keys are settled before a graph is shared");
-        ValueIndex::new(self.sets.clone())
-    }
-}
-
-impl Lag {
-    // Hands the notes to the other thread, and first of all the sets. Without a thread, they are done here.
-    fn hand_over(&mut self, sets: &mut Vector<KeySet>) {
-        let notes = std::mem::replace(&mut self.notes, Notes::with_room());
-        if self.worker.is_none() {
-            self.worker = Worker::start(sets);
-        }
-        match &self.worker {
-            // Without a receiver it has panicked, which is told when it is asked for the sets.
-            Some(worker) => drop(worker.notes.send(notes)),
-            None => notes.apply_to(sets),
-        }
-    }
-}
-
-impl Notes {
-    fn with_room() -> Notes {
-        let bytes = NOTES_BYTES + KEY_BYTES_MAX;
-        Notes { bytes: Vec::with_capacity(bytes), list: Vec::with_capacity(bytes / KEY_BYTES) }
-    }
-
-    fn push(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        self.bytes.extend_from_slice(key);
-        self.list.push(Note { name, end: self.bytes.len(), is_added });
-    }
-
-    fn apply_to(&self, sets: &mut Vector<KeySet>) {
-        let mut start = 0;
-        for Note { name, end, is_added } in &self.list {
-            change(sets, *name, &self.bytes[start..*end], *is_added);
-            start = *end;
-        }
-    }
-}
-
-impl Worker {
-    // Takes the sets; `None`, and leaves them, if the system has no thread to give.
-    fn start(sets: &mut Vector<KeySet>) -> Option<Worker> {
-        let (notes, receiver): (_, Receiver<Notes>) = sync_channel(NOTES_MAX);
-        let mut taken = sets.clone();
-        let run = move || {
-            receiver.iter().for_each(|notes| notes.apply_to(&mut taken));
-            taken
-        };
-        let thread = Builder::new().name("annals-index".into()).spawn(run).ok()?;
-        // What this batch has copied already is then not shared, and not copied again.
-        *sets = Vector::new();
-        Some(Worker { notes, thread })
-    }
-
-    fn finish(self, last: Notes) -> Vector<KeySet> {
-        drop(self.notes.send(last));
-        drop(self.notes);
-        // Whoever leads knows what to do about a panic.
-        self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    }
-}
-
-fn change(sets: &mut Vector<KeySet>, name: Symbol, key: &[u8], is_added: bool) {
-    while is_added && sets.len() <= name.index() {
-        sets.push(KeySet::new());
-    }
-    let Some(set) = sets.get_mut(name.index()) else { return };
-    if is_added {
-        set.insert(key);
-    } else {
-        set.remove(key);
+        assert!(self.notes.is_none(), "what was noted is handed over before a graph is shared");
+        ValueIndex { stage: Arc::clone(&self.stage), notes: None }
     }
 }
 
@@ -181,30 +91,110 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Defer,
+        HandOver,
+        /// A clone stays, as a snapshot does.
+        Share,
+        /// The clone before the last goes, as a snapshot does.
+        Forget,
+        /// Somebody looks at the clone with this number.
+        Look(usize),
+        Change(Symbol, u32, bool),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            1 => Just(Step::Defer),
+            1 => Just(Step::HandOver),
+            1 => Just(Step::Share),
+            1 => Just(Step::Forget),
+            1 => (0usize..10).prop_map(Step::Look),
+            20 => (0u32..3, 0u32..300, any::<bool>())
+                .prop_map(|(name, number, is_added)| Step::Change(Symbol(name), number, is_added)),
+        ]
+    }
+
+    type Keys = Vec<Vec<Vec<u8>>>;
+
+    fn keys(index: &ValueIndex) -> Keys {
+        index.sets().iter().map(|set| set.iter().map(<[u8]>::to_vec).collect()).collect()
+    }
+
+    fn change_both(index: &mut ValueIndex, direct: &mut Vector<KeySet>, step: Step) {
+        let Step::Change(name, number, is_added) = step else { return };
+        // Long keys, so that leaves are divided.
+        let mut key = vec![7; 200];
+        key.extend_from_slice(&number.to_be_bytes());
+        index.change(name, &key, is_added);
+        change(direct, name, &key, is_added);
+    }
+
     proptest! {
         #[test]
-        fn settled_keys_are_those_that_never_lagged(
-            steps in proptest::collection::vec((0u32..3, 0u32..500, any::<bool>(), 0u8..40), 0..2_000),
-        ) {
-            let (mut lagging, mut direct) = (ValueIndex::new(Vector::new()), ValueIndex::new(Vector::new()));
-            for (name, number, is_added, what) in steps {
-                match what {
-                    0 => lagging.settle(),
-                    1 => lagging.defer(),
-                    _ => {}
-                }
-                // Long keys, so that notes are handed to the other thread.
-                let mut key = vec![7; 200];
-                key.extend_from_slice(&number.to_be_bytes());
-                for index in [&mut lagging, &mut direct] {
-                    index.change(Symbol(name), &key, is_added);
+        fn each_clone_has_the_keys_of_its_time(steps in proptest::collection::vec(step(), 0..600)) {
+            let indexer = Arc::<Indexer>::default();
+            let (mut index, mut direct) = (ValueIndex::new(Vector::new()), Vector::new());
+            let mut shared: Vec<(ValueIndex, Vector<KeySet>)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Defer => index.defer(),
+                    Step::HandOver | Step::Share => {
+                        index.hand_over();
+                        Behind::of(&indexer, [&index, &index]).into_iter().for_each(Behind::catch_up);
+                        if matches!(step, Step::Share) {
+                            shared.push((index.clone(), direct.clone()));
+                        }
+                    }
+                    Step::Forget => drop(shared.len().checked_sub(2).map(|at| shared.remove(at))),
+                    Step::Look(at) => {
+                        if let Some((index, direct)) = shared.get(at) {
+                            prop_assert_eq!(keys(index), keys(&ValueIndex::new(direct.clone())));
+                        }
+                    }
+                    Step::Change(..) => change_both(&mut index, &mut direct, step),
                 }
             }
-            lagging.settle();
-            let keys = |index: &ValueIndex| -> Vec<Vec<Vec<u8>>> {
-                index.sets().iter().map(|set| set.iter().map(<[u8]>::to_vec).collect()).collect()
-            };
-            prop_assert_eq!(keys(&lagging), keys(&direct));
+            index.hand_over();
+            shared.push((index, direct));
+            for (index, direct) in shared {
+                prop_assert_eq!(keys(&index), keys(&ValueIndex::new(direct)));
+            }
         }
+    }
+
+    #[test]
+    fn very_much_is_done_by_whoever_hands_it_over() {
+        let mut index = ValueIndex::new(Vector::new());
+        for batch in 0u32..20 {
+            index.defer();
+            for number in 0u32..20_000 {
+                index.insert(Symbol(0), &[batch.to_be_bytes(), number.to_be_bytes()].concat());
+            }
+            index.hand_over();
+            assert!(index.stage.lag() <= stage::LAG_MAX);
+        }
+        assert_eq!(index.get(0).map(KeySet::len), Some(400_000));
+    }
+
+    #[test]
+    fn many_small_stages_need_no_deep_stack() {
+        let mut index = ValueIndex::new(Vector::new());
+        let mut shared = Vec::new();
+        for number in 0u32..20_000 {
+            index.defer();
+            index.insert(Symbol(0), &number.to_be_bytes());
+            index.hand_over();
+            shared.push(index.clone());
+        }
+        assert!(index.stage.lag() > 0, "nobody has asked yet");
+        let looked_at = shared.swap_remove(9_999);
+        let run = move || {
+            drop(shared);
+            drop(index);
+            assert_eq!(looked_at.get(0).map(KeySet::len), Some(10_000));
+        };
+        std::thread::Builder::new().stack_size(128 << 10).spawn(run).unwrap().join().unwrap();
     }
 }

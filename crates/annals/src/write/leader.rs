@@ -15,6 +15,7 @@ use std::time::{Duration, Instant as Clock};
 use super::queue::{Committer, Request, State, panicked};
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Gate, Receipt};
+use crate::graph::value_index::Behind;
 use crate::{Error, ErrorKind, Result};
 
 /// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
@@ -200,6 +201,7 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
     let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append(at, &records)));
     match outcome.unwrap_or_else(|_| Err(panicked())) {
         Ok(()) => {
+            let behind = graph.behind();
             let patience = (start.elapsed() / PATIENCE_PART).min(PATIENCE_MAX);
             let before = committer.publish(graph);
             free(committer, committer.state(), leader);
@@ -209,6 +211,7 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             }));
             // Order: nobody waits while what only the graph before held is freed.
             drop(before);
+            behind.into_iter().for_each(Behind::catch_up);
             if sequenced.capacity() <= SPARE_MAX {
                 committer.state().spare = sequenced;
             }

@@ -22,9 +22,6 @@ const BATCH_BYTES_MAX: usize = APPEND_BYTES_MAX / 4;
 /// A batch of so many bytes is appended as soon as the device is free, whatever else is queued. With less, each batch
 /// would copy again what the one before has copied of the graph; with more, nothing would be sequenced meanwhile.
 const APPEND_BYTES_WORTH: usize = 2 << 20;
-/// The keys of a batch above this are brought up to date on another thread: starting one costs as much as a few
-/// hundred keys. Units: bytes of records.
-const DEFER_BYTES: usize = 128 << 10;
 /// Bytes of records that are taken from the queue at once; then the leader looks whether the device is free.
 const TAKE_BYTES: usize = 32 << 10;
 
@@ -161,9 +158,7 @@ impl Sequencer {
             Some(instant) => check_commit_instant(instant, last, now)?,
         };
         let position = self.working.position.next();
-        if self.batch_bytes + work.body.record().len() >= DEFER_BYTES {
-            self.working.defer_values();
-        }
+        self.working.defer_values();
         if let Err(error) = self.working.apply(position, &work.record) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
@@ -196,11 +191,13 @@ impl Sequencer {
     fn roll_back(&mut self) {
         let (graph, applied) = &self.savepoint;
         self.working = Graph::clone(graph);
+        self.working.defer_values();
         for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.work.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
+        self.working.hand_over_values();
         self.savepoint = (Arc::new(self.working.clone()), self.batch.len());
     }
 
@@ -232,7 +229,7 @@ impl Sequencer {
     /// The batch, and the graph it makes. The next batch is gathered in `spare`.
     pub(super) fn hand_over(&mut self, spare: Vec<Sequenced>) -> Batch {
         self.batch_bytes = 0;
-        self.working.settle();
+        self.working.hand_over_values();
         let graph = Arc::new(self.working.clone());
         self.savepoint = (Arc::clone(&graph), 0);
         Batch { sequenced: std::mem::replace(&mut self.batch, spare), graph }
