@@ -1,12 +1,14 @@
-//! The graph that is measured, and the same packed into vectors.
+//! The graph that is measured, the same packed into vectors, and the same in persistent structures of a library.
 
 mod random;
 mod standard;
 mod load;
 mod packed;
+mod persistent;
 
 pub use load::{InFlight, load, prepare, settle};
 pub use packed::{FastMap, Packed, Plain, Uuid, edge_ids, map_of_numbers, uuid};
+pub use persistent::{Persistent, PersistentIndexes, SharedMap, shared_map_of_numbers};
 pub use random::Random;
 pub use standard::{
     Standard, edge_id, is_even, name, power_law_edges, random_edges, size, vertex_id, weight,

@@ -13,6 +13,7 @@ pub type Uuid = [u8; 16];
 
 /// An entity as a program would keep it that needs nothing but its four properties.
 #[expect(dead_code, reason = "the lines read one property; the others take the room they would take")]
+#[derive(Clone)]
 pub struct Plain {
     pub name: Box<str>,
     pub size: i64,

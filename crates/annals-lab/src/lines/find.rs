@@ -7,8 +7,8 @@ use annals::{Find, Operator, Snapshot};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{Random, Uuid, size, uuid, vertex_id, weight};
-use crate::run::{Job, Sample, Timed, agree, in_turn};
+use crate::graph::{PersistentIndexes, Random, Uuid, size, uuid, vertex_id, weight};
+use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
 
 const PAGE: usize = 50;
 /// Entities in the range that is searched: more than a page.
@@ -32,6 +32,7 @@ enum Question {
 /// One round of the three lines.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let trees = Trees::new(graph.entities);
+    let shared = PersistentIndexes::new(graph.entities);
     let snapshot = graph.repository.snapshot();
     let mut samples = Vec::new();
     for line in ["find-eq", "find-range", "find-order"] {
@@ -52,8 +53,16 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                     })
                 },
             )?;
+            let same_work = Timed::of(|| {
+                Ok(questions.iter().map(|question| fold(&question.page_of(&shared))).sum::<u64>())
+            })?;
+            let is_same = same_work.result == limit.result;
+            agree("pages of the shared indexes", is_same, true)?;
             black_box((ours.result, limit.result));
-            samples.push(Sample::new(line, ours.rate(questions.len()), limit.rate(questions.len())));
+            let [ours, limit, same_work] = [ours.elapsed, limit.elapsed, same_work.elapsed]
+                .map(|time| per_second(questions.len() as u64, time));
+            samples.push(Sample::new(line, ours, limit));
+            samples.push(Sample::new(format!("{line}-same-work"), same_work, limit));
         }
     }
     Ok(samples)
@@ -113,6 +122,24 @@ impl Question {
                 .order_by("weight"),
             Question::Smallest => find.order_by("weight"),
             Question::Largest => find.order_by_descending("weight"),
+        }
+    }
+
+    /// The page of the limit, from indexes that can be shared at any time and lead to ids by numbers.
+    fn page_of(self, indexes: &PersistentIndexes) -> Vec<Uuid> {
+        let id = |number: u32| indexes.ids[number as usize];
+        let weights = &indexes.weights;
+        match self {
+            Question::Equal(size) => {
+                let found = indexes.sizes.range((size, 0)..(size + 1, 0));
+                found.take(PAGE).map(|(_, number)| id(*number)).collect()
+            }
+            Question::Range(from, to) => {
+                let found = weights.range((from.to_bits(), 0)..(to.to_bits(), 0));
+                found.take(PAGE).map(|(_, number)| id(*number)).collect()
+            }
+            Question::Smallest => weights.iter().take(PAGE).map(|(_, number)| id(*number)).collect(),
+            Question::Largest => weights.iter().rev().take(PAGE).map(|(_, number)| id(*number)).collect(),
         }
     }
 }

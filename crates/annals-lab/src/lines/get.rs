@@ -7,7 +7,9 @@ use annals::{Id, Name, Snapshot};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{FastMap, Plain, Random, Uuid, map_of_numbers, size, uuid, vertex_id};
+use crate::graph::{
+    FastMap, Plain, Random, SharedMap, Uuid, map_of_numbers, shared_map_of_numbers, size, uuid, vertex_id,
+};
 use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
 /// What both sides look up, one list for each thread.
@@ -22,6 +24,7 @@ struct Picks {
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let operations = job.size.operations(1_000_000, 20_000);
     let map = map_of_numbers(graph.entities, |number| Arc::new(Plain::new(number)));
+    let shared = shared_map_of_numbers(graph.entities, |number| Arc::new(Plain::new(number)));
     let snapshot = graph.repository.snapshot();
     let size = snapshot.name("size").ok_or("no entity has a size")?;
     let mut samples = Vec::new();
@@ -34,10 +37,14 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 || together(threads, |thread| get(&snapshot, size, &picks.ids[thread])),
                 || together(threads, |thread| look_up(&map, &picks.uuids[thread])),
             )?;
+            let same_work = together(threads, |thread| look_up_shared(&shared, &picks.uuids[thread]))?;
             agree("the sums of sizes", &ours.0[..], &picks.sums[..threads])?;
             agree("the sums of sizes in the map", &limit.0[..], &picks.sums[..threads])?;
-            let [ours, limit] = [ours.1, limit.1].map(|time| per_second((threads * operations) as u64, time));
+            agree("the sums of sizes in the shared map", &same_work.0[..], &picks.sums[..threads])?;
+            let [ours, limit, same_work] =
+                [ours.1, limit.1, same_work.1].map(|time| per_second((threads * operations) as u64, time));
             rates.push((ours, limit));
+            samples.push(Sample::new(format!("get-{threads}-same-work"), same_work, limit));
             samples.push(Sample::new(format!("get-{threads}"), ours, limit));
         }
         samples.push(Sample::new("get-2-to-1", rates[1].0 / rates[0].0, rates[1].1 / rates[0].1));
@@ -70,6 +77,14 @@ fn get(snapshot: &Snapshot, size: Name, ids: &[Id]) -> Outcome<i64> {
 }
 
 fn look_up(map: &FastMap<Uuid, Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
+    let mut sum = 0;
+    for uuid in uuids {
+        sum += map.get(uuid).ok_or("an entity is not there")?.size;
+    }
+    Ok(black_box(sum))
+}
+
+fn look_up_shared(map: &SharedMap<Uuid, Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
     let mut sum = 0;
     for uuid in uuids {
         sum += map.get(uuid).ok_or("an entity is not there")?.size;

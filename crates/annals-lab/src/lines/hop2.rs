@@ -6,7 +6,7 @@ use annals::{Direction, Entity, Id, Name, Snapshot, Value};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{FastMap, Packed, Plain, Random, Uuid, map_of_numbers, uuid, vertex_id};
+use crate::graph::{FastMap, Packed, Persistent, Plain, Random, Uuid, map_of_numbers, uuid, vertex_id};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Walks that start together in the line `hop2-frontier`.
@@ -29,6 +29,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
         packed: Packed::new(graph.entities, &graph.edges),
         records: (0..graph.entities).map(Plain::new).collect(),
     };
+    let shared = Persistent::new(graph.entities, &graph.edges);
     let operations = job.size.operations(200_000, 2_000);
     let snapshot = graph.repository.snapshot();
     let size = snapshot.name("size").ok_or("no entity has a size")?;
@@ -50,9 +51,13 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                     )
                 },
             )?;
+            let same_work = Timed::of(|| walk_shared(&shared, &uuids, together))?;
             agree(line, ours.result, limit.result)?;
+            agree(line, same_work.result, limit.result)?;
             let visits = limit.result.0;
             samples.push(Sample::new(line, ours.rate(visits), limit.rate(visits)));
+            let same_work = same_work.rate(visits);
+            samples.push(Sample::new(format!("{line}-same-work"), same_work, limit.rate(visits)));
         }
     }
     Ok(samples)
@@ -117,4 +122,25 @@ impl Limit {
         to.clear();
         from.iter().for_each(|from| to.extend_from_slice(self.packed.out(*from)));
     }
+}
+
+/// The walks of the limit in structures that can be shared at any time.
+fn walk_shared(graph: &Persistent, uuids: &[Uuid], together: usize) -> Outcome<Walked> {
+    let (mut visits, mut sum) = (0, 0);
+    let (mut starts, mut firsts, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    let expand = |from: &[u32], to: &mut Vec<u32>| {
+        to.clear();
+        from.iter().for_each(|from| to.extend(graph.out(*from).iter().map(|(_, end)| *end)));
+    };
+    for uuids in uuids.chunks(together) {
+        starts.clear();
+        for uuid in uuids {
+            starts.push(*graph.numbers.get(uuid).ok_or("an entity is not there")?);
+        }
+        expand(&starts, &mut firsts);
+        expand(&firsts, &mut seconds);
+        visits += firsts.len() + seconds.len();
+        sum += seconds.iter().map(|end| graph.records[*end as usize].size).sum::<i64>();
+    }
+    Ok(black_box((visits, sum)))
 }

@@ -8,7 +8,7 @@ use annals::{Direction, Id, Repository, Snapshot};
 
 use crate::Outcome;
 use crate::graph::{
-    FastMap, Packed, Random, Uuid, edge_ids, load, map_of_numbers, random_edges, uuid, vertex_id,
+    FastMap, Packed, Persistent, Random, Uuid, edge_ids, load, map_of_numbers, random_edges, uuid, vertex_id,
 };
 use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
@@ -35,6 +35,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
         vertices: (0..vertices).map(|number| uuid(&vertex_id(number))).collect(),
         edges: edge_ids(edges.len()),
     };
+    let shared = Persistent::new(vertices, &edges);
     let snapshot = repository.snapshot();
     let starts = job.size.operations(1_000_000, 30_000);
     let mut samples = Vec::new();
@@ -49,9 +50,13 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
                 || together(threads, |_| hop(&snapshot, &ids)),
                 || together(threads, |_| limit.hop(&uuids)),
             )?;
-            agree("the sums of ids", ours.0, limit.0)?;
+            let same_work = together(threads, |_| hop_shared(&shared, &uuids))?;
+            agree("the sums of ids", &ours.0, &limit.0)?;
+            agree("the sums of ids in shared structures", same_work.0, limit.0)?;
             let visits = (threads * starts * VISITS) as u64;
-            let [ours, limit] = [ours.1, limit.1].map(|time| per_second(visits, time));
+            let [ours, limit, same_work] =
+                [ours.1, limit.1, same_work.1].map(|time| per_second(visits, time));
+            samples.push(Sample::new(format!("hop-small-{threads}-same-work"), same_work, limit));
             rates.push((ours, limit));
             samples.push(Sample::new(format!("hop-small-{threads}"), ours, limit));
         }
@@ -84,6 +89,19 @@ impl Limit {
         }
         Ok(black_box(sum))
     }
+}
+
+/// The walk of the limit in structures that can be shared at any time.
+fn hop_shared(graph: &Persistent, uuids: &[Uuid]) -> Outcome<u64> {
+    let mut sum = 0;
+    for uuid in uuids {
+        let start = *graph.numbers.get(uuid).ok_or("an entity is not there")?;
+        for (edge, end) in graph.out(start) {
+            sum = add(sum, Some(&graph.edges[*edge as usize]));
+            sum = add(sum, Some(&graph.vertices[*end as usize]));
+        }
+    }
+    Ok(black_box(sum))
 }
 
 /// A sum that every id changes.

@@ -168,14 +168,15 @@ impl Figures {
     }
 }
 
-/// The lines that `only` names: each by its full name, and its percentile with it, or by the beginning of several.
+/// The lines that `only` names: each by its full name, and with it its percentile and what the limit does of the same
+/// work, or by the beginning of several.
 fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
     let mut is_chosen = vec![only.is_empty(); LINES.len()];
     for name in only {
         let is_line = Line::named(name).is_some();
         let is_meant = |line: &Line| match line.name.strip_prefix(name.as_str()) {
             None => false,
-            Some(rest) => !is_line || rest.is_empty() || rest.starts_with("-p99"),
+            Some(rest) => !is_line || rest.is_empty() || rest.starts_with("-p99") || rest == "-same-work",
         };
         if !LINES.iter().any(is_meant) {
             let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
@@ -206,7 +207,7 @@ mod tests {
     fn a_full_name_chooses_one_line_and_a_beginning_all_that_begin_so() {
         assert_eq!(names("commit-10"), ["commit-10", "commit-10-p99"]);
         assert_eq!(names("reopen"), ["reopen-checkpoint", "reopen-log"]);
-        assert_eq!(names("hop2"), ["hop2"]);
+        assert_eq!(names("hop2"), ["hop2", "hop2-same-work"]);
         assert!(chosen(&["nothing".to_owned()]).is_err());
     }
 
