@@ -11,9 +11,12 @@ const CURSOR_BYTES_MAX: usize = 8_192;
 
 /// Writes the number of an order and the key of the last instance of a page as text.
 pub(in crate::read) fn encode(order: u32, key: &[u8]) -> String {
-    let mut digits = Vec::with_capacity(2 * (NUMBER_BYTES + key.len()));
-    for byte in order.to_be_bytes().iter().chain(key) {
-        digits.extend([byte >> 4, byte & 15].map(|half| b"0123456789abcdef"[usize::from(half)]));
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let mut digits = vec![0; 2 * (NUMBER_BYTES + key.len())];
+    let bytes = order.to_be_bytes();
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes.iter().chain(key)) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
     }
     String::from_utf8(digits).expect("digits are ASCII")
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::{Branch, HEIGHT_MAX, Leaf, Node};
+use super::{Branch, FAN, HEIGHT_MAX, Leaf, Node};
 
 /// The keys of a range, borrowed from the set. Made by [`KeySet::range`](super::KeySet::range).
 ///
@@ -14,14 +14,18 @@ pub(crate) struct Range<'a> {
 }
 
 // A place between two keys: before the key at `at` of `leaf`, which may be behind the last one.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Cursor<'a> {
     leaf: &'a Leaf,
     at: usize,
-    height: usize,
-    // The inner nodes above the leaf, from the root down, each with the index of the child that was taken.
-    path: [Option<(&'a Node, usize)>; HEIGHT_MAX],
+    root: &'a Node,
+    height: u8,
+    // The index of the child that was taken in each inner node above the leaf, from the root down. The nodes are not kept:
+    // ranges are moved about more often than they come to the end of a leaf.
+    path: [u8; HEIGHT_MAX],
 }
+
+const _: () = assert!(FAN <= u8::MAX as usize);
 
 impl<'a> Range<'a> {
     pub(super) fn new(root: &'a Node, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
@@ -35,7 +39,7 @@ impl<'a> Range<'a> {
             Bound::Unbounded => false,
         };
         let back = if ends_here {
-            Cursor { at: last_place(front.leaf, to), ..front.clone() }
+            Cursor { at: last_place(front.leaf, to), ..front }
         } else {
             Cursor::seek(
                 root,
@@ -44,6 +48,46 @@ impl<'a> Range<'a> {
             )
         };
         Range { ends: Some((front, back)) }
+    }
+
+    /// Gives the next keys to `take` until it refuses one, which is then still to come, or there were `count`. Tells how
+    /// many it took.
+    #[inline]
+    pub(crate) fn take_front(&mut self, count: usize, mut take: impl FnMut(&'a [u8]) -> bool) -> usize {
+        let Some((front, back)) = &mut self.ends else { return 0 };
+        let mut taken = 0;
+        loop {
+            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let end = if is_last { back.at } else { front.leaf.len() };
+            let stop = end.min(front.at + (count - taken));
+            let at = (front.at..stop).find(|at| !take(front.leaf.get(*at))).unwrap_or(stop);
+            taken += at - front.at;
+            front.at = at;
+            if at < end || is_last {
+                return taken;
+            }
+            front.move_to_next_leaf();
+        }
+    }
+
+    /// The same from the back.
+    #[inline]
+    pub(crate) fn take_back(&mut self, count: usize, mut take: impl FnMut(&'a [u8]) -> bool) -> usize {
+        let Some((front, back)) = &mut self.ends else { return 0 };
+        let mut taken = 0;
+        loop {
+            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let start = if is_last { front.at } else { 0 };
+            let stop = start.max(back.at.saturating_sub(count - taken));
+            let refused = (stop..back.at).rev().find(|at| !take(back.leaf.get(*at)));
+            let at = refused.map_or(stop, |at| at + 1);
+            taken += back.at - at;
+            back.at = at;
+            if at > start || is_last {
+                return taken;
+            }
+            back.move_to_previous_leaf();
+        }
     }
 }
 
@@ -111,18 +155,18 @@ impl<'a> Cursor<'a> {
         child_of: impl Fn(&Branch) -> usize,
         place_in: impl Fn(&Leaf) -> usize,
     ) -> Cursor<'a> {
-        let mut path = [None; HEIGHT_MAX];
+        let mut path = [0; HEIGHT_MAX];
         let mut height = 0;
         let mut node = root;
         loop {
             match node {
                 Node::Leaf(leaf) => {
                     let at = place_in(leaf);
-                    return Cursor { leaf, at, height, path };
+                    return Cursor { leaf, at, root, height: height as u8, path };
                 }
                 inner => {
                     let index = child_of(inner.branch());
-                    path[height] = Some((inner, index));
+                    path[height] = index as u8;
                     height += 1;
                     node = inner.child(index);
                 }
@@ -132,41 +176,48 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn move_to_next_leaf(&mut self) {
-        let turn = self.path[..self.height]
-            .iter()
-            .rposition(|step| step.is_some_and(|(inner, index)| index + 1 < inner.branch().children_len()))
-            .expect("the back lies in a leaf further on");
-        let (inner, index) = self.path[turn].expect(WALKED);
-        self.path[turn] = Some((inner, index + 1));
+        let turn = self.turn(|node, index| index + 1 < node.branch().children_len());
+        self.path[turn] += 1;
         self.descend(turn, |_| 0);
         self.at = 0;
     }
 
     #[cold]
     fn move_to_previous_leaf(&mut self) {
-        let turn = self.path[..self.height]
-            .iter()
-            .rposition(|step| step.is_some_and(|(_, index)| index > 0))
-            .expect("the front lies in an earlier leaf");
-        let (inner, index) = self.path[turn].expect(WALKED);
-        self.path[turn] = Some((inner, index - 1));
+        let turn = self.turn(|_, index| index > 0);
+        self.path[turn] -= 1;
         self.descend(turn, |branch| branch.children_len() - 1);
         self.at = self.leaf.len();
     }
 
-    // Renews the path below the branch at `turn`.
-    fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
-        for level in turn..self.height {
-            let (inner, index) = self.path[level].expect(WALKED);
-            match inner.child(index) {
-                Node::Leaf(leaf) => self.leaf = leaf,
-                below => self.path[level + 1] = Some((below, child_of(below.branch()))),
+    // The lowest inner node of the path that has a child further on.
+    fn turn(&self, has_more: impl Fn(&Node, usize) -> bool) -> usize {
+        let mut turn = None;
+        let mut node = self.root;
+        for (level, index) in self.path[..usize::from(self.height)].iter().enumerate() {
+            if has_more(node, usize::from(*index)) {
+                turn = Some(level);
             }
+            node = node.child(usize::from(*index));
+        }
+        turn.expect("the other end lies in a leaf further on")
+    }
+
+    // Goes down the path to the child of the branch at `turn`, and below it where `child_of` says.
+    fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
+        let mut node = self.root;
+        for level in 0..usize::from(self.height) {
+            if level > turn {
+                self.path[level] = child_of(node.branch()) as u8;
+            }
+            node = node.child(usize::from(self.path[level]));
+        }
+        match node {
+            Node::Leaf(leaf) => self.leaf = leaf,
+            _ => unreachable!("paths end at leaves"),
         }
     }
 }
-
-const WALKED: &str = "a path is set down to its height";
 
 impl Branch {
     // The child in which `bound` lies; the child at `open` if there is no bound.

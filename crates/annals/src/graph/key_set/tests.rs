@@ -279,6 +279,7 @@ proptest! {
         keys in prop::collection::btree_set(any_key(), 0..1_500),
         bounds in prop::collection::vec((any_bound(), any_bound()), 20),
         turns in prop::collection::vec(any::<bool>(), 40),
+        stretches in prop::collection::vec((any::<bool>(), 0..300usize, 0..300usize), 20),
     ) {
         let set = KeySet::from_sorted(&keys);
         for (from, to) in bounds {
@@ -295,6 +296,21 @@ proptest! {
                 let (found, wanted) =
                     if *from_front { (range.next(), expected.next()) } else { (range.next_back(), expected.next_back()) };
                 prop_assert_eq!(found, wanted.map(Vec::as_slice));
+            }
+            // Stretches end where they are as long as asked, where one refuses, or where there is nothing left.
+            for (from_front, count, refused) in &stretches {
+                let mut found = Vec::new();
+                let take = |key| {
+                    let is_taken = found.len() < *refused;
+                    if is_taken {
+                        found.push(key);
+                    }
+                    is_taken
+                };
+                let taken = if *from_front { range.take_front(*count, take) } else { range.take_back(*count, take) };
+                let next = |_| if *from_front { expected.next() } else { expected.next_back() };
+                let wanted: Vec<&[u8]> = (0..*count.min(refused)).map_while(next).map(Vec::as_slice).collect();
+                prop_assert_eq!((taken, found), (wanted.len(), wanted));
             }
             // What both ends have left is folded, a leaf at a time.
             let mut left = Vec::new();

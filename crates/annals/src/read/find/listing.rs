@@ -11,7 +11,6 @@ use super::skip::Skip;
 use super::test::Test;
 use super::walk::{Candidate, Place, Walker, sort_key};
 use crate::Result;
-use crate::graph::table::slot_of_key;
 use crate::read::instance::Held;
 
 /// Pages of more instances make room as they find them.
@@ -20,6 +19,14 @@ const ITEMS_RESERVED_MAX: usize = 1_000;
 const STEP_COST: usize = 10;
 /// What it costs to see that a candidate stands elsewhere in the order. Units: the same.
 const ELSEWHERE_COST: usize = 20;
+
+/// Where a walk starts, and when it is given up.
+pub(super) struct From<'a> {
+    /// The end of the page before.
+    pub(super) after: Option<&'a [u8]>,
+    /// The most that it may cost.
+    pub(super) budget: Option<usize>,
+}
 
 /// What a walk does not tell of the candidates that it comes upon.
 struct Checks<'a> {
@@ -74,15 +81,16 @@ impl<'s> Search<'s, '_> {
     }
 
     /// Walks; `None` if it costs more than the budget before the page is full.
-    pub(super) fn walk(
+    pub(super) fn walk<T>(
         &self,
         walk: &Walk<'s>,
         places: &Places<'s>,
         domain: &Domain<'s>,
-        after: Option<&[u8]>,
-        budget: Option<usize>,
+        from: From<'_>,
         steps: &mut Steps,
-    ) -> Result<Option<Hits>> {
+        make: &impl Fn(u32, Held) -> T,
+    ) -> Result<Option<Hits<T>>> {
+        let From { after, budget } = from;
         steps.tell(|| explain::of_walk(walk, places));
         let limit = self.find.limit;
         let asked = self.asked(places);
@@ -99,15 +107,13 @@ impl<'s> Search<'s, '_> {
         let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
         let (mut cost, mut last) = (0, None);
         loop {
-            // The last one is left, because its place is asked for.
-            while checks.nothing
-                && offset == 0
-                && hits.items.len() + 1 < limit
-                && let Some(key) = walker.next_sure(checks.sure.as_ref())
-            {
-                self.bound.visit(self.snapshot)?;
-                steps.candidates += 1;
-                hits.items.push((slot_of_key(key), Held::InForce));
+            if checks.nothing && offset == 0 {
+                // The last one is left, because its place is asked for.
+                let room = limit.saturating_sub(hits.items.len() + 1);
+                let list = |slot| hits.items.push(make(slot, Held::InForce));
+                let listed = walker.take_sure(checks.sure.as_ref(), room, list);
+                self.bound.visit_all(listed, self.snapshot)?;
+                steps.candidates += listed;
             }
             let Some(candidate) = walker.next() else { break };
             self.bound.visit(self.snapshot)?;
@@ -147,7 +153,7 @@ impl<'s> Search<'s, '_> {
             if hits.items.len() + 1 == limit {
                 last = Some(self.place_of(walk, &candidate, &held));
             }
-            hits.items.push((slot, held));
+            hits.items.push(make(slot, held));
         }
         Ok(Some(hits))
     }

@@ -73,9 +73,9 @@ impl Snapshot {
         make: impl Fn(u32, Held) -> T,
     ) -> Result<Option<Page<T>>> {
         let (domain, search) = Search::new(self, kind, find)?.split();
-        let Some(hits) = search.run(&domain, plan, &mut Steps::default())? else { return Ok(None) };
+        let Some(hits) = search.run(&domain, plan, &mut Steps::default(), make)? else { return Ok(None) };
         let next = hits.last.map(|last| cursor::encode(search.sorting.number, &last));
-        Ok(Some(Page { items: hits.items.into_iter().map(|(slot, held)| make(slot, held)).collect(), next }))
+        Ok(Some(Page { items: hits.items, next }))
     }
 
     /// How many entities a search finds, whatever its page.
@@ -128,7 +128,7 @@ impl Snapshot {
     fn explain(&self, kind: TypeKind, find: &Find) -> Result<explain::Explanation> {
         let (domain, search) = Search::new(self, kind, find)?.split();
         let mut steps = Steps { is_told: true, ..Steps::default() };
-        let hits = search.run(&domain, None, &mut steps)?;
+        let hits = search.run(&domain, None, &mut steps, |_, _| ())?;
         steps.found = hits.map_or(0, |hits| hits.items.len());
         Ok(explain::Explanation::new(&search, &domain, steps))
     }

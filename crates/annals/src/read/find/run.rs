@@ -6,6 +6,7 @@ use super::access::{Access, Places};
 use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
+use super::listing::From;
 use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
 use super::resolve;
@@ -27,8 +28,8 @@ struct Found {
 }
 
 /// The instances of a page.
-pub(super) struct Hits {
-    pub(super) items: Vec<(u32, Held)>,
+pub(super) struct Hits<T> {
+    pub(super) items: Vec<T>,
     /// The place of the last one, if there are more.
     pub(super) last: Option<Vec<u8>>,
 }
@@ -225,15 +226,16 @@ impl<'s, 'f> Search<'s, 'f> {
         self.sorting.write_key(self.snapshot, self.kind, slot, self.subject(slot, held), key);
     }
 
-    /// The instances of a page, by the plan with this number, or by the best.
+    /// The instances of a page, by the plan with this number, or by the best, each made as it is found.
     ///
     /// Shape: `None` if there is no such plan.
-    pub(super) fn run(
+    pub(super) fn run<T>(
         &self,
         domain: &Domain<'s>,
         forced: Option<usize>,
         steps: &mut Steps,
-    ) -> Result<Option<Hits>> {
+        make: impl Fn(u32, Held) -> T,
+    ) -> Result<Option<Hits<T>>> {
         let places = self.places();
         let after =
             self.find.after.as_deref().map(|text| cursor::decode(self.sorting.number, text)).transpose()?;
@@ -246,12 +248,13 @@ impl<'s, 'f> Search<'s, 'f> {
             None => plans.choose(needed),
         };
         match plan {
-            Plan::Gather(access) => self.gather(access, &places, domain, after, steps).map(Some),
+            Plan::Gather(access) => self.gather(access, &places, domain, after, steps, make).map(Some),
             Plan::Walk(walk) => {
-                if let Some(hits) = self.walk(walk, &places, domain, after, budget, steps)? {
+                let from = From { after, budget };
+                if let Some(hits) = self.walk(walk, &places, domain, from, steps, &make)? {
                     return Ok(Some(hits));
                 }
-                self.gather(plans.fewest(), &places, domain, after, steps).map(Some)
+                self.gather(plans.fewest(), &places, domain, after, steps, make).map(Some)
             }
         }
     }
@@ -298,14 +301,15 @@ impl<'s, 'f> Search<'s, 'f> {
         true
     }
 
-    fn gather(
+    fn gather<T>(
         &self,
         access: &Access,
         places: &Places<'s>,
         domain: &Domain<'s>,
         after: Option<&[u8]>,
         steps: &mut Steps,
-    ) -> Result<Hits> {
+        make: impl Fn(u32, Held) -> T,
+    ) -> Result<Hits<T>> {
         steps.tell(|| format!("gather {}", access.describe(places)));
         let slots = access.gather(places, domain, &self.bound)?;
         steps.candidates += slots.len();
@@ -341,7 +345,7 @@ impl<'s, 'f> Search<'s, 'f> {
         let has_more = found.len() > self.find.limit;
         found.truncate(self.find.limit);
         let last = found.last_mut().filter(|_| has_more).map(|last| std::mem::take(&mut last.key));
-        Ok(Hits { items: found.into_iter().map(|found| (found.slot, found.held)).collect(), last })
+        Ok(Hits { items: found.into_iter().map(|found| make(found.slot, found.held)).collect(), last })
     }
 
     // True if a place lies behind the page before, and not behind what is known to fill the page.

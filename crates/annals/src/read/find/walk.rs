@@ -142,21 +142,32 @@ impl<'d, 'g> Walker<'d, 'g> {
         }
     }
 
-    /// The next key, if it is one of the present that decides: `sure` says which do, all without it. Nothing happens if
-    /// there is none.
+    /// Gives the slots of the next keys to `take`, as long as they are keys of the present that decide, and `count` at most:
+    /// `sure` says which do, all without it. Tells how many there were.
     #[inline]
-    pub(super) fn next_sure(&mut self, sure: Option<&Sure>) -> Option<&'g [u8]> {
-        let keys = match self {
-            Walker::Run { keys, .. } => return keys.next(),
-            Walker::Values(values) if values.past.is_none() => values.current.as_mut()?,
-            _ => return None,
+    pub(super) fn take_sure(
+        &mut self,
+        sure: Option<&Sure>,
+        count: usize,
+        mut take: impl FnMut(u32),
+    ) -> usize {
+        let mut take_any = |key: &[u8]| {
+            take(slot_of_key(key));
+            true
         };
-        let key = keys.next()?;
-        if sure.is_none_or(|sure| sure.holds(key)) {
-            return Some(key);
+        let keys = match self {
+            // A run has keys of one value only.
+            Walker::Run { keys, .. } => return keys.take_front(count, take_any),
+            Walker::Values(values) if values.past.is_none() => values.current.as_mut(),
+            _ => None,
+        };
+        let Some(keys) = keys.filter(|keys| keys.peeked.is_none()) else { return 0 };
+        match (sure, keys.is_descending) {
+            (None, false) => keys.range.take_front(count, take_any),
+            (None, true) => keys.range.take_back(count, take_any),
+            (Some(sure), false) => keys.range.take_front(count, |key| sure.holds(key) && take_any(key)),
+            (Some(sure), true) => keys.range.take_back(count, |key| sure.holds(key) && take_any(key)),
         }
-        keys.peeked = Some(key);
-        None
     }
 
     /// True if what holds one value stands together, by slot.
