@@ -317,18 +317,34 @@ impl Table {
         self.ids.get(slot as usize).expect("every slot has an id")
     }
 
-    /// The slot of the instance with this id. Not inlined, so that what asks is: the result takes registers.
-    #[inline(never)]
+    /// The slot of the instance with this id.
+    #[inline]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
         match id.uuid_bytes() {
-            Some(bytes) => {
-                // What was purged has the nil UUID, which a live instance may have, too.
-                let is_there = |slot: u32| *bytes != [0; 16] || self.packed(slot).is_some();
-                let known = |slot: u32| self.ids.get(slot as usize).and_then(Id::uuid_bytes);
-                self.slots.get(hash_uuid(bytes), |slot| known(slot) == Some(bytes) && is_there(slot))
-            }
-            None => self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id)),
+            Some(bytes) if *bytes != [0; 16] => self.slot_of_uuid(u128::from_ne_bytes(*bytes)),
+            _ => self.slot_of_other(id),
         }
+    }
+
+    // Not inlined, so that what asks is: both the UUID and the result take registers.
+    #[inline(never)]
+    fn slot_of_uuid(&self, uuid: u128) -> Option<u32> {
+        let is_it = |slot: u32| {
+            self.ids
+                .get(slot as usize)
+                .and_then(Id::uuid_bytes)
+                .is_some_and(|bytes| u128::from_ne_bytes(*bytes) == uuid)
+        };
+        let hash = hash_uuid(&uuid.to_ne_bytes());
+        let found = self.slots.get_in_tree(hash, is_it);
+        if found.is_none() && self.slots.has_surplus() { self.slots.get_surplus(hash, is_it) } else { found }
+    }
+
+    // What was purged has the nil UUID, which a live instance may have, too.
+    #[cold]
+    fn slot_of_other(&self, id: &Id) -> Option<u32> {
+        let is_there = |slot: u32| id.text().is_some() || self.packed(slot).is_some();
+        self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id) && is_there(slot))
     }
 
     /// Reads the memory that looking up this id will need first.

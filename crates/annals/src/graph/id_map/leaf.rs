@@ -62,7 +62,7 @@ impl Leaf {
     }
 
     #[inline]
-    pub(super) fn get(&self, tag: u32, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub(super) fn get(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = home(tag);
         loop {
             let bucket = &self.buckets[at];
