@@ -1,9 +1,10 @@
-//! read-under-write: get and hop2 on one thread while another commits flat out, beside the same with no writer.
+//! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
+//! writer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use annals::{Direction, Id, Repository, Snapshot};
+use annals::{Direction, Find, Id, Operator, Repository, Snapshot};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
@@ -12,6 +13,8 @@ use crate::run::{Job, Latencies, Sample, agree, in_turn};
 
 /// Different questions that are asked again and again.
 const QUESTIONS: usize = 50_000;
+/// Entities on a page. At least so many are loaded with each size, and those the writer adds come behind them.
+const PAGE: usize = 10;
 
 /// A question and the right answer.
 type Question = (Id, i64);
@@ -21,15 +24,21 @@ type Question = (Id, i64);
 enum Read {
     Get,
     Hop2,
+    /// The first page of what has the size of an entity.
+    Find,
 }
 
-/// One round: both kinds of reads, alone and beside the writer.
+/// One round: all kinds of reads, alone and beside the writer.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let packed = Packed::new(graph.entities, &graph.edges);
     let length = Duration::from_secs_f64(job.size.seconds(1.0, 0.1));
     let mut samples = Vec::new();
     for turn in job.turns(3) {
-        for (line, kind) in [("read-under-write-get", Read::Get), ("read-under-write-hop2", Read::Hop2)] {
+        for (line, kind) in [
+            ("read-under-write-get", Read::Get),
+            ("read-under-write-hop2", Read::Hop2),
+            ("read-under-write-find", Read::Find),
+        ] {
             if !job.wants(line) {
                 continue;
             }
@@ -72,6 +81,7 @@ impl Read {
         match self {
             Read::Get => get(snapshot, id),
             Read::Hop2 => hop2(snapshot, id),
+            Read::Find => find(snapshot, id),
         }
     }
 
@@ -79,6 +89,7 @@ impl Read {
     fn answer(self, packed: &Packed, number: usize) -> i64 {
         match self {
             Read::Get => size(number),
+            Read::Find => PAGE as i64 * size(number),
             Read::Hop2 => {
                 let firsts = packed.out(number as u32).iter();
                 let seconds = firsts.flat_map(|first| packed.out(*first));
@@ -92,6 +103,15 @@ fn get(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
     let entity = snapshot.entity(id)?.ok_or("an entity is not there")?;
     let size = entity.property("size").and_then(|value| value.as_integer());
     Ok(size.ok_or("an entity has no size")?)
+}
+
+/// The sum of the sizes on the page.
+fn find(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
+    let wanted = get(snapshot, id)?;
+    let page =
+        snapshot.find_entities(&Find::of("vertex").matching("size", Operator::Equal, wanted).limit(PAGE))?;
+    let sizes = page.items.iter().map(|found| found.property("size").and_then(|value| value.as_integer()));
+    Ok(sizes.sum::<Option<i64>>().ok_or("an entity has no size")?)
 }
 
 fn hop2(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {

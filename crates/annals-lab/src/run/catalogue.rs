@@ -140,6 +140,8 @@ pub const LINES: &[Line] = &[
     line("read-under-write-get-p99.9", "µs", NO_WRITER, &[RatioAtMost(5.0)], &[], Cost),
     line("read-under-write-hop2", "walks/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
     line("read-under-write-hop2-p99.9", "µs", NO_WRITER, &[RatioAtMost(5.0)], &[], Cost),
+    line("read-under-write-find", "pages/s", NO_WRITER, &[], &[], Rate),
+    line("read-under-write-find-p99.9", "µs", NO_WRITER, &[], &[], Cost),
     line("history-tax-commit", "commits/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("history-tax-get", "gets/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("as-of-10", "µs", CURRENT, &[AtMost(10.0)], &[AtMost(3.0)], Cost),

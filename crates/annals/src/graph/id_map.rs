@@ -74,28 +74,14 @@ impl IdMap {
     /// The slot under `hash` for which `is_it` is true: the caller compares the key of that slot, and says no to a slot
     /// that is not in his version.
     #[inline]
-    pub(crate) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let found = self.get_in_tree(hash, &is_it);
-        if found.is_none() && self.has_surplus() { self.get_surplus(hash, is_it) } else { found }
-    }
-
-    /// The same among those that are in the tree, as nearly all are.
-    #[inline]
-    pub(crate) fn get_in_tree(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool + Copy) -> Option<u32> {
         let tag = tag(hash);
-        self.leaf(tag).get(tag, is_it)
+        let found = self.leaf(tag).get(tag, is_it);
+        if found.is_none() && !self.surplus.is_empty() { self.get_surplus(tag, is_it) } else { found }
     }
 
-    /// True if some are not in the tree.
-    #[inline]
-    pub(crate) fn has_surplus(&self) -> bool {
-        !self.surplus.is_empty()
-    }
-
-    /// The same as [`IdMap::get`] among those.
     #[cold]
-    pub(crate) fn get_surplus(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let tag = tag(hash);
+    fn get_surplus(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let slots = self.surplus.iter().filter(|entry| tag_of(**entry) == tag).map(|entry| slot_of(*entry));
         slots.into_iter().find(|slot| is_it(*slot))
     }

@@ -335,13 +335,11 @@ impl Table {
                 .and_then(Id::uuid_bytes)
                 .is_some_and(|bytes| u128::from_ne_bytes(*bytes) == uuid)
         };
-        let hash = hash_uuid(&uuid.to_ne_bytes());
-        let found = self.slots.get_in_tree(hash, is_it);
-        if found.is_none() && self.slots.has_surplus() { self.slots.get_surplus(hash, is_it) } else { found }
+        self.slots.get(hash_uuid(&uuid.to_ne_bytes()), is_it)
     }
 
     // What was purged has the nil UUID, which a live instance may have, too.
-    #[cold]
+    #[inline(never)]
     fn slot_of_other(&self, id: &Id) -> Option<u32> {
         let is_there = |slot: u32| id.text().is_some() || self.packed(slot).is_some();
         self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id) && is_there(slot))

@@ -1,6 +1,5 @@
 //! One version of the keys, made from the one before when somebody needs it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::notes::Notes;
@@ -17,9 +16,8 @@ pub(crate) struct Stage {
     sets: OnceLock<Vector<KeySet>>,
     // Invariant: there until somebody begins to settle it, who keeps the lock until the sets are there.
     pending: Mutex<Option<Pending>>,
-    // What was noted up to here, ever; and up to the latest stage that somebody has begun to settle. Units: bytes.
-    noted: usize,
-    settled: Arc<AtomicUsize>,
+    // What was noted since the latest stage that somebody had begun to settle when this one was made. Units: bytes.
+    lag: usize,
 }
 
 #[derive(Clone)]
@@ -30,28 +28,32 @@ struct Pending {
 
 impl Stage {
     pub(super) fn settled(sets: Vector<KeySet>) -> Stage {
-        Stage { sets: OnceLock::from(sets), pending: Mutex::default(), noted: 0, settled: Arc::default() }
+        Stage { sets: OnceLock::from(sets), pending: Mutex::default(), lag: 0 }
     }
 
     /// The stage after `before`.
     pub(super) fn after(before: &Arc<Stage>, notes: Notes) -> Stage {
-        let noted = before.noted + notes.size() + size_of::<Stage>();
-        let pending = Pending { before: Arc::clone(before), notes: Arc::new(notes) };
-        let stage = Stage {
-            sets: OnceLock::new(),
-            pending: Mutex::new(Some(pending)),
-            noted,
-            settled: Arc::clone(&before.settled),
-        };
-        if stage.lag() > LAG_MAX {
+        let mut pending = Pending { before: Arc::clone(before), notes: Arc::new(notes) };
+        let mut stage = Stage { sets: OnceLock::new(), pending: Mutex::new(Some(pending.clone())), lag: 0 };
+        loop {
+            stage.lag += pending.notes.size() + size_of::<Stage>();
+            let Some(earlier) = pending.before.not_begun() else { break };
+            pending = earlier;
+        }
+        if stage.lag > LAG_MAX {
             stage.settle();
         }
         stage
     }
 
-    /// How much was noted that nobody has begun to settle. Units: bytes.
+    /// How much was noted and not begun when this was made; 0 when somebody has begun it. Units: bytes.
     pub(super) fn lag(&self) -> usize {
-        self.noted.saturating_sub(self.settled.load(Ordering::Relaxed))
+        if self.not_begun().is_some() { self.lag } else { 0 }
+    }
+
+    // What makes it, unless somebody has begun to settle it.
+    fn not_begun(&self) -> Option<Pending> {
+        self.pending.try_lock().ok()?.clone()
     }
 
     #[inline]
@@ -68,7 +70,6 @@ impl Stage {
     fn settle(&self) -> &Vector<KeySet> {
         let mut pending = self.pending();
         if let Some(pending) = pending.take() {
-            self.settled.fetch_max(self.noted, Ordering::Relaxed);
             self.sets.get_or_init(|| pending.settle());
         }
         self.sets.get().expect("whoever took what was pending has set the sets")

@@ -20,11 +20,9 @@ const STEP_COST: usize = 10;
 /// What it costs to see that a candidate stands elsewhere in the order. Units: the same.
 const ELSEWHERE_COST: usize = 20;
 
-/// Where a walk starts, and when it is given up.
-pub(super) struct From<'a> {
-    /// The end of the page before.
+/// A part of a walk: from the end of the page before, as far as the budget goes.
+pub(super) struct Leg<'a> {
     pub(super) after: Option<&'a [u8]>,
-    /// The most that it may cost.
     pub(super) budget: Option<usize>,
 }
 
@@ -86,11 +84,11 @@ impl<'s> Search<'s, '_> {
         walk: &Walk<'s>,
         places: &Places<'s>,
         domain: &Domain<'s>,
-        from: From<'_>,
+        leg: Leg<'_>,
         steps: &mut Steps,
         make: &impl Fn(u32, Held) -> T,
     ) -> Result<Option<Hits<T>>> {
-        let From { after, budget } = from;
+        let Leg { after, budget } = leg;
         steps.tell(|| explain::of_walk(walk, places));
         let limit = self.find.limit;
         let asked = self.asked(places);

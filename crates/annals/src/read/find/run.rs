@@ -6,7 +6,7 @@ use super::access::{Access, Places};
 use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
-use super::listing::From;
+use super::listing::Leg;
 use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
 use super::resolve;
@@ -250,8 +250,8 @@ impl<'s, 'f> Search<'s, 'f> {
         match plan {
             Plan::Gather(access) => self.gather(access, &places, domain, after, steps, make).map(Some),
             Plan::Walk(walk) => {
-                let from = From { after, budget };
-                if let Some(hits) = self.walk(walk, &places, domain, from, steps, &make)? {
+                let leg = Leg { after, budget };
+                if let Some(hits) = self.walk(walk, &places, domain, leg, steps, &make)? {
                     return Ok(Some(hits));
                 }
                 self.gather(plans.fewest(), &places, domain, after, steps, make).map(Some)
