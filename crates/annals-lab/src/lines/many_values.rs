@@ -3,13 +3,15 @@
 use annals::{InstanceId, Patch, Repository, Value};
 
 use crate::Outcome;
-use crate::graph::{InFlight, Standard, load, prepare, vertex_id};
+use crate::graph::{InFlight, Standard, load, vertex_id};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Values of an entity that has few, before some are added.
 const FEW: usize = 7;
 /// Values added to an entity that has few: from the 8th to the 12th.
 const FEW_ADDED: usize = 5;
+/// Commits on their way while entities are created.
+const CREATED_AHEAD: usize = 8;
 
 /// Entities with as many values each.
 #[derive(Clone, Copy)]
@@ -49,13 +51,17 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
 
 fn create(repository: &Repository, group: Group) -> Outcome<()> {
     let standard = Standard::new();
-    prepare(repository, group.entities, 1, |transaction, number| {
+    let mut in_flight = InFlight::new(CREATED_AHEAD);
+    for number in 0..group.entities {
         let tags = Value::set((0..group.values).map(tag))?;
         // Numbered from 1: the entity 0 is there so that the type is known.
         let entity = standard.entity(1 + group.first + number);
+        // One in a commit: with many values, several would be more than a record holds.
+        let mut transaction = repository.transaction();
         transaction.create_entity(entity.property("tags", tags))?;
-        Ok(())
-    })
+        in_flight.submit(transaction)?;
+    }
+    in_flight.finish()
 }
 
 /// Adds values one by one, each in a commit of its own, to all entities in turn. Returns the log bytes it took.

@@ -14,28 +14,26 @@ pub fn is_compared(line: &Line) -> bool {
     line.growth != Growth::Apart
 }
 
-/// Reports for each line what an operation costs at the second size, beside the first.
-pub fn compare(first: &[Measured], size: Size, second: &[Measured], grown: Size, report: &mut Report) {
-    for large in second {
-        let Some(small) = first.iter().find(|small| small.line.name == large.line.name) else { continue };
-        let summary = match (&large.figures, &small.figures) {
-            (Ok(many), Ok(few)) => {
-                let (many_costs, few_costs) = (costs(large.line, grown, many), costs(large.line, size, few));
-                let mut summary = Summary::of_costs(&many_costs, &few_costs);
-                summary.distrust.extend(many.distrust());
-                Ok(summary)
-            }
-            (Err(error), _) | (_, Err(error)) => Err(error.clone()),
-        };
-        report.row(Row {
-            name: format!("growth-{}", large.line.name),
-            unit: if large.line.growth == Growth::Rate { "µs" } else { large.line.unit },
-            limit_name: "itself at the first size",
-            summary,
-            bar: BAR.to_vec(),
-            goal: GOAL.to_vec(),
-        });
-    }
+/// Reports what an operation of a line costs at the second size, beside the first.
+pub fn compare(first: &[Measured], size: Size, large: &Measured, grown: Size, report: &mut Report) {
+    let Some(small) = first.iter().find(|small| small.line.name == large.line.name) else { return };
+    let summary = match (&large.figures, &small.figures) {
+        (Ok(many), Ok(few)) => {
+            let (many_costs, few_costs) = (costs(large.line, grown, many), costs(large.line, size, few));
+            let mut summary = Summary::of_costs(&many_costs, &few_costs);
+            summary.distrust.extend(many.distrust());
+            Ok(summary)
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error.clone()),
+    };
+    report.row(Row {
+        name: format!("growth-{}", large.line.name),
+        unit: if large.line.growth == Growth::Rate { "µs" } else { large.line.unit },
+        limit_name: "itself at the first size",
+        summary,
+        bar: BAR.to_vec(),
+        goal: GOAL.to_vec(),
+    });
 }
 
 /// What one operation, or the elements of the first size, cost in each turn.

@@ -75,8 +75,8 @@ impl Limits {
         let first = self.measure(self.size, &lines, folder.path(), |measured| report.add(measured))?;
         if self.growth {
             let grown = self.size.grown();
-            let second = self.measure(grown, &growing(&lines), folder.path(), |_| {})?;
-            growth::compare(&first, self.size, &second, grown, &mut report);
+            let compare = |large: &Measured| growth::compare(&first, self.size, large, grown, &mut report);
+            self.measure(grown, &growing(&lines), folder.path(), compare)?;
         }
         report.finish();
         let failed = first.iter().filter(|measured| measured.figures.is_err()).count();
