@@ -5,8 +5,8 @@ use std::thread::Builder;
 
 use super::{Stage, ValueIndex};
 
-/// With less, nobody is woken: whoever asks first does it. Units: bytes noted.
-const LAG_WORTH: usize = 8 << 10;
+/// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
+const LAG_WORTH: usize = if cfg!(test) { 1 } else { 64 << 10 };
 
 /// The thread that brings the indexes of a graph and its clones up to date. It is started when there is something to do, and ends
 /// when the last of them is gone.
