@@ -7,9 +7,7 @@ use annals::{Id, Name, Snapshot};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{
-    FastMap, Plain, Random, SharedMap, Uuid, map_of_numbers, shared_map_of_numbers, size, uuid, vertex_id,
-};
+use crate::graph::{Plain, Random, Uuid, map_of_numbers, shared_map_of_numbers, size, uuid, vertex_id};
 use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
 /// What both sides look up, one list for each thread.
@@ -35,9 +33,10 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
             let (ours, limit) = in_turn(
                 turn,
                 || together(threads, |thread| get(&snapshot, size, &picks.ids[thread])),
-                || together(threads, |thread| look_up(&map, &picks.uuids[thread])),
+                || together(threads, |thread| look_up(|uuid| map.get(uuid), &picks.uuids[thread])),
             )?;
-            let same_work = together(threads, |thread| look_up_shared(&shared, &picks.uuids[thread]))?;
+            let same_work =
+                together(threads, |thread| look_up(|uuid| shared.get(uuid), &picks.uuids[thread]))?;
             agree("the sums of sizes", &ours.0[..], &picks.sums[..threads])?;
             agree("the sums of sizes in the map", &limit.0[..], &picks.sums[..threads])?;
             agree("the sums of sizes in the shared map", &same_work.0[..], &picks.sums[..threads])?;
@@ -76,18 +75,10 @@ fn get(snapshot: &Snapshot, size: Name, ids: &[Id]) -> Outcome<i64> {
     Ok(sum)
 }
 
-fn look_up(map: &FastMap<Uuid, Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
+fn look_up<'m>(get: impl Fn(&Uuid) -> Option<&'m Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
     let mut sum = 0;
     for uuid in uuids {
-        sum += map.get(uuid).ok_or("an entity is not there")?.size;
-    }
-    Ok(black_box(sum))
-}
-
-fn look_up_shared(map: &SharedMap<Uuid, Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
-    let mut sum = 0;
-    for uuid in uuids {
-        sum += map.get(uuid).ok_or("an entity is not there")?.size;
+        sum += get(uuid).ok_or("an entity is not there")?.size;
     }
     Ok(black_box(sum))
 }
