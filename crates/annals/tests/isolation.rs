@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use annals::*;
 use support::named::{entity, id, new, number, set, two_entities};
-use support::number_from_environment;
+use support::{CheckedRepository, number_from_environment};
 
 /// How often races are run. `ANNALS_RACES` makes a campaign.
 fn races() -> u64 {
@@ -281,4 +281,66 @@ fn transact_gives_up_after_a_bounded_number_of_races() {
     });
     assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(attempts, RETRIES_MAX as i64 + 1);
+}
+
+// What creates, and maybe takes away or renames, an instance, and is then refused because an end is missing.
+fn refused_after(repository: &Repository, id: &Id, step: u32) {
+    let mut transaction = repository.transaction();
+    transaction.create_entity(new(&id.to_string())).unwrap();
+    match step % 3 {
+        0 => {}
+        1 => transaction.purge(&InstanceId::Entity(id.clone())).unwrap(),
+        _ => transaction.reidentify(&InstanceId::Entity(id.clone()), &Id::random()).unwrap(),
+    }
+    transaction.create_relationship(NewRelationship::new("r", Id::random(), Id::random())).unwrap();
+    assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::MissingEnd);
+}
+
+#[test]
+fn ids_of_what_was_refused_or_only_tried_lead_to_nothing_and_can_be_given_again() {
+    let repository = CheckedRepository::in_memory();
+    let kept: Vec<(Vec<Id>, Vec<Id>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4u32)
+            .map(|thread| {
+                let repository = &repository;
+                scope.spawn(move || {
+                    let (mut kept, mut tried) = (Vec::new(), Vec::new());
+                    for step in 0..150 {
+                        let id = if step % 2 == 0 { Id::random() } else { id(&format!("{thread}-{step}")) };
+                        match step % 5 {
+                            0 | 1 => {
+                                refused_after(repository, &id, step / 5);
+                                tried.push(id);
+                            }
+                            2 => {
+                                let mut view = repository.transaction();
+                                view.create_entity(new(&id.to_string())).unwrap();
+                                assert!(view.entity(&id).unwrap().is_some(), "it sees its own");
+                                tried.push(id);
+                            }
+                            _ => {
+                                let new = new(&id.to_string()).property("n", i64::from(step));
+                                repository.transact(|t| t.create_entity(new.clone())).unwrap();
+                                kept.push(id);
+                            }
+                        }
+                    }
+                    (kept, tried)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let snapshot = repository.snapshot();
+    for (kept, tried) in &kept {
+        assert!(kept.iter().all(|id| *snapshot.entity(id).unwrap().expect("it was committed").id() == *id));
+        assert!(tried.iter().all(|id| snapshot.entity(id).unwrap().is_none()));
+        for id in tried {
+            repository.transact(|t| t.create_entity(new(&id.to_string()))).unwrap();
+        }
+    }
+    let last = repository.snapshot();
+    let all: Vec<&Id> = kept.iter().flat_map(|(kept, tried)| kept.iter().chain(tried)).collect();
+    assert!(all.iter().all(|id| last.entity(id).unwrap().is_some_and(|entity| entity.id() == *id)));
+    assert_eq!((last.entities_count(), snapshot.entities_count()), (all.len() as u64, 4 * 60));
 }

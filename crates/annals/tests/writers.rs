@@ -144,3 +144,35 @@ fn followed_records_come_once_in_order_and_only_when_durable() {
     });
     assert_eq!(follow.poll().unwrap(), None);
 }
+
+#[test]
+fn ids_of_two_writers_lead_to_their_own_entities_whoever_was_first() {
+    let log = MemoryLog::new();
+    let open = || CheckedRepository::on(Arc::new(log.clone()));
+    let writers = [open(), open()];
+    let created: Vec<(Id, i64)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8i64)
+            .map(|thread| {
+                let writer = &writers[thread as usize % 2];
+                let create = move |step: i64| {
+                    let number = 100 * thread + step;
+                    let id = if step % 4 == 0 { id(&format!("e{number}")) } else { Id::random() };
+                    let new = new(&id.to_string()).property("n", number);
+                    writer.transact(|t| t.create_entity(new.clone())).unwrap();
+                    (id, number)
+                };
+                scope.spawn(move || (0..50).map(create).collect::<Vec<_>>())
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    for writer in writers.iter().rev() {
+        // A commit makes it know everything.
+        writer.transact(|t| t.create_entity(NewEntity::new("last"))).unwrap();
+        let snapshot = writer.snapshot();
+        for (id, number) in &created {
+            let found = snapshot.entity(id).unwrap().expect("it was committed");
+            assert_eq!((found.id(), found.property("n")), (id, Some(Value::Integer(*number))));
+        }
+    }
+}

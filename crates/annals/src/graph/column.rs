@@ -6,9 +6,10 @@ use super::symbols::Symbol;
 use super::vector::Vector;
 use crate::model::{Instant, Value};
 
-const PAGE_SLOTS: usize = 64;
+/// So many that the list of all pages stays in the cache of a processor.
+const PAGE_SLOTS: usize = 256;
 /// So many values of a page stand with their places; more get the room of all.
-const FEW_MAX: usize = 8;
+const FEW_MAX: usize = 32;
 /// How many pages are looked up at once.
 const AHEAD: usize = 32;
 /// Stands where a page holds no value. The value that this word would be is only in its row: the least integer but one,
@@ -35,7 +36,7 @@ struct Column {
 #[derive(Clone)]
 enum Page {
     Empty,
-    // Instances of many types by turns: each property is of few of them. Shape: place, word; none twice.
+    // Instances of many types by turns: each property is of few of them. Shape: place, word; in the order of places.
     Few(Kind, Arc<Vec<(u8, u64)>>),
     All(Kind, Arc<[u64; PAGE_SLOTS]>),
 }
@@ -74,6 +75,11 @@ fn value_of(kind: Kind, word: u64) -> Option<Value> {
     })
 }
 
+// Where the value of a place stands among few.
+fn find(few: &[(u8, u64)], place: usize) -> Option<usize> {
+    few.binary_search_by_key(&place, |(at, _)| usize::from(*at)).ok()
+}
+
 impl Page {
     // A look at it that needs no more of the line it stands in.
     #[inline]
@@ -100,7 +106,10 @@ impl Page {
         self.drop_at(place);
         match self {
             Page::Empty => *self = Page::Few(kind, Arc::new(vec![(place as u8, word)])),
-            Page::Few(_, few) if few.len() < FEW_MAX => Arc::make_mut(few).push((place as u8, word)),
+            Page::Few(_, few) if few.len() < FEW_MAX => {
+                let at = few.partition_point(|(at, _)| usize::from(*at) < place);
+                Arc::make_mut(few).insert(at, (place as u8, word));
+            }
             Page::Few(_, few) => {
                 let mut all = [ABSENT; PAGE_SLOTS];
                 few.iter().for_each(|(at, word)| all[usize::from(*at)] = *word);
@@ -116,8 +125,8 @@ impl Page {
         match self {
             Page::Empty => {}
             Page::Few(_, few) => {
-                if let Some(found) = few.iter().position(|(at, _)| usize::from(*at) == place) {
-                    Arc::make_mut(few).swap_remove(found);
+                if let Some(found) = find(few, place) {
+                    Arc::make_mut(few).remove(found);
                 }
                 if few.is_empty() {
                     *self = Page::Empty;
@@ -147,10 +156,7 @@ impl Words<'_> {
         let place = slot as usize % PAGE_SLOTS;
         match self {
             Words::All(kind, all) => (kind, all[place]),
-            Words::Few(kind, few) => {
-                let found = few.iter().find(|(at, _)| usize::from(*at) == place);
-                (kind, found.map_or(ABSENT, |(_, word)| *word))
-            }
+            Words::Few(kind, few) => (kind, find(few, place).map_or(ABSENT, |found| few[found].1)),
             Words::None => (Kind::Boolean, ABSENT),
         }
     }

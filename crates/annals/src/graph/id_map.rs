@@ -1,5 +1,6 @@
-//! Finds slots by the hash of a key in a tree whose parts are shared between snapshots.
+//! Finds slots by key in a tree whose parts are shared between snapshots.
 
+use std::array::from_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -7,167 +8,249 @@ mod leaf;
 #[cfg(test)]
 mod tests;
 
+use super::hash::hash_number;
 use leaf::{LEAF_ENTRIES_MAX, Leaf};
 
-const FAN_BITS: i32 = 5;
+const FAN_BITS: u32 = 5;
 const FAN: usize = 1 << FAN_BITS;
 // The place of the first digit: the tree looks at the tag from its highest bits down.
-const ROOT_SHIFT: i32 = 32 - FAN_BITS;
-// Slots did not come in order.
-const DISORDER: u32 = u32::MAX;
+const ROOT_SHIFT: u32 = 32 - FAN_BITS;
 
-/// A persistent map from hashes to slots. It does not store keys: the caller says whether a slot has the key.
+/// A persistent map from keys of 16 bytes to slots.
 ///
-/// A clone costs three reference counts. An insertion into a leaf with room copies nothing: all clones see the entry, and
-/// the caller, who is asked, knows whether its slot has the key in his version. So an entry may be of a version that came
-/// later, or of one that was thrown away; a leaf forgets those when it is full.
-/// Shape: a trie over 32 bits of the hash; several slots may have one hash.
-/// Units: slots are below `u32::MAX`. About 15 to 20 bytes per entry.
+/// A clone costs three reference counts. Whoever has the latest version puts an entry with room into its leaf in place:
+/// all clones see it, and leave it out because its slot is not below `known_end`. A clone that goes another way, a fork,
+/// copies each leaf that it changes, and its leaves may have entries that are not its own: so the caller is asked whether
+/// a slot has the key in his version, unless the map [`vouches`](IdMap::vouches) for it.
+/// A key may be less than what the caller looks for, say a hash: then he looks at each slot himself.
+///
+/// Shape: a trie over 32 bits of the key's hash. Slots come in ascending order.
+/// Units: slots are below `u32::MAX`. About 45 bytes per entry.
 /// Source: the runs of a twig are the directory of extendible hashing, Fagin et al. 1979.
 #[derive(Clone)]
 pub(crate) struct IdMap {
-    root: Arc<Node>,
+    root: Node,
     // Entries that agree in all the bits that the tree looks at and find no room in their leaf, in no order.
-    surplus: Arc<Vec<u64>>,
-    // Above all slots that this map or a clone ever got; `DISORDER` once one of them got a slot below it. Until then there
-    // is one history, and nothing of it was thrown away.
-    slots_end: Arc<AtomicU32>,
+    surplus: Arc<Vec<Entry>>,
+    // Entries of slots below are this version's own; unless it is a fork, all that are its own.
+    known_end: u32,
+    is_fork: bool,
+    // The `known_end` of the clone that went on in place; whoever has another one, is a fork.
+    shared_end: Arc<AtomicU32>,
+    // Above all slots that were removed.
+    removed_end: u32,
 }
 
-// Leaves are no nodes: what a look-up learns about them is then in the node above, which is more likely in the cache.
+/// A key and its slot; the tag is what the tree looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    tag: u32,
+    slot: u32,
+    key: [u64; 2],
+}
+
 #[derive(Clone)]
 enum Node {
     // A child for each digit.
-    Branch([Arc<Node>; FAN]),
-    Twig(Twig),
+    Branch(Arc<[Node; FAN]>),
+    // A leaf answers for a run of neighbouring digits, and stands at each of them. So a full leaf is split in two instead of
+    // in 32 nearly empty ones.
+    // Invariant: runs are aligned and their lengths are powers of two.
+    Twig(Arc<Twig>),
 }
 
-// A leaf answers for a run of neighbouring digits and stands at the first of them. So a full leaf is split in two
-// instead of in 32 nearly empty ones.
-// Invariant: runs are aligned and their lengths are powers of two.
-#[derive(Clone)]
-#[repr(C)] // The starts lie beside what tells a twig from a branch, in one cache line.
-struct Twig {
-    // Bit `d` is set when a run starts at digit `d`.
-    starts: u32,
-    leaves: [Option<Arc<Leaf>>; FAN],
+type Twig = [Arc<Leaf>; FAN];
+
+impl Entry {
+    #[inline]
+    fn new(key: u128, slot: u32) -> Entry {
+        let key = halves(key);
+        Entry { tag: tag(key), slot, key }
+    }
+
+    fn key(&self) -> u128 {
+        u128::from(self.key[1]) << 64 | u128::from(self.key[0])
+    }
+
+    fn digit(&self, shift: u32) -> usize {
+        digit(self.tag, shift)
+    }
 }
 
 impl IdMap {
     /// An empty map.
     pub(crate) fn new() -> IdMap {
-        IdMap::from_hashed([])
+        IdMap::of([])
     }
 
     /// Builds a map of many entries at once, several times faster than inserting them.
     ///
-    /// Shape: `[(hash, slot)]` in any order.
-    pub(crate) fn from_hashed(entries: impl IntoIterator<Item = (u64, u32)>) -> IdMap {
-        let mut entries: Vec<u64> = entries.into_iter().map(|(hash, slot)| entry(hash, slot)).collect();
-        entries.sort_unstable();
-        let slots_end = entries.iter().map(|entry| slot_of(*entry) + 1).max().unwrap_or_default();
+    /// Shape: `[(key, slot)]` in any order.
+    pub(crate) fn of(entries: impl IntoIterator<Item = (u128, u32)>) -> IdMap {
+        let found = entries.into_iter().map(|(key, slot)| Entry::new(key, slot));
+        // Room for as many as there may be costs nothing where there are fewer; growing step by step costs much.
+        let mut entries = Vec::with_capacity(found.size_hint().1.unwrap_or_default());
+        entries.extend(found);
+        entries.sort_unstable_by_key(|entry| entry.tag);
+        let end = entries.iter().map(|entry| entry.slot + 1).max().unwrap_or_default();
         let mut surplus = Vec::new();
-        let root = Arc::new(build(&entries, ROOT_SHIFT, &mut surplus));
-        IdMap { root, surplus: Arc::new(surplus), slots_end: Arc::new(AtomicU32::new(slots_end)) }
+        IdMap {
+            root: build(&entries, ROOT_SHIFT, &mut surplus),
+            surplus: Arc::new(surplus),
+            known_end: end,
+            is_fork: false,
+            shared_end: Arc::new(AtomicU32::new(end)),
+            removed_end: 0,
+        }
     }
 
-    /// The slot under `hash` for which `is_it` is true: the caller compares the key of that slot, and says no to a slot
-    /// that is not in his version.
+    /// True if a slot that [`IdMap::get`] asks about is one that this version has put under the whole key.
     #[inline]
-    pub(crate) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool + Copy) -> Option<u32> {
-        let tag = tag(hash);
-        let found = self.leaf(tag).get(tag, is_it);
-        if found.is_none() && !self.surplus.is_empty() { self.get_surplus(tag, is_it) } else { found }
+    pub(crate) fn vouches(&self, slot: u32) -> bool {
+        slot < self.known_end
+    }
+
+    /// The slot of `key` for which `is_it` is true; it says no to a slot that is not in the caller's version.
+    #[inline]
+    pub(crate) fn get(&self, key: u128, is_it: impl Fn(u32) -> bool + Copy) -> Option<u32> {
+        let tag = tag(halves(key));
+        let found = self.leaf(tag).get(tag, key, is_it);
+        if found.is_none() && !self.surplus.is_empty() { self.get_surplus(key, is_it) } else { found }
     }
 
     #[cold]
-    fn get_surplus(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let slots = self.surplus.iter().filter(|entry| tag_of(**entry) == tag).map(|entry| slot_of(*entry));
+    fn get_surplus(&self, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let slots = self.surplus.iter().filter(|entry| entry.key() == key).map(|entry| entry.slot);
         slots.into_iter().find(|slot| is_it(*slot))
     }
 
-    /// Reads the memory that looking up `hash` will need.
+    /// Reads the memory that looking up `key` will need.
     #[inline]
-    pub(crate) fn look_ahead(&self, hash: u64) {
-        let tag = tag(hash);
+    pub(crate) fn look_ahead(&self, key: u128) {
+        let tag = tag(halves(key));
         self.leaf(tag).look_ahead(tag);
     }
 
     #[inline]
     fn leaf(&self, tag: u32) -> &Leaf {
-        let mut node = &*self.root;
-        let mut shift = ROOT_SHIFT;
+        let mut node = &self.root;
+        let mut rest = tag;
         loop {
+            rest = rest.rotate_left(FAN_BITS);
+            let digit = rest as usize % FAN;
             match node {
-                Node::Branch(children) => node = &children[digit(tag, shift) as usize],
-                Node::Twig(twig) => return twig.leaf(twig.head(digit(tag, shift))),
+                Node::Branch(children) => node = &children[digit],
+                Node::Twig(leaves) => return &leaves[digit],
             }
-            shift -= FAN_BITS;
         }
     }
 
-    /// Adds a slot under `hash`. The caller knows that it is not there yet, and the hash of the key that a slot has in his
-    /// version, if it has one.
-    pub(crate) fn insert(&mut self, hash: u64, slot: u32, hash_of: impl Fn(u32) -> Option<u64>) {
-        let entry = entry(hash, slot);
-        if self.slots_end.fetch_max(slot + 1, Relaxed) > slot {
-            self.slots_end.store(DISORDER, Relaxed);
+    /// Adds a slot under `key`. The caller knows that it is not there yet, and the key that a slot has in his version, if
+    /// it has one.
+    pub(crate) fn insert(&mut self, key: u128, slot: u32, key_of: impl Fn(u32) -> Option<u128>) {
+        assert!(slot != u32::MAX, "slot {slot} is reserved for empty places");
+        let entry = Entry::new(key, slot);
+        if !(self.goes_on_to(slot) && self.leaf(entry.tag).insert(entry)) {
+            let known_end = self.known_end;
+            let is_own = |held: &Entry| {
+                held.slot < known_end || key_of(held.slot).is_some_and(|key| key == held.key())
+            };
+            self.insert_copying(entry, &is_own);
         }
-        if self.leaf(tag_of(entry)).insert(entry) {
-            return;
+    }
+
+    // True if this slot may be put in place: nobody else has one as high.
+    fn goes_on_to(&mut self, slot: u32) -> bool {
+        if self.is_fork || slot < self.known_end {
+            return false;
         }
-        let is_ordered = self.slots_end.load(Relaxed) != DISORDER;
-        let is_own =
-            |entry: u64| is_ordered || hash_of(slot_of(entry)).is_some_and(|hash| tag(hash) == tag_of(entry));
-        self.insert_with_room(entry, &is_own);
+        let moved = self.shared_end.compare_exchange(self.known_end, slot + 1, Relaxed, Relaxed);
+        self.is_fork = moved.is_err();
+        if !self.is_fork {
+            self.known_end = slot + 1;
+        }
+        !self.is_fork
     }
 
     #[inline(never)]
-    fn insert_with_room(&mut self, entry: u64, is_own: &dyn Fn(u64) -> bool) {
-        let mut node = Arc::make_mut(&mut self.root);
+    fn insert_copying(&mut self, entry: Entry, is_own: &dyn Fn(&Entry) -> bool) {
+        let mut node = &mut self.root;
         let mut shift = ROOT_SHIFT;
         loop {
-            let digit = digit(tag_of(entry), shift);
-            if let Node::Twig(twig) = node
-                && !twig.make_room(digit, shift, is_own)
-            {
+            if let Node::Twig(leaves) = node {
+                if insert_into(Arc::make_mut(leaves), entry, shift, is_own) {
+                    return;
+                }
                 if shift < FAN_BITS {
                     return Arc::make_mut(&mut self.surplus).push(entry);
                 }
-                *node = twig.spread(shift);
+                *node = spread(leaves, shift);
             }
-            match node {
-                Node::Branch(children) => node = Arc::make_mut(&mut children[digit as usize]),
-                Node::Twig(twig) => {
-                    let is_inserted = twig.leaf(twig.head(digit)).insert(entry);
-                    assert!(is_inserted, "nobody else has the leaf that was made");
-                    return;
-                }
+            if let Node::Branch(children) = node {
+                node = &mut Arc::make_mut(children)[entry.digit(shift)];
             }
             shift -= FAN_BITS;
         }
     }
 
-    /// Removes the slot under `hash`. Clones keep it.
-    pub(crate) fn remove(&mut self, hash: u64, slot: u32) {
-        let entry = entry(hash, slot);
+    /// Removes the slot under `key`. Clones keep it.
+    pub(crate) fn remove(&mut self, key: u128, slot: u32) {
+        self.removed_end = self.removed_end.max(slot + 1);
+        let entry = Entry::new(key, slot);
         if self.surplus.contains(&entry) {
             Arc::make_mut(&mut self.surplus).retain(|held| *held != entry);
         }
         // Asking first keeps a miss from copying anything.
-        if !self.leaf(tag_of(entry)).iter().any(|held| held == entry) {
+        if !self.leaf(entry.tag).iter().any(|held| held == entry) {
             return;
         }
-        let mut node = Arc::make_mut(&mut self.root);
+        let mut node = &mut self.root;
         let mut shift = ROOT_SHIFT;
         loop {
-            let digit = digit(tag_of(entry), shift);
             match node {
-                Node::Branch(children) => node = Arc::make_mut(&mut children[digit as usize]),
-                Node::Twig(twig) => return twig.retain(twig.head(digit), &|held| held != entry),
+                Node::Branch(children) => node = &mut Arc::make_mut(children)[entry.digit(shift)],
+                Node::Twig(leaves) => {
+                    let leaves = Arc::make_mut(leaves);
+                    let (start, run_len) = run(leaves, entry.digit(shift));
+                    let kept = Leaf::of(leaves[start].iter().filter(|held| *held != entry));
+                    return leaves[start..start + run_len].fill(Arc::new(kept));
+                }
             }
             shift -= FAN_BITS;
         }
+    }
+
+    /// From now on everything that is changed is copied: what is tried here keeps others from nothing.
+    pub(crate) fn fork(&mut self) {
+        self.is_fork = true;
+    }
+
+    /// Goes on in place of `lost`, a clone that went on, and leaves out what it has put into shared leaves. Nobody may have
+    /// `lost` any more, nor what it came from after this version. It stays a fork where it is not known exactly what that
+    /// was: correct, and slower.
+    ///
+    /// Shape: `lost_key` and `own_key` give the key of a slot in the version of either; own slots are below `end`.
+    pub(crate) fn go_on_after(
+        &mut self,
+        lost: &IdMap,
+        end: u32,
+        lost_key: impl Fn(u32) -> Option<u128>,
+        own_key: impl Fn(u32) -> Option<u128>,
+    ) {
+        let has_put_the_last = Arc::ptr_eq(&self.shared_end, &lost.shared_end)
+            && lost.known_end > self.known_end
+            && self.shared_end.load(Relaxed) == lost.known_end;
+        // What was put in and removed again, `lost` does not tell any more.
+        if !has_put_the_last || lost.removed_end > self.known_end {
+            return;
+        }
+        for slot in self.known_end..lost.known_end {
+            if let Some(key) = lost_key(slot).filter(|key| own_key(slot) != Some(*key)) {
+                self.remove(key, slot);
+            }
+        }
+        (self.known_end, self.is_fork, self.removed_end) = (end, false, lost.removed_end);
+        self.shared_end = Arc::new(AtomicU32::new(end));
     }
 }
 
@@ -177,142 +260,100 @@ impl Default for IdMap {
     }
 }
 
-impl Twig {
-    fn new() -> Twig {
-        Twig { starts: 0, leaves: [const { None }; FAN] }
-    }
+// Where the run of a digit starts, and its length.
+fn run(leaves: &Twig, digit: usize) -> (usize, usize) {
+    let is_same = |other: &&Arc<Leaf>| Arc::ptr_eq(other, &leaves[digit]);
+    let before = leaves[..digit].iter().rev().take_while(is_same).count();
+    let after = leaves[digit..].iter().take_while(is_same).count();
+    (digit - before, before + after)
+}
 
-    // A twig with `leaf` as its only one.
-    fn over(leaf: Arc<Leaf>) -> Twig {
-        let mut twig = Twig::new();
-        twig.put(0, leaf);
-        twig
+// Puts an entry into a copy of its leaf that has only what is our own; if it is full, divides it as often as it has a run
+// to divide; false if it is full even so.
+fn insert_into(leaves: &mut Twig, entry: Entry, shift: u32, is_own: &dyn Fn(&Entry) -> bool) -> bool {
+    let digit = entry.digit(shift);
+    // Nobody else has it.
+    if Arc::strong_count(&leaves[digit]) == run(leaves, digit).1 && leaves[digit].insert(entry) {
+        return true;
     }
-
-    // Puts a leaf where a run starts.
-    fn put(&mut self, head: usize, leaf: Arc<Leaf>) {
-        self.starts |= 1 << head;
-        self.leaves[head] = Some(leaf);
-    }
-
-    // The digit at which the run of `digit` starts.
-    #[inline]
-    fn head(&self, digit: u32) -> usize {
-        let up_to_digit = self.starts & (u32::MAX >> (31 - digit));
-        // Bit 0 is always set, because the first run starts at digit 0.
-        (31 - up_to_digit.leading_zeros()) as usize % FAN
-    }
-
-    fn run_len(&self, head: usize) -> usize {
-        let above = self.starts >> head >> 1;
-        if above == 0 { FAN - head } else { above.trailing_zeros() as usize + 1 }
-    }
-
-    #[inline]
-    fn leaf(&self, head: usize) -> &Leaf {
-        self.leaves[head].as_deref().expect("a run has a leaf at its head")
-    }
-
-    // Leaves out what is not to be kept.
-    fn retain(&mut self, head: usize, is_kept: &dyn Fn(u64) -> bool) {
-        let kept = Leaf::of(self.leaf(head).iter().filter(|entry| is_kept(*entry)));
-        self.put(head, Arc::new(kept));
-    }
-
-    // Makes room in the leaf of a digit, if it is full: leaves out what is not ours, or divides it as often as it has a run
-    // to divide; false if it is full even so.
-    fn make_room(&mut self, digit: u32, shift: i32, is_own: &dyn Fn(u64) -> bool) -> bool {
-        loop {
-            let head = self.head(digit);
-            if self.leaf(head).has_room() {
-                return true;
-            }
-            if self.leaf(head).iter().any(|entry| !is_own(entry)) {
-                self.retain(head, is_own);
-                continue;
-            }
-            if self.run_len(head) == 1 {
-                return false;
-            }
-            self.split(head, shift);
+    let mut kept: Vec<Entry> = leaves[digit].iter().filter(is_own).collect();
+    loop {
+        let (start, run_len) = run(leaves, digit);
+        if kept.len() < LEAF_ENTRIES_MAX {
+            kept.push(entry);
+            leaves[start..start + run_len].fill(Arc::new(Leaf::of(kept)));
+            return true;
         }
-    }
-
-    // Divides the run at `head`, and its entries with it.
-    fn split(&mut self, head: usize, shift: i32) {
-        let middle = head + self.run_len(head) / 2;
-        let is_low = |entry: &u64| (digit(tag_of(*entry), shift) as usize) < middle;
-        let leaf = self.leaf(head);
-        let low = Leaf::of(leaf.iter().filter(is_low));
-        let high = Leaf::of(leaf.iter().filter(|entry| !is_low(entry)));
-        self.put(head, Arc::new(low));
-        self.put(middle, Arc::new(high));
-    }
-
-    // A branch with a twig for each digit, which takes the leaf of the digit as it is.
-    fn spread(&mut self, shift: i32) -> Node {
-        for head in 0..FAN {
-            while self.starts & 1 << head != 0 && self.run_len(head) > 1 {
-                self.split(head, shift);
-            }
+        if run_len == 1 {
+            return false;
         }
-        let mut leaf = |digit: usize| self.leaves[digit].take().expect("every digit has its own run");
-        Node::Branch(std::array::from_fn(|digit| Arc::new(Node::Twig(Twig::over(leaf(digit))))))
+        let middle = start + run_len / 2;
+        let (low, high): (Vec<Entry>, _) = kept.into_iter().partition(|entry| entry.digit(shift) < middle);
+        leaves[start..middle].fill(Arc::new(Leaf::of(low.iter().copied())));
+        leaves[middle..start + run_len].fill(Arc::new(Leaf::of(high.iter().copied())));
+        kept = if digit < middle { low } else { high };
     }
 }
 
-// Builds the node for sorted entries that agree in all digits before the one at `shift`.
-fn build(entries: &[u64], shift: i32, surplus: &mut Vec<u64>) -> Node {
-    let below = |digit_end: u32| entries.partition_point(|entry| digit(tag_of(*entry), shift) < digit_end);
-    let ends: [usize; FAN] = std::array::from_fn(|digit| below(digit as u32 + 1));
+// A branch with a twig for each digit. Leaves of one digit stay as they are.
+fn spread(leaves: &Twig, shift: u32) -> Node {
+    Node::Branch(Arc::new(from_fn(|digit| {
+        let leaf = if run(leaves, digit).1 == 1 {
+            Arc::clone(&leaves[digit])
+        } else {
+            Arc::new(Leaf::of(leaves[digit].iter().filter(|entry| entry.digit(shift) == digit)))
+        };
+        Node::Twig(Arc::new(from_fn(|_| Arc::clone(&leaf))))
+    })))
+}
+
+// Builds the node for entries in the order of their tags that agree in all digits before the one at `shift`.
+fn build(entries: &[Entry], shift: u32, surplus: &mut Vec<Entry>) -> Node {
+    let below = |digit_end: usize| entries.partition_point(|entry| entry.digit(shift) < digit_end);
+    let ends: [usize; FAN] = from_fn(|digit| below(digit + 1));
     let of_digit = |at: usize| if at == 0 { 0..ends[0] } else { ends[at - 1]..ends[at] };
     if shift >= FAN_BITS && (0..FAN).any(|at| of_digit(at).len() > LEAF_ENTRIES_MAX) {
-        let child = |at| Arc::new(build(&entries[of_digit(at)], shift - FAN_BITS, surplus));
-        return Node::Branch(std::array::from_fn(child));
+        return Node::Branch(Arc::new(from_fn(|at| {
+            build(&entries[of_digit(at)], shift - FAN_BITS, surplus)
+        })));
     }
-    let mut twig = Twig::new();
-    build_run(&mut twig, entries, shift, 0, FAN, surplus);
-    Node::Twig(twig)
+    let empty = Arc::new(Leaf::of([]));
+    let mut leaves = from_fn(|_| Arc::clone(&empty));
+    build_run(&mut leaves, entries, shift, 0, surplus);
+    Node::Twig(Arc::new(leaves))
 }
 
+// Fills the leaves of a run that starts at the digit `start`.
 fn build_run(
-    twig: &mut Twig,
-    entries: &[u64],
-    shift: i32,
-    head: usize,
-    run_len: usize,
-    surplus: &mut Vec<u64>,
+    leaves: &mut [Arc<Leaf>],
+    entries: &[Entry],
+    shift: u32,
+    start: usize,
+    surplus: &mut Vec<Entry>,
 ) {
-    if run_len == 1 || entries.len() <= LEAF_ENTRIES_MAX {
+    if leaves.len() == 1 || entries.len() <= LEAF_ENTRIES_MAX {
         let (held, rest) = entries.split_at(entries.len().min(LEAF_ENTRIES_MAX));
         surplus.extend_from_slice(rest);
-        return twig.put(head, Arc::new(Leaf::of(held.iter().copied())));
+        return leaves.fill(Arc::new(Leaf::of(held.iter().copied())));
     }
-    let middle = head + run_len / 2;
-    let (low, high) =
-        entries.split_at(entries.partition_point(|entry| (digit(tag_of(*entry), shift) as usize) < middle));
-    build_run(twig, low, shift, head, run_len / 2, surplus);
-    build_run(twig, high, shift, middle, run_len / 2, surplus);
+    let half = leaves.len() / 2;
+    let (low, high) = entries.split_at(entries.partition_point(|entry| entry.digit(shift) < start + half));
+    let (low_leaves, high_leaves) = leaves.split_at_mut(half);
+    build_run(low_leaves, low, shift, start, surplus);
+    build_run(high_leaves, high, shift, start + half, surplus);
+}
+
+#[inline]
+fn halves(key: u128) -> [u64; 2] {
+    [key as u64, (key >> 64) as u64]
 }
 
 // The product spreads what a weak hash has in its low bits over the bits that the tree looks at first.
-fn tag(hash: u64) -> u32 {
-    ((hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32).min(u32::MAX - 1)
+#[inline]
+fn tag(key: [u64; 2]) -> u32 {
+    (hash_number(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-fn entry(hash: u64, slot: u32) -> u64 {
-    assert!(slot != u32::MAX, "slot {slot} is reserved for empty places");
-    u64::from(tag(hash)) << 32 | u64::from(slot)
-}
-
-fn tag_of(entry: u64) -> u32 {
-    (entry >> 32) as u32
-}
-
-fn slot_of(entry: u64) -> u32 {
-    entry as u32
-}
-
-fn digit(tag: u32, shift: i32) -> u32 {
-    tag >> shift & (FAN as u32 - 1)
+fn digit(tag: u32, shift: u32) -> usize {
+    (tag >> shift) as usize % FAN
 }

@@ -1,7 +1,7 @@
 //! What instances were called, of which type they were and between which entities, before somebody changed it.
 
 use super::Graph;
-use super::hash::hash_id;
+use super::hash::hash_of;
 use super::headers::{HeaderNumber, PLAIN, Shape};
 use super::id_map::IdMap;
 use super::instance::Instance;
@@ -26,8 +26,7 @@ impl FormerIds {
     }
 
     fn place(&self, id: &Id) -> Option<u32> {
-        self.places
-            .get(hash_id(id), |place| self.list.get(place as usize).is_some_and(|(known, _)| known == id))
+        self.places.get(key(id), |place| self.list.get(place as usize).is_some_and(|(known, _)| known == id))
     }
 
     /// The slot of the instance that had this id.
@@ -43,15 +42,18 @@ impl FormerIds {
         }
         let place = u32::try_from(self.list.len()).expect("fewer than 2^32 former ids");
         self.list.push((id.clone(), slot));
-        self.places
-            .insert(hash_id(id), place, |place| self.list.get(place as usize).map(|(id, _)| hash_id(id)));
+        self.places.insert(key(id), place, |place| self.list.get(place as usize).map(|(id, _)| key(id)));
     }
 
     pub(super) fn remove(&mut self, id: &Id) {
         if let Some(place) = self.place(id) {
-            self.places.remove(hash_id(id), place);
+            self.places.remove(key(id), place);
         }
     }
+}
+
+fn key(id: &Id) -> u128 {
+    hash_of(id).into()
 }
 
 impl Graph {

@@ -128,7 +128,15 @@ impl Graph {
         // Ids that may never be committed must not come into the order that others share.
         copy.entities.id_order = Arc::default();
         copy.relationships.id_order = Arc::default();
+        copy.entities.fork();
+        copy.relationships.fork();
         copy
+    }
+
+    /// Goes on where `lost` does not: a later version of this graph that nobody has any more.
+    pub(crate) fn go_on_after(&mut self, lost: &Graph) {
+        self.entities.go_on_after(&lost.entities);
+        self.relationships.go_on_after(&lost.relationships);
     }
 
     /// From now on what becomes of the indexes of values is only noted, unless a check reads them: until

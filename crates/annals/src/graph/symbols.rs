@@ -34,9 +34,7 @@ impl Symbols {
 
     pub(crate) fn find(&self, name: &str) -> Option<Symbol> {
         self.by_name
-            .get(hash_bytes(name.as_bytes()), |slot| {
-                self.names.get(slot as usize).is_some_and(|known| **known == *name)
-            })
+            .get(key(name), |slot| self.names.get(slot as usize).is_some_and(|known| **known == *name))
             .map(Symbol)
     }
 
@@ -47,8 +45,8 @@ impl Symbols {
         }
         let symbol = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
         self.names.push(Arc::clone(name));
-        let hash_of = |symbol: u32| Some(hash_bytes(self.names.get(symbol as usize)?.as_bytes()));
-        self.by_name.insert(hash_bytes(name.as_bytes()), symbol, hash_of);
+        self.by_name
+            .insert(key(name), symbol, |symbol| self.names.get(symbol as usize).map(|name| key(name)));
         Symbol(symbol)
     }
 
@@ -59,4 +57,8 @@ impl Symbols {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
         self.names.iter()
     }
+}
+
+fn key(name: &str) -> u128 {
+    hash_bytes(name.as_bytes()).into()
 }

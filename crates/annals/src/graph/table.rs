@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+mod by_id;
 mod derive;
 
 use super::column::Columns;
-use super::hash::{hash_id, hash_uuid};
-use super::id_map::IdMap;
 use super::id_order::IdOrder;
 use super::ids::FormerIds;
 use super::instance::Instance;
@@ -23,6 +22,7 @@ use super::value_index::ValueIndex;
 use super::vector::Vector;
 use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, append_index_key, is_indexable};
+use by_id::SlotsById;
 
 // The longest key holds a slot, a property and a value.
 const _: () = assert!(8 + INDEX_KEY_BYTES_MAX <= KEY_BYTES_MAX);
@@ -41,7 +41,7 @@ pub(crate) struct Table {
     pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID where an instance was purged.
     pub(crate) ids: Vector<Id>,
-    slots: IdMap,
+    slots: SlotsById,
     /// Ids that instances had before they got others.
     pub(crate) former_ids: FormerIds,
     /// Entities of which only what relationships tell is known: live for relationships, and in no other index.
@@ -115,7 +115,7 @@ impl Table {
             extras: Vector::new(),
             spill,
             ids: Vector::new(),
-            slots: IdMap::new(),
+            slots: SlotsById::new(),
             former_ids: FormerIds::new(),
             proxies: SlotSet::new(),
             ever_proxies: SlotSet::new(),
@@ -320,42 +320,30 @@ impl Table {
     /// The slot of the instance with this id.
     #[inline]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
-        match id.uuid_bytes() {
-            Some(bytes) if *bytes != [0; 16] => self.slot_of_uuid(u128::from_ne_bytes(*bytes)),
-            _ => self.slot_of_other(id),
-        }
-    }
-
-    // Not inlined, so that what asks is: both the UUID and the result take registers.
-    #[inline(never)]
-    fn slot_of_uuid(&self, uuid: u128) -> Option<u32> {
-        let is_it = |slot: u32| {
-            self.ids
-                .get(slot as usize)
-                .and_then(Id::uuid_bytes)
-                .is_some_and(|bytes| u128::from_ne_bytes(*bytes) == uuid)
-        };
-        self.slots.get(hash_uuid(&uuid.to_ne_bytes()), is_it)
-    }
-
-    // What was purged has the nil UUID, which a live instance may have, too.
-    #[inline(never)]
-    fn slot_of_other(&self, id: &Id) -> Option<u32> {
-        let is_there = |slot: u32| id.text().is_some() || self.packed(slot).is_some();
-        self.slots.get(hash_id(id), |slot| self.ids.get(slot as usize) == Some(id) && is_there(slot))
+        self.slots.get(id, &self.ids, |slot| self.packed(slot).is_some())
     }
 
     /// Reads the memory that looking up this id will need first.
     #[inline]
     pub(crate) fn look_ahead(&self, id: &Id) {
-        self.slots.look_ahead(hash_id(id));
+        self.slots.look_ahead(id);
+    }
+
+    /// From now on tries changes that are thrown away.
+    pub(super) fn fork(&mut self) {
+        self.slots.fork();
+    }
+
+    /// Goes on where `lost` does not: a later version that nobody has any more.
+    pub(super) fn go_on_after(&mut self, lost: &Table) {
+        self.slots.go_on_after(&lost.slots, &self.ids, &lost.ids);
     }
 
     /// Gives the instance at `slot` another id, and remembers the one it had.
     pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
         let before = self.id(slot).clone();
-        self.slots.remove(hash_id(&before), slot);
-        self.slots.insert(hash_id(id), slot, |slot| self.ids.get(slot as usize).map(hash_id));
+        self.slots.remove(&before, slot);
+        self.slots.insert(id, slot, &self.ids);
         self.ids.set(slot as usize, id.clone());
         self.id_order = Arc::default();
         self.former_ids.remove(id);
@@ -371,7 +359,7 @@ impl Table {
     /// Puts a new instance into the next slot.
     pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
         let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
-        self.slots.insert(hash_id(&instance.id), slot, |slot| self.ids.get(slot as usize).map(hash_id));
+        self.slots.insert(&instance.id, slot, &self.ids);
         self.ids.push(instance.id.clone());
         let mut row = Vec::with_capacity(ROW_BYTES);
         self.pack(instance, None, &[], &mut row);
@@ -433,7 +421,7 @@ impl Table {
             self.extras.set(extra as usize, Extra::Gone);
         }
         places.into_iter().for_each(|place| self.spill.release(place));
-        self.slots.remove(hash_id(self.id(slot)), slot);
+        self.slots.remove(self.ids.get(slot as usize).expect("every slot has an id"), slot);
         self.proxies.remove(slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);
@@ -522,30 +510,5 @@ pub(super) fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
 pub(super) fn grow<T: Clone>(vector: &mut Vector<T>, symbol: Symbol, mut empty: impl FnMut() -> T) {
     while vector.len() <= symbol.index() {
         vector.push(empty());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{InstanceId, NewEntity};
-    use crate::{Repository, Result};
-
-    #[test]
-    fn an_entry_of_a_version_that_was_thrown_away_leads_to_nothing() -> Result<()> {
-        let repository = Repository::in_memory();
-        let (ids, _): (Vec<Id>, _) =
-            repository.transact(|t| (0..2).map(|_| t.create_entity(NewEntity::new("t"))).collect())?;
-        repository.transact(|t| t.purge(&InstanceId::Entity(ids[0].clone())))?;
-        let mut table = repository.snapshot().graph().entities.clone();
-        let (nil, other) = (Id::from_uuid_bytes([0; 16]), Id::random());
-        for id in [&nil, &other] {
-            for slot in [0, 1, 2, 1_000] {
-                table.slots.insert(hash_id(id), slot, |_| None);
-            }
-        }
-        assert_eq!((table.slot(&nil), table.slot(&other), table.slot(&ids[0])), (None, None, None));
-        assert_eq!(table.slot(&ids[1]), Some(1));
-        Ok(())
     }
 }

@@ -190,7 +190,8 @@ impl Sequencer {
     /// The next failure goes back to here, so that a batch full of failures costs what one failure does, each.
     fn roll_back(&mut self) {
         let (graph, applied) = &self.savepoint;
-        self.working = Graph::clone(graph);
+        let lost = std::mem::replace(&mut self.working, Graph::clone(graph));
+        self.working.go_on_after(&lost);
         self.working.defer_values();
         for sequenced in &self.batch[*applied..] {
             self.working
@@ -259,7 +260,8 @@ impl Sequencer {
         self.recent.clear();
         self.recent_changes = 0;
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
-            Ok(graph) => {
+            Ok(mut graph) => {
+                graph.go_on_after(&self.working);
                 self.working = graph;
                 self.savepoint = (Arc::new(self.working.clone()), 0);
                 // They queue again, in front, so that the next batch keeps its bounds.

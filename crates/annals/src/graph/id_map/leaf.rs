@@ -1,113 +1,111 @@
-//! A small hash table that several threads fill and none empties.
+//! A small hash table that one thread fills while others read, and nobody empties.
 
+use std::array::from_fn;
 use std::hint::black_box;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::{slot_of, tag_of};
+use super::{Entry, halves, tag};
 
-const BUCKETS: usize = 8;
-const BUCKET_PLACES: usize = 8;
-// Below the number of places, so that looking for a key always ends at a bucket with room, and as a rule at the first.
-pub(super) const LEAF_ENTRIES_MAX: usize = 56;
-// The tag and the slot of empty places.
+const BUCKETS: usize = 63;
+const BUCKET_PLACES: usize = 3;
+/// Below the number of places, so that looking for a key always ends at a bucket with room, and as a rule at the first.
+pub(super) const LEAF_ENTRIES_MAX: usize = 142;
+// The slot of empty places.
 const EMPTY: u32 = u32::MAX;
 
 /// Entries in buckets that the lowest bits of the tag choose; what finds its bucket full goes into the next one with room.
-/// All tags of a bucket are compared before anything is decided: a loop that ends as soon as it finds would end at another
+/// All keys of a bucket are compared before anything is decided: a loop that ends as soon as it finds would end at another
 /// place each time, and a processor that guessed wrong starts over with all it had begun.
 ///
-/// Entries come and never go, from several threads. Whoever looks for an entry got the version that has it from whoever put
-/// it in, so that he sees all of it; of another entry he may see the tag alone.
+/// Entries come and never go. Whoever looks for an entry got the version that has it from whoever put it in, so that he
+/// sees all of it; of another entry he may see a part.
+/// Units: 4 KiB with the counts of its `Arc`. So the tree above is small, and in the cache.
 pub(super) struct Leaf {
     buckets: [Bucket; BUCKETS],
-    // At least as many as there are.
-    count: AtomicU32,
 }
 
 // One cache line. It fills from the front.
 #[repr(align(64))]
 struct Bucket {
-    // The lower halves of the tags, which are looked for, and the upper ones. Shape: place `n` stands in word `n % 2`.
-    lower: [AtomicU64; 2],
-    upper: [AtomicU64; 2],
+    keys: [[AtomicU64; 2]; BUCKET_PLACES],
     slots: [AtomicU32; BUCKET_PLACES],
+    // How many entries the leaf has; counted in its first bucket.
+    count: AtomicU32,
 }
 
 impl Leaf {
     /// A leaf of at most [`LEAF_ENTRIES_MAX`] entries.
-    pub(super) fn of(entries: impl Iterator<Item = u64>) -> Leaf {
-        let mut leaf = Leaf { buckets: [const { Bucket::new() }; BUCKETS], count: AtomicU32::new(0) };
-        let mut lengths = [0; BUCKETS];
+    pub(super) fn of(entries: impl IntoIterator<Item = Entry>) -> Leaf {
+        let leaf = Leaf { buckets: from_fn(|_| Bucket::new()) };
         for entry in entries {
-            let mut at = home(tag_of(entry));
-            while lengths[at] == BUCKET_PLACES {
-                at = (at + 1) % BUCKETS;
-            }
-            leaf.buckets[at].put(lengths[at], entry);
-            lengths[at] += 1;
+            assert!(leaf.insert(entry), "a leaf has at most {LEAF_ENTRIES_MAX} entries");
         }
-        let count: usize = lengths.iter().sum();
-        assert!(count <= LEAF_ENTRIES_MAX, "a leaf has {count} entries");
-        *leaf.count.get_mut() = count as u32;
         leaf
     }
 
-    pub(super) fn has_room(&self) -> bool {
-        (self.count.load(Relaxed) as usize) < LEAF_ENTRIES_MAX
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.buckets.iter().flat_map(Bucket::iter)
     }
 
+    /// The slot of `key` for which `is_it` is true.
     #[inline]
-    pub(super) fn get(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let mut at = home(tag);
+    pub(super) fn get(&self, tag: u32, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let home = home(tag);
+        let bucket = &self.buckets[home];
+        match bucket.find(halves(key)) {
+            Some(slot) if is_it(slot) => Some(slot),
+            None if bucket.has_room() => None,
+            _ => self.get_from(home, key, is_it),
+        }
+    }
+
+    // Asks all that have this key.
+    #[inline(never)]
+    fn get_from(&self, home: usize, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let key = halves(key);
+        let mut at = home;
         loop {
             let bucket = &self.buckets[at];
-            let mut matches = bucket.matches(tag);
-            while matches != 0 {
-                let slot = bucket.slots[place_of_bit(matches.trailing_zeros())].load(Relaxed);
-                if is_it(slot) {
-                    return Some(slot);
-                }
-                matches &= matches - 1;
+            let mut slots = bucket.iter().filter(|entry| entry.key == key).map(|entry| entry.slot);
+            if let Some(slot) = slots.find(|slot| is_it(*slot)) {
+                return Some(slot);
             }
             if bucket.has_room() {
                 return None;
             }
-            at = (at + 1) % BUCKETS;
+            at = next(at);
         }
     }
 
     /// Reads the memory that looking up `tag` will need.
     #[inline]
     pub(super) fn look_ahead(&self, tag: u32) {
-        black_box(self.buckets[home(tag)].lower[0].load(Relaxed));
+        black_box(self.buckets[home(tag)].slots[0].load(Relaxed));
     }
 
-    /// Adds an entry; false, and nothing happens, if there is no room.
-    pub(super) fn insert(&self, entry: u64) -> bool {
-        let more = |count| ((count as usize) < LEAF_ENTRIES_MAX).then_some(count + 1);
-        if self.count.fetch_update(Relaxed, Relaxed, more).is_err() {
+    /// Adds an entry; false, and nothing happens, if there is no room. One thread at a time may.
+    pub(super) fn insert(&self, entry: Entry) -> bool {
+        let count = &self.buckets[0].count;
+        let before = count.load(Relaxed);
+        if before as usize >= LEAF_ENTRIES_MAX {
             return false;
         }
-        // Order: it is counted first, so that there is a place for it.
-        let mut at = home(tag_of(entry));
+        count.store(before + 1, Relaxed);
+        let mut at = home(entry.tag);
         while !self.buckets[at].insert(entry) {
-            at = (at + 1) % BUCKETS;
+            at = next(at);
         }
         true
     }
 }
 
 impl Bucket {
-    const fn new() -> Bucket {
+    fn new() -> Bucket {
         Bucket {
-            lower: [const { AtomicU64::new(u64::MAX) }; 2],
-            upper: [const { AtomicU64::new(u64::MAX) }; 2],
-            slots: [const { AtomicU32::new(EMPTY) }; BUCKET_PLACES],
+            keys: from_fn(|_| [const { AtomicU64::new(0) }; 2]),
+            slots: from_fn(|_| AtomicU32::new(EMPTY)),
+            count: AtomicU32::new(0),
         }
     }
 
@@ -116,76 +114,44 @@ impl Bucket {
         self.slots[BUCKET_PLACES - 1].load(Relaxed) == EMPTY
     }
 
-    // A bit for each place whose tag has this lower half: [`place_of_bit`].
+    // The slot beside this key; of several the first. It is `EMPTY` if the key is being put in.
     #[inline]
-    fn matches(&self, tag: u32) -> u64 {
-        let wanted = lanes(tag);
-        let [even, odd] = self.lower.each_ref().map(|halves| zero_lanes(halves.load(Relaxed) ^ wanted));
-        even >> 1 | odd
+    fn find(&self, key: [u64; 2]) -> Option<u32> {
+        let differs =
+            |at: usize| (self.keys[at][0].load(Relaxed) ^ key[0]) | (self.keys[at][1].load(Relaxed) ^ key[1]);
+        let [first, second, third] = from_fn(|at| differs(at) != 0);
+        // Not `||` and `&&`, which are jumps.
+        let place = usize::from(first) + usize::from(first & second);
+        (!(first & second & third)).then(|| self.slots[place].load(Relaxed))
     }
 
-    // Fills a place that nobody else sees yet.
-    #[inline]
-    fn put(&mut self, place: usize, entry: u64) {
-        let (word, [lower, upper]) = (place % 2, halves_at(place, tag_of(entry)));
-        *self.slots[place].get_mut() = slot_of(entry);
-        *self.lower[word].get_mut() &= lower;
-        *self.upper[word].get_mut() &= upper;
-    }
-
-    fn insert(&self, entry: u64) -> bool {
-        let take = |slot: &AtomicU32| {
-            slot.load(Relaxed) == EMPTY
-                && slot.compare_exchange(EMPTY, slot_of(entry), Relaxed, Relaxed).is_ok()
+    fn insert(&self, entry: Entry) -> bool {
+        let Some(place) = self.slots.iter().position(|slot| slot.load(Relaxed) == EMPTY) else {
+            return false;
         };
-        let Some(place) = self.slots.iter().position(take) else { return false };
-        let (word, [lower, upper]) = (place % 2, halves_at(place, tag_of(entry)));
-        self.lower[word].fetch_and(lower, Release);
-        self.upper[word].fetch_and(upper, Release);
+        for (half, value) in self.keys[place].iter().zip(entry.key) {
+            half.store(value, Relaxed);
+        }
+        // Order: whoever reads the slot first, reads all of the key.
+        self.slots[place].store(entry.slot, Release);
         true
     }
 
-    // What another thread is about to put in is left out.
-    fn iter(&self) -> impl Iterator<Item = u64> {
-        self.slots.iter().enumerate().filter_map(|(place, slot)| {
-            let half = |halves: u64| u64::from((halves >> shift_of(place)) as u16);
-            let upper = half(self.upper[place % 2].load(Acquire));
-            let tag = upper << 16 | half(self.lower[place % 2].load(Acquire));
-            (tag != u64::from(EMPTY)).then(|| tag << 32 | u64::from(slot.load(Relaxed)))
+    fn iter(&self) -> impl Iterator<Item = Entry> {
+        self.keys.iter().zip(&self.slots).filter_map(|(key, slot)| {
+            let slot = slot.load(Acquire);
+            let key = key.each_ref().map(|half| half.load(Relaxed));
+            (slot != EMPTY).then(|| Entry { tag: tag(key), slot, key })
         })
     }
 }
 
-/// The lower half of a tag four times.
-#[inline]
-fn lanes(tag: u32) -> u64 {
-    u64::from(tag as u16) * 0x0001_0001_0001_0001
-}
-
-/// The highest bit of each of four halves that is zero.
-#[inline]
-fn zero_lanes(halves: u64) -> u64 {
-    const LOWER_BITS: u64 = 0x7FFF_7FFF_7FFF_7FFF;
-    !(((halves & LOWER_BITS) + LOWER_BITS) | halves | LOWER_BITS)
-}
-
-#[inline]
-fn place_of_bit(bit: u32) -> usize {
-    (bit / 16 * 2 + bit % 2) as usize
-}
-
-fn shift_of(place: usize) -> usize {
-    place / 2 * 16
-}
-
-/// Both halves of a tag at the place, all other bits set.
-#[inline]
-fn halves_at(place: usize, tag: u32) -> [u64; 2] {
-    let others = !(0xFFFF << shift_of(place));
-    [tag & 0xFFFF, tag >> 16].map(|half| u64::from(half) << shift_of(place) | others)
-}
-
 #[inline]
 fn home(tag: u32) -> usize {
-    tag as usize % BUCKETS
+    // The lower half of the tag, which the tree looks at last, as a part of the whole.
+    ((tag & 0xFFFF) as usize * BUCKETS) >> 16
+}
+
+fn next(at: usize) -> usize {
+    (at + 1) % BUCKETS
 }

@@ -1,10 +1,9 @@
 //! A table from its rows: what a checkpoint does not hold.
 
+use super::by_id::SlotsById;
 use super::{Extra, Table, slot_of_key};
 use crate::graph::classified::Classified;
-use crate::graph::hash::hash_id;
 use crate::graph::headers::{Header, Headers};
-use crate::graph::id_map::IdMap;
 use crate::graph::key_set::KeySet;
 use crate::graph::rows::Rows;
 use crate::graph::spill::Spill;
@@ -22,11 +21,7 @@ impl Table {
         headers: &Headers,
         names: &Symbols,
     ) -> Table {
-        let hashed = (0u32..)
-            .zip(&ids)
-            .filter(|(slot, _)| rows.get(*slot as usize).is_some_and(|row| !row.is_empty()))
-            .map(|(slot, id)| (hash_id(id), slot));
-        let slots = IdMap::from_hashed(hashed);
+        let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
         let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new(spill) };
         table.derive(headers, names);
         table
