@@ -15,6 +15,8 @@ const AHEAD: usize = 32;
 /// Stands where a page holds no value. The value that this word would be is only in its row: the least integer but one,
 /// the largest negative float.
 const ABSENT: u64 = 1 << 63 | 1;
+/// Where a column has no page.
+const NOWHERE: (Kind, &u64) = (Kind::Boolean, &ABSENT);
 
 /// The booleans, integers, floats and timestamps that the instances of one table hold now.
 ///
@@ -81,13 +83,14 @@ fn find(few: &[(u8, u64)], place: usize) -> Option<usize> {
 }
 
 impl Page {
-    // A look at it that needs no more of the line it stands in.
+    // Where the value at a slot stands: `ABSENT` if there is none. Nobody waits for the value itself yet.
     #[inline]
-    fn words(&self) -> Words<'_> {
+    fn find(&self, slot: u32) -> (Kind, &u64) {
+        let place = slot as usize % PAGE_SLOTS;
         match self {
-            Page::Empty => Words::None,
-            Page::Few(kind, few) => Words::Few(*kind, few),
-            Page::All(kind, all) => Words::All(*kind, all),
+            Page::All(kind, all) => (*kind, &all[place]),
+            Page::Few(kind, few) => (*kind, find(few, place).map_or(&ABSENT, |found| &few[found].1)),
+            Page::Empty => (Kind::Boolean, &ABSENT),
         }
     }
 
@@ -141,27 +144,6 @@ impl Page {
     }
 }
 
-// The words of a page.
-#[derive(Clone, Copy)]
-enum Words<'c> {
-    None,
-    Few(Kind, &'c [(u8, u64)]),
-    All(Kind, &'c [u64; PAGE_SLOTS]),
-}
-
-impl Words<'_> {
-    // `ABSENT` if there is none.
-    #[inline]
-    fn at(self, slot: u32) -> (Kind, u64) {
-        let place = slot as usize % PAGE_SLOTS;
-        match self {
-            Words::All(kind, all) => (kind, all[place]),
-            Words::Few(kind, few) => (kind, find(few, place).map_or(ABSENT, |found| few[found].1)),
-            Words::None => (Kind::Boolean, ABSENT),
-        }
-    }
-}
-
 impl Columns {
     pub(crate) fn new() -> Columns {
         Columns { columns: Vector::new() }
@@ -178,8 +160,8 @@ impl Columns {
     // parts and read as a whole, is waited for.
     #[inline(never)]
     fn word(&self, name: Symbol, slot: u32) -> (Kind, u64) {
-        let words = self.columns.get(name.index()).map_or(Words::None, |column| column.words(slot));
-        words.at(slot)
+        let (kind, word) = self.columns.get(name.index()).map_or(NOWHERE, |column| column.find(slot));
+        (kind, *word)
     }
 
     /// Calls `take` with the same at each of `slots`, in order.
@@ -202,26 +184,27 @@ impl Columns {
 
 impl Column {
     #[inline]
-    fn words(&self, slot: u32) -> Words<'_> {
-        self.pages.get(slot as usize / PAGE_SLOTS).map_or(Words::None, Page::words)
+    fn find(&self, slot: u32) -> (Kind, &u64) {
+        self.pages.get(slot as usize / PAGE_SLOTS).map_or(NOWHERE, |page| page.find(slot))
     }
 
-    // All pages of some slots are looked up before the first is read, so that the processor waits for their memory together.
+    // First where the values stand, then the values, then what is done with them: the fewer instructions between two values,
+    // the more of them the processor waits for together.
     #[inline]
     fn each(&self, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
         for slots in slots.chunks(AHEAD) {
-            let mut pages = [Words::None; AHEAD];
-            for (page, slot) in pages.iter_mut().zip(slots) {
-                *page = self.words(*slot);
+            let (mut kinds, mut places) = ([Kind::Boolean; AHEAD], [&ABSENT; AHEAD]);
+            for ((kind, place), slot) in kinds.iter_mut().zip(&mut places).zip(slots) {
+                (*kind, *place) = self.find(*slot);
             }
-            for (page, slot) in pages.iter().zip(slots) {
-                let (kind, word) = page.at(*slot);
+            let words = places.map(|place| *place);
+            for ((kind, word), slot) in kinds.iter().zip(words).zip(slots) {
                 // Whoever takes a value knows its kind at each place: then it stays in a register.
                 match (kind, word) {
                     (_, ABSENT) => take(*slot, None),
                     (Kind::Integer, word) => take(*slot, Some(&Value::Integer(word.cast_signed()))),
                     (Kind::Float, word) => take(*slot, Some(&Value::Float(f64::from_bits(word)))),
-                    (kind, word) => take(*slot, value_of(kind, word).as_ref()),
+                    (kind, word) => take(*slot, value_of(*kind, word).as_ref()),
                 }
             }
         }
@@ -231,7 +214,7 @@ impl Column {
         let (at, place) = (slot as usize / PAGE_SLOTS, slot as usize % PAGE_SLOTS);
         let admits = |kind| self.pages.get(at).is_none_or(|page| page.admits(kind, place));
         let word = value.and_then(word_of).filter(|(kind, _)| admits(*kind));
-        if word.is_none() && self.words(slot).at(slot).1 == ABSENT {
+        if word.is_none() && *self.find(slot).1 == ABSENT {
             return;
         }
         while self.pages.len() <= at {
