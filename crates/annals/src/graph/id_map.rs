@@ -25,7 +25,7 @@ const ROOT_SHIFT: u32 = 32 - FAN_BITS;
 /// A key may be less than what the caller looks for, say a hash: then he looks at each slot himself.
 ///
 /// Shape: a trie over 32 bits of the key's hash. Slots come in ascending order.
-/// Units: slots are below `u32::MAX`. About 45 bytes per entry.
+/// Units: slots are below `u32::MAX - 1`. About 45 bytes per entry.
 /// Source: the runs of a twig are the directory of extendible hashing, Fagin et al. 1979.
 #[derive(Clone)]
 pub(crate) struct IdMap {
@@ -148,7 +148,7 @@ impl IdMap {
     /// Adds a slot under `key`. The caller knows that it is not there yet, and the key that a slot has in his version, if
     /// it has one.
     pub(crate) fn insert(&mut self, key: u128, slot: u32, key_of: impl Fn(u32) -> Option<u128>) {
-        assert!(slot != u32::MAX, "slot {slot} is reserved for empty places");
+        assert!(slot < u32::MAX - 1, "slot {slot} is reserved for places without an entry");
         let entry = Entry::new(key, slot);
         if !(self.goes_on_to(slot) && self.leaf(entry.tag).insert(entry)) {
             let known_end = self.known_end;
@@ -212,7 +212,8 @@ impl IdMap {
                 Node::Twig(leaves) => {
                     let leaves = Arc::make_mut(leaves);
                     let (start, run_len) = run(leaves, entry.digit(shift));
-                    let kept = Leaf::of(leaves[start].iter().filter(|held| *held != entry));
+                    let mut kept = leaves[start].copy();
+                    kept.remove(entry);
                     return leaves[start..start + run_len].fill(Arc::new(kept));
                 }
             }
@@ -268,13 +269,18 @@ fn run(leaves: &Twig, digit: usize) -> (usize, usize) {
     (digit - before, before + after)
 }
 
-// Puts an entry into a copy of its leaf that has only what is our own; if it is full, divides it as often as it has a run
-// to divide; false if it is full even so.
+// Puts an entry into its leaf, or into a copy; if it is full, into one that has only what is our own, or divides that as
+// often as it has a run to divide; false if it is full even so.
 fn insert_into(leaves: &mut Twig, entry: Entry, shift: u32, is_own: &dyn Fn(&Entry) -> bool) -> bool {
     let digit = entry.digit(shift);
-    // Nobody else has it.
-    if Arc::strong_count(&leaves[digit]) == run(leaves, digit).1 && leaves[digit].insert(entry) {
-        return true;
+    if leaves[digit].has_room() {
+        let (start, run_len) = run(leaves, digit);
+        let is_shared = Arc::strong_count(&leaves[digit]) > run_len;
+        if is_shared {
+            let copy = Arc::new(leaves[digit].copy());
+            leaves[start..start + run_len].fill(copy);
+        }
+        return leaves[digit].insert(entry);
     }
     let mut kept: Vec<Entry> = leaves[digit].iter().filter(is_own).collect();
     loop {

@@ -13,12 +13,14 @@ const BUCKET_PLACES: usize = 3;
 pub(super) const LEAF_ENTRIES_MAX: usize = 142;
 // The slot of empty places.
 const EMPTY: u32 = u32::MAX;
+// The slot of places whose entry was removed: others may have gone further on because it was full.
+const REMOVED: u32 = u32::MAX - 1;
 
 /// Entries in buckets that the lowest bits of the tag choose; what finds its bucket full goes into the next one with room.
 /// All keys of a bucket are compared before anything is decided: a loop that ends as soon as it finds would end at another
 /// place each time, and a processor that guessed wrong starts over with all it had begun.
 ///
-/// Entries come and never go. Whoever looks for an entry got the version that has it from whoever put it in, so that he
+/// In a leaf that is shared, entries come and never go. Whoever looks for an entry got the version that has it from whoever put it in, so that he
 /// sees all of it; of another entry he may see a part.
 /// Units: 4 KiB with the counts of its `Arc`. So the tree above is small, and in the cache.
 pub(super) struct Leaf {
@@ -44,8 +46,31 @@ impl Leaf {
         leaf
     }
 
+    pub(super) fn has_room(&self) -> bool {
+        (self.buckets[0].count.load(Relaxed) as usize) < LEAF_ENTRIES_MAX
+    }
+
+    /// The same entries at the same places: several times faster than [`Leaf::of`]. What another thread is about to put
+    /// in may be missing.
+    pub(super) fn copy(&self) -> Leaf {
+        Leaf { buckets: from_fn(|at| self.buckets[at].copy()) }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry> {
         self.buckets.iter().flat_map(Bucket::iter)
+    }
+
+    /// Takes an entry out. Its place stays taken.
+    pub(super) fn remove(&mut self, entry: Entry) {
+        for bucket in &mut self.buckets {
+            let known = bucket.slots.each_mut().map(|slot| *slot.get_mut());
+            for place in (0..BUCKET_PLACES).filter(|place| known[*place] == entry.slot) {
+                if bucket.keys[place].each_mut().map(|half| *half.get_mut()) == entry.key {
+                    bucket.keys[place] = [const { AtomicU64::new(0) }; 2];
+                    bucket.slots[place] = AtomicU32::new(REMOVED);
+                }
+            }
+        }
     }
 
     /// The slot of `key` for which `is_it` is true.
@@ -86,12 +111,11 @@ impl Leaf {
 
     /// Adds an entry; false, and nothing happens, if there is no room. One thread at a time may.
     pub(super) fn insert(&self, entry: Entry) -> bool {
-        let count = &self.buckets[0].count;
-        let before = count.load(Relaxed);
-        if before as usize >= LEAF_ENTRIES_MAX {
+        if !self.has_room() {
             return false;
         }
-        count.store(before + 1, Relaxed);
+        let count = &self.buckets[0].count;
+        count.store(count.load(Relaxed) + 1, Relaxed);
         let mut at = home(entry.tag);
         while !self.buckets[at].insert(entry) {
             at = next(at);
@@ -125,6 +149,14 @@ impl Bucket {
         (!(first & second & third)).then(|| self.slots[place].load(Relaxed))
     }
 
+    fn copy(&self) -> Bucket {
+        // Order: of what has a slot all of the key is there.
+        let slots = self.slots.each_ref().map(|slot| AtomicU32::new(slot.load(Acquire)));
+        let half = |half: &AtomicU64| AtomicU64::new(half.load(Relaxed));
+        let keys = self.keys.each_ref().map(|key| key.each_ref().map(half));
+        Bucket { keys, slots, count: AtomicU32::new(self.count.load(Relaxed)) }
+    }
+
     fn insert(&self, entry: Entry) -> bool {
         let Some(place) = self.slots.iter().position(|slot| slot.load(Relaxed) == EMPTY) else {
             return false;
@@ -141,7 +173,7 @@ impl Bucket {
         self.keys.iter().zip(&self.slots).filter_map(|(key, slot)| {
             let slot = slot.load(Acquire);
             let key = key.each_ref().map(|half| half.load(Relaxed));
-            (slot != EMPTY).then(|| Entry { tag: tag(key), slot, key })
+            (slot < REMOVED).then(|| Entry { tag: tag(key), slot, key })
         })
     }
 }
