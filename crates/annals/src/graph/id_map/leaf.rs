@@ -20,8 +20,8 @@ const REMOVED: u32 = u32::MAX - 1;
 /// All keys of a bucket are compared before anything is decided: a loop that ends as soon as it finds would end at another
 /// place each time, and a processor that guessed wrong starts over with all it had begun.
 ///
-/// In a leaf that is shared, entries come and never go. Whoever looks for an entry got the version that has it from whoever put it in, so that he
-/// sees all of it; of another entry he may see a part.
+/// In a leaf that is shared, entries come and never go. Whoever looks for an entry got the version that has it from whoever
+/// put it in, so that he sees all of it; of another entry he may see a part.
 /// Units: 4 KiB with the counts of its `Arc`. So the tree above is small, and in the cache.
 pub(super) struct Leaf {
     buckets: [Bucket; BUCKETS],
@@ -53,7 +53,12 @@ impl Leaf {
     /// The same entries at the same places: several times faster than [`Leaf::of`]. What another thread is about to put
     /// in may be missing.
     pub(super) fn copy(&self) -> Leaf {
-        Leaf { buckets: from_fn(|at| self.buckets[at].copy()) }
+        let mut copy = Leaf { buckets: from_fn(|at| self.buckets[at].copy()) };
+        // Another thread may have put entries in since the count was read: what has come along is counted.
+        let slots = copy.buckets.iter().flat_map(|bucket| &bucket.slots);
+        let taken = slots.filter(|slot| slot.load(Relaxed) != EMPTY).count();
+        *copy.buckets[0].count.get_mut() = taken as u32;
+        copy
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry> {
@@ -154,7 +159,7 @@ impl Bucket {
         let slots = self.slots.each_ref().map(|slot| AtomicU32::new(slot.load(Acquire)));
         let half = |half: &AtomicU64| AtomicU64::new(half.load(Relaxed));
         let keys = self.keys.each_ref().map(|key| key.each_ref().map(half));
-        Bucket { keys, slots, count: AtomicU32::new(self.count.load(Relaxed)) }
+        Bucket { keys, slots, count: AtomicU32::new(0) }
     }
 
     fn insert(&self, entry: Entry) -> bool {
@@ -186,4 +191,20 @@ fn home(tag: u32) -> usize {
 
 fn next(at: usize) -> usize {
     (at + 1) % BUCKETS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_made_while_another_thread_puts_entries_in_is_full_when_it_is() {
+        let entry = |slot: u32| Entry::new(slot.into(), slot);
+        let leaf = Leaf::of((0..100).map(entry));
+        // As if all had come after the count was read.
+        leaf.buckets[0].count.store(0, Relaxed);
+        let copy = leaf.copy();
+        let put = (100..1_000).take_while(|slot| copy.insert(entry(*slot))).count();
+        assert_eq!((put, copy.iter().count()), (LEAF_ENTRIES_MAX - 100, LEAF_ENTRIES_MAX));
+    }
 }
