@@ -1,6 +1,6 @@
 //! The one hash of ids and names inside a graph.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
 
 /// Hashes differ from process to process, so that nobody can choose ids that collide.
@@ -9,12 +9,9 @@ fn hasher() -> &'static foldhash::fast::RandomState {
     HASHER.get_or_init(foldhash::fast::RandomState::default)
 }
 
-pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
-    hasher().hash_one(bytes)
-}
-
-pub(crate) fn hash_of(value: &impl std::hash::Hash) -> u64 {
-    hasher().hash_one(value)
+/// What an `IdMap` knows a value by that is no number of 128 bits: its hash.
+pub(crate) fn key_of(value: &(impl Hash + ?Sized)) -> u128 {
+    hasher().hash_one(value).into()
 }
 
 /// The hash of a number of 128 bits, given by its halves.

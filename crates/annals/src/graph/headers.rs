@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::hash::hash_of;
+use super::hash::key_of;
 use super::id_map::IdMap;
 use super::symbols::Symbol;
 use super::vector::Vector;
@@ -110,7 +110,7 @@ impl Headers {
             return Some(PLAIN);
         }
         let is_it = |number: u32| self.list.get(number as usize).is_some_and(|known| **known == *header);
-        self.numbers.get(key(header), is_it).map(HeaderNumber)
+        self.numbers.get(key_of(header), is_it).map(HeaderNumber)
     }
 
     /// The number of `header`, a new one if it has none.
@@ -118,14 +118,13 @@ impl Headers {
         if let Some(number) = self.find(&header) {
             return number;
         }
-        let own_key = key(&header);
+        let key = key_of(&header);
         self.has_proxy |= header.is_proxy;
         self.has_identity |= header.identity.is_some();
         self.has_creation |= header.created.is_some();
         let number = u32::try_from(self.list.len()).expect("fewer than 2^32 headers");
         self.list.push(Arc::new(header));
-        self.numbers
-            .insert(own_key, number, |number| self.list.get(number as usize).map(|header| key(header)));
+        self.numbers.insert(key, number, |number| self.list.get(number as usize).map(key_of));
         HeaderNumber(number)
     }
 
@@ -133,8 +132,4 @@ impl Headers {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Header>> {
         self.list.iter().skip(1)
     }
-}
-
-fn key(header: &Header) -> u128 {
-    hash_of(header).into()
 }

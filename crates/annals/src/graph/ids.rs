@@ -1,7 +1,7 @@
 //! What instances were called, of which type they were and between which entities, before somebody changed it.
 
 use super::Graph;
-use super::hash::hash_of;
+use super::hash::key_of;
 use super::headers::{HeaderNumber, PLAIN, Shape};
 use super::id_map::IdMap;
 use super::instance::Instance;
@@ -26,7 +26,8 @@ impl FormerIds {
     }
 
     fn place(&self, id: &Id) -> Option<u32> {
-        self.places.get(key(id), |place| self.list.get(place as usize).is_some_and(|(known, _)| known == id))
+        self.places
+            .get(key_of(id), |place| self.list.get(place as usize).is_some_and(|(known, _)| known == id))
     }
 
     /// The slot of the instance that had this id.
@@ -42,18 +43,15 @@ impl FormerIds {
         }
         let place = u32::try_from(self.list.len()).expect("fewer than 2^32 former ids");
         self.list.push((id.clone(), slot));
-        self.places.insert(key(id), place, |place| self.list.get(place as usize).map(|(id, _)| key(id)));
+        self.places
+            .insert(key_of(id), place, |place| self.list.get(place as usize).map(|(id, _)| key_of(id)));
     }
 
     pub(super) fn remove(&mut self, id: &Id) {
         if let Some(place) = self.place(id) {
-            self.places.remove(key(id), place);
+            self.places.remove(key_of(id), place);
         }
     }
-}
-
-fn key(id: &Id) -> u128 {
-    hash_of(id).into()
 }
 
 impl Graph {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::hash::hash_bytes;
+use super::hash::key_of;
 use super::id_map::IdMap;
 use super::vector::Vector;
 
@@ -34,7 +34,7 @@ impl Symbols {
 
     pub(crate) fn find(&self, name: &str) -> Option<Symbol> {
         self.by_name
-            .get(key(name), |slot| self.names.get(slot as usize).is_some_and(|known| **known == *name))
+            .get(key_of(name), |slot| self.names.get(slot as usize).is_some_and(|known| **known == *name))
             .map(Symbol)
     }
 
@@ -45,8 +45,7 @@ impl Symbols {
         }
         let symbol = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
         self.names.push(Arc::clone(name));
-        self.by_name
-            .insert(key(name), symbol, |symbol| self.names.get(symbol as usize).map(|name| key(name)));
+        self.by_name.insert(key_of(name), symbol, |symbol| self.names.get(symbol as usize).map(key_of));
         Symbol(symbol)
     }
 
@@ -57,8 +56,4 @@ impl Symbols {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
         self.names.iter()
     }
-}
-
-fn key(name: &str) -> u128 {
-    hash_bytes(name.as_bytes()).into()
 }

@@ -1,6 +1,6 @@
 //! Which slot an id leads to.
 
-use crate::graph::hash::hash_of;
+use crate::graph::hash::key_of;
 use crate::graph::id_map::IdMap;
 use crate::graph::vector::Vector;
 use crate::model::Id;
@@ -20,10 +20,6 @@ fn uuid(id: &Id) -> Option<u128> {
     id.uuid_bytes().map(|bytes| u128::from_ne_bytes(*bytes)).filter(|uuid| *uuid != 0)
 }
 
-fn other_key(id: &Id) -> u128 {
-    hash_of(id).into()
-}
-
 // Not inlined, because as a rule nobody asks.
 #[inline(never)]
 fn uuid_at(ids: &Vector<Id>, slot: u32) -> Option<u128> {
@@ -31,7 +27,7 @@ fn uuid_at(ids: &Vector<Id>, slot: u32) -> Option<u128> {
 }
 
 fn other_key_at(ids: &Vector<Id>, slot: u32) -> Option<u128> {
-    ids.get(slot as usize).filter(|id| uuid(id).is_none()).map(other_key)
+    ids.get(slot as usize).filter(|id| uuid(id).is_none()).map(key_of)
 }
 
 impl SlotsById {
@@ -45,7 +41,7 @@ impl SlotsById {
         let others = by_slot().filter(|(slot, id)| uuid(id).is_none() && is_there(*slot));
         SlotsById {
             uuids: IdMap::of(by_slot().filter_map(|(slot, id)| Some((uuid(id)?, slot)))),
-            others: IdMap::of(others.map(|(slot, id)| (other_key(id), slot))),
+            others: IdMap::of(others.map(|(slot, id)| (key_of(id), slot))),
         }
     }
 
@@ -72,7 +68,7 @@ impl SlotsById {
     #[inline(never)]
     fn of_other(&self, id: &Id, ids: &Vector<Id>, is_there: impl Fn(u32) -> bool + Copy) -> Option<u32> {
         let is_it = |slot: u32| ids.get(slot as usize) == Some(id) && (id.text().is_some() || is_there(slot));
-        self.others.get(other_key(id), is_it)
+        self.others.get(key_of(id), is_it)
     }
 
     /// Reads the memory that looking up this id will need first.
@@ -80,7 +76,7 @@ impl SlotsById {
     pub(super) fn look_ahead(&self, id: &Id) {
         match uuid(id) {
             Some(uuid) => self.uuids.look_ahead(uuid),
-            None => self.others.look_ahead(other_key(id)),
+            None => self.others.look_ahead(key_of(id)),
         }
     }
 
@@ -88,14 +84,14 @@ impl SlotsById {
     pub(super) fn insert(&mut self, id: &Id, slot: u32, ids: &Vector<Id>) {
         match uuid(id) {
             Some(uuid) => self.uuids.insert(uuid, slot, |slot| uuid_at(ids, slot)),
-            None => self.others.insert(other_key(id), slot, |slot| other_key_at(ids, slot)),
+            None => self.others.insert(key_of(id), slot, |slot| other_key_at(ids, slot)),
         }
     }
 
     pub(super) fn remove(&mut self, id: &Id, slot: u32) {
         match uuid(id) {
             Some(uuid) => self.uuids.remove(uuid, slot),
-            None => self.others.remove(other_key(id), slot),
+            None => self.others.remove(key_of(id), slot),
         }
     }
 
