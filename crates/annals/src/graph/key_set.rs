@@ -13,7 +13,7 @@ mod signature;
 mod tests;
 
 use node::{Branch, FAN, Node, Split};
-pub(crate) use range::Range;
+pub(crate) use range::{Keys, Range};
 use run::KeyRun;
 pub(crate) use signature::{Needed, fold, gram};
 

@@ -99,6 +99,12 @@ pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
     u32::from_be_bytes(slot)
 }
 
+/// An index key without the slot at its end.
+#[inline]
+pub(crate) fn without_slot(key: &[u8]) -> &[u8] {
+    &key[..key.len() - 4]
+}
+
 /// Calls `take` with every scalar that `value` puts into a property index: itself, or the members of a set.
 pub(crate) fn for_each_indexed(value: &Value, mut take: impl FnMut(&Value)) {
     match value {

@@ -31,7 +31,7 @@ pub(crate) use value::check_name;
 pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
     INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
-    decode_key_text, has_own_key, is_indexable, is_text_key, key_is_cut,
+    decode_key, decode_key_text, has_own_key, is_indexable, is_text_key, key_is_cut, may_be_cut,
 };
 pub use value_ref::ValueRef;
 pub use value_set::ValueSet;

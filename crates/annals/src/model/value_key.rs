@@ -213,7 +213,13 @@ pub(crate) fn is_text_key(key: &[u8]) -> bool {
 /// True if an index key holds only the beginning of its text.
 #[inline]
 pub(crate) fn key_is_cut(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STRING | IRI | BYTES))) && key.ends_with(&END_CUT)
+    may_be_cut(key) && key.ends_with(&END_CUT)
+}
+
+/// True if keys that begin so may hold only the beginning of their text.
+#[inline]
+pub(crate) fn may_be_cut(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(STRING | IRI | BYTES)))
 }
 
 /// Puts the bytes of the text of a key, behind its tag, into `text`. The key must hold the whole text.
@@ -233,8 +239,8 @@ pub(crate) fn decode_key_text(key: &[u8], text: &mut Vec<u8>) {
     }
 }
 
-/// Restores the scalar of an exact key; `None` if the bytes are no such key.
-pub(super) fn decode_key(key: &[u8]) -> Option<Value> {
+/// Restores the scalar of an exact key; `None` if the bytes are no such key, or hold only the beginning of a text.
+pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
     let (&tag, rest) = key.split_first()?;
     Some(match tag {
         BOOLEAN => Value::Boolean(*rest.first()? != 0),

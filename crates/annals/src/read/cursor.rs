@@ -11,14 +11,19 @@ const CURSOR_BYTES_MAX: usize = 8_192;
 
 /// Writes the number of an order and the key of the last instance of a page as text.
 pub(in crate::read) fn encode(order: u32, key: &[u8]) -> String {
-    const DIGITS: [u8; 16] = *b"0123456789abcdef";
     let mut digits = vec![0; 2 * (NUMBER_BYTES + key.len())];
-    let bytes = order.to_be_bytes();
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes.iter().chain(key)) {
+    let (of_order, of_key) = digits.split_at_mut(2 * NUMBER_BYTES);
+    write_hex(&order.to_be_bytes(), of_order);
+    write_hex(key, of_key);
+    String::from_utf8(digits).expect("digits are ASCII")
+}
+
+fn write_hex(bytes: &[u8], digits: &mut [u8]) {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
         pair[0] = DIGITS[usize::from(byte >> 4)];
         pair[1] = DIGITS[usize::from(byte & 15)];
     }
-    String::from_utf8(digits).expect("digits are ASCII")
 }
 
 /// Reads the key of a cursor that [`encode`] made for the same order.

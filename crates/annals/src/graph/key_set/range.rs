@@ -50,44 +50,100 @@ impl<'a> Range<'a> {
         Range { ends: Some((front, back)) }
     }
 
-    /// Gives the next keys to `take` until it refuses one, which is then still to come, or there were `count`. Tells how
-    /// many it took.
+    /// Gives the next keys to `take`, those of a leaf at a time, until it takes fewer, or there were `count`. Tells how many
+    /// it took.
     #[inline]
-    pub(crate) fn take_front(&mut self, count: usize, mut take: impl FnMut(&'a [u8]) -> bool) -> usize {
+    pub(crate) fn take_front(&mut self, count: usize, mut take: impl FnMut(Keys<'a>) -> usize) -> usize {
         let Some((front, back)) = &mut self.ends else { return 0 };
         let mut taken = 0;
         loop {
             let is_last = std::ptr::eq(front.leaf, back.leaf);
             let end = if is_last { back.at } else { front.leaf.len() };
             let stop = end.min(front.at + (count - taken));
-            let at = (front.at..stop).find(|at| !take(front.leaf.get(*at))).unwrap_or(stop);
-            taken += at - front.at;
-            front.at = at;
-            if at < end || is_last {
+            let here = take(Keys { leaf: front.leaf, start: front.at, end: stop });
+            taken += here;
+            front.at += here;
+            if front.at < end || is_last {
                 return taken;
             }
             front.move_to_next_leaf();
         }
     }
 
-    /// The same from the back.
+    /// The same from the back: the last keys of what is given are taken first.
     #[inline]
-    pub(crate) fn take_back(&mut self, count: usize, mut take: impl FnMut(&'a [u8]) -> bool) -> usize {
+    pub(crate) fn take_back(&mut self, count: usize, mut take: impl FnMut(Keys<'a>) -> usize) -> usize {
         let Some((front, back)) = &mut self.ends else { return 0 };
         let mut taken = 0;
         loop {
             let is_last = std::ptr::eq(front.leaf, back.leaf);
             let start = if is_last { front.at } else { 0 };
             let stop = start.max(back.at.saturating_sub(count - taken));
-            let refused = (stop..back.at).rev().find(|at| !take(back.leaf.get(*at)));
-            let at = refused.map_or(stop, |at| at + 1);
-            taken += back.at - at;
-            back.at = at;
-            if at > start || is_last {
+            let here = take(Keys { leaf: back.leaf, start: stop, end: back.at });
+            taken += here;
+            back.at -= here;
+            if back.at > start || is_last {
                 return taken;
             }
             back.move_to_previous_leaf();
         }
+    }
+}
+
+/// Keys that stand side by side in one leaf, ascending.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'a> {
+    leaf: &'a Leaf,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Keys<'a> {
+    pub(crate) fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    pub(crate) fn first(self) -> Option<&'a [u8]> {
+        (self.start < self.end).then(|| self.leaf.get(self.start))
+    }
+
+    pub(crate) fn last(self) -> Option<&'a [u8]> {
+        (self.start < self.end).then(|| self.leaf.get(self.end - 1))
+    }
+
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = &'a [u8]> + ExactSizeIterator {
+        (self.start..self.end).map(move |at| self.leaf.get(at))
+    }
+
+    /// The last four bytes of each, without reading the others.
+    pub(crate) fn tails(self) -> impl DoubleEndedIterator<Item = [u8; 4]> + ExactSizeIterator {
+        self.leaf.tails(self.start..self.end)
+    }
+
+    /// How many at the front are on this side of an edge, which no key behind another that is not is.
+    pub(crate) fn count_front(self, is_before: impl Fn(&[u8]) -> bool) -> usize {
+        match self.last() {
+            Some(last) if !is_before(last) => self.iter().take_while(|key| is_before(key)).count(),
+            _ => self.len(),
+        }
+    }
+
+    /// How many at the back are on this side of an edge.
+    pub(crate) fn count_back(self, is_behind: impl Fn(&[u8]) -> bool) -> usize {
+        match self.first() {
+            Some(first) if !is_behind(first) => self.iter().rev().take_while(|key| is_behind(key)).count(),
+            _ => self.len(),
+        }
+    }
+
+    /// Only the first ones.
+    pub(crate) fn keep_first(self, count: usize) -> Keys<'a> {
+        Keys { end: self.start + count, ..self }
+    }
+
+    /// Only the last ones.
+    pub(crate) fn keep_last(self, count: usize) -> Keys<'a> {
+        Keys { start: self.end - count, ..self }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 
-use super::{KEY_BYTES_MAX, KeySet, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Node};
+use super::{KEY_BYTES_MAX, KeySet, Keys, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Node};
 
 // Checks the order, the separators and the heights of the whole tree and returns its leaves as (keys, bytes).
 fn check(set: &KeySet) -> Vec<(usize, usize)> {
@@ -300,16 +300,20 @@ proptest! {
             // Stretches end where they are as long as asked, where one refuses, or where there is nothing left.
             for (from_front, count, refused) in &stretches {
                 let mut found = Vec::new();
-                let take = |key| {
-                    let is_taken = found.len() < *refused;
-                    if is_taken {
-                        found.push(key);
-                    }
-                    is_taken
+                let take = |keys: Keys| {
+                    let count = keys.len().min(refused - found.len());
+                    let keys = if *from_front { keys.keep_first(count) } else { keys.keep_last(count) };
+                    let ends = [keys.first(), keys.last()];
+                    let all: Vec<&[u8]> = keys.iter().collect();
+                    assert_eq!(ends, [all.first().copied(), all.last().copied()]);
+                    assert!(keys.tails().zip(&all).all(|(tail, key)| key.last_chunk().is_none_or(|last| *last == tail)));
+                    let all = all.into_iter().map(<[u8]>::to_vec);
+                    found.extend(if *from_front { all.collect::<Vec<_>>() } else { all.rev().collect() });
+                    count
                 };
                 let taken = if *from_front { range.take_front(*count, take) } else { range.take_back(*count, take) };
                 let next = |_| if *from_front { expected.next() } else { expected.next_back() };
-                let wanted: Vec<&[u8]> = (0..*count.min(refused)).map_while(next).map(Vec::as_slice).collect();
+                let wanted: Vec<Vec<u8>> = (0..*count.min(refused)).map_while(next).cloned().collect();
                 prop_assert_eq!((taken, found), (wanted.len(), wanted));
             }
             // What both ends have left is folded, a leaf at a time.

@@ -11,7 +11,7 @@ use crate::Result;
 use crate::graph::key_set::{KeySet, Needed};
 use crate::graph::slot_set::SlotSet;
 use crate::graph::symbols::Symbol;
-use crate::graph::table::{Table, slot_of_key};
+use crate::graph::table::{Table, slot_of_key, without_slot};
 use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
@@ -186,14 +186,11 @@ impl<'t> Access<'t> {
         let mut found: Vec<(Symbol, Bounds, usize)> = Vec::new();
         for part in parts {
             let Test::Property(Some(name), test) = part else { continue };
-            let Some([bounds]) =
-                Bounds::of(test).as_deref().and_then(|all| <&[Bounds; 1]>::try_from(all).ok()).cloned()
-            else {
-                continue;
-            };
+            let Some(mut stretches) = Bounds::of(test).filter(|all| all.len() == 1) else { continue };
+            let Some(bounds) = stretches.pop() else { continue };
             match found.iter_mut().find(|(known, ..)| known == name) {
                 Some((_, known, count)) => {
-                    known.intersect(&bounds);
+                    known.intersect(bounds);
                     *count += 1;
                 }
                 None => found.push((*name, bounds, 1)),
@@ -299,7 +296,7 @@ fn gather_texts(
     let mut text = Vec::new();
     let high = bounds.high.as_deref().expect("texts have a tag behind them");
     set.search_texts(&bounds.low, high, needed, &mut |key| {
-        let value = &key[..key.len() - 4];
+        let value = without_slot(key);
         if *value != before[..] {
             bound.visit(places.snapshot)?;
             before.clear();

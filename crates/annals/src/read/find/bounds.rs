@@ -3,12 +3,19 @@
 use std::ops::Bound as Edge;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::value_test::ValueTest;
-use crate::graph::key_set::{KeySet, Range};
+use crate::graph::key_set::{KeySet, Keys, Range};
+use crate::graph::table::without_slot;
 use crate::model::{
-    Value, append_index_key, append_numeric_prefix, append_text_prefix, has_own_key, key_is_cut,
+    Value, append_index_key, append_numeric_prefix, append_text_prefix, decode_key, has_own_key, key_is_cut,
+    may_be_cut,
 };
 use crate::search::{Operator, Pattern};
+
+/// Room for the key of most scalars that are no texts.
+const KEY_BYTES_FEW: usize = 24;
 
 /// From the first key that counts to the first that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +24,12 @@ pub(super) struct Bounds {
     pub(super) high: Option<Vec<u8>>,
 }
 
+/// All keys.
+pub(super) static ALL_KEYS: Bounds = Bounds { low: Vec::new(), high: None };
+
+/// Stretches of an index: one for nearly every condition.
+pub(super) type Stretches = SmallVec<[Bounds; 1]>;
+
 impl Bounds {
     /// True if some keys lie outside.
     pub(super) fn is_narrow(&self) -> bool {
@@ -24,19 +37,19 @@ impl Bounds {
     }
 
     /// What lies within both.
-    pub(super) fn intersect(&mut self, other: &Bounds) {
+    pub(super) fn intersect(&mut self, other: Bounds) {
         if other.low > self.low {
-            self.low.clone_from(&other.low);
+            self.low = other.low;
         }
-        self.high = match (self.high.take(), &other.high) {
-            (Some(one), Some(other)) => Some(one.min(other.clone())),
-            (one, other) => one.or_else(|| other.clone()),
+        self.high = match (self.high.take(), other.high) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
         };
     }
 
     /// The keys that can fulfil a condition, in stretches: more may lie within, none outside. `None` if an index does
     /// not tell.
-    pub(super) fn of(test: &ValueTest) -> Option<Vec<Bounds>> {
+    pub(super) fn of(test: &ValueTest) -> Option<Stretches> {
         let first = test.values.first();
         if test.values.iter().any(|value| !value.is_scalar()) {
             return None;
@@ -47,47 +60,41 @@ impl Bounds {
         Some(match (test.operator, first) {
             (Operator::Equal | Operator::In, _) if test.is_of_text() => return None,
             (Operator::Prefix, _) if test.pattern_ignores_case() => return None,
-            (Operator::Prefix, Some(prefix)) => vec![Bounds::of_prefix(prefix)],
+            (Operator::Prefix, Some(prefix)) => smallvec![Bounds::of_prefix(prefix)],
             // The members of sets stand in the index; lists do not, so only sets could be found.
-            (Operator::Equal, Some(value)) => vec![Bounds::starting_with(key_of(value))],
+            (Operator::Equal, Some(value)) => smallvec![Bounds::starting_with(key_of(value))],
             (Operator::In, _) => {
-                let mut stretches: Vec<Bounds> =
+                let mut stretches: Stretches =
                     test.values.iter().map(|value| Bounds::starting_with(key_of(value))).collect();
                 stretches.sort_by(|a, b| a.low.cmp(&b.low));
                 stretches.dedup();
                 stretches
             }
-            (Operator::Less | Operator::LessOrEqual, Some(value)) => vec![Bounds::up_to(value)],
-            (Operator::Greater | Operator::GreaterOrEqual, Some(value)) => vec![Bounds::from(value)],
+            (Operator::Less | Operator::LessOrEqual, Some(value)) => smallvec![Bounds::up_to(value)],
+            (Operator::Greater | Operator::GreaterOrEqual, Some(value)) => smallvec![Bounds::from(value)],
             (Operator::Between, Some(low)) => {
                 let mut bounds = Bounds::from(low);
-                bounds.intersect(&Bounds::up_to(test.values.get(1)?));
-                vec![bounds]
+                bounds.intersect(Bounds::up_to(test.values.get(1)?));
+                smallvec![bounds]
             }
             _ => return None,
         })
     }
 
-    /// The stretch in which every key that holds its whole value fulfils the condition, however it is compared. `None`
-    /// if none is known.
-    pub(super) fn surely(test: &ValueTest) -> Option<Bounds> {
+    /// Whether keys within that hold their whole value tell that it fulfils the condition: true if all do, false if those
+    /// at the edges may differ from what they begin with. `None` if they do not tell.
+    pub(super) fn tell(test: &ValueTest) -> Option<bool> {
         let first = test.values.first().filter(|value| value.is_scalar())?;
         match test.operator {
-            Operator::Prefix if !test.pattern_ignores_case() && has_own_key(first) => {
-                Some(Bounds::of_prefix(first))
-            }
+            Operator::Prefix if !test.pattern_ignores_case() => has_own_key(first).then_some(true),
             _ if test.is_of_text() => None,
             // Numbers that share the beginning of their keys may differ.
-            Operator::Equal if has_own_key(first) && !is_number(first) => {
-                Some(Bounds::starting_with(key_of(first)))
-            }
-            Operator::Less | Operator::LessOrEqual => Some(Bounds::below(first)),
-            Operator::Greater | Operator::GreaterOrEqual => Bounds::above(first),
-            Operator::Between => {
-                let mut bounds = Bounds::above(first)?;
-                bounds.intersect(&Bounds::below(test.values.get(1).filter(|value| value.is_scalar())?));
-                Some(bounds)
-            }
+            Operator::Equal => has_own_key(first).then(|| !is_number(first)),
+            Operator::Less
+            | Operator::LessOrEqual
+            | Operator::Greater
+            | Operator::GreaterOrEqual
+            | Operator::Between => Some(false),
             _ => None,
         }
     }
@@ -101,18 +108,6 @@ impl Bounds {
         let mut key = Vec::new();
         append_text_prefix(prefix, &mut key);
         Bounds::starting_with(key)
-    }
-
-    // What is less, whatever shares the beginning of its key with `value`.
-    fn below(value: &Value) -> Bounds {
-        let key = key_of(value);
-        Bounds { low: vec![key[0]], high: Some(key) }
-    }
-
-    // What is greater.
-    fn above(value: &Value) -> Option<Bounds> {
-        let key = key_of(value);
-        Some(Bounds { low: successor(&key)?, high: successor(&key[..1]) })
     }
 
     fn starting_with(key: Vec<u8>) -> Bounds {
@@ -138,7 +133,7 @@ fn is_number(value: &Value) -> bool {
 
 /// What the keys of a scalar and its equals begin with: numbers of different kinds share only their beginning.
 fn key_of(value: &Value) -> Vec<u8> {
-    let mut key = Vec::new();
+    let mut key = Vec::with_capacity(KEY_BYTES_FEW);
     if !append_numeric_prefix(value, &mut key) {
         append_index_key(value, &mut key);
     }
@@ -189,27 +184,84 @@ impl Bounds {
     }
 }
 
-/// The stretch in which keys decide, made ready to be asked of many.
-pub(super) struct Sure<'b> {
-    bounds: &'b Bounds,
-    // The first bytes of both ends, as numbers.
+/// What keys within bounds tell of conditions, made ready to be asked of many.
+pub(super) struct Sure<'t> {
+    // What begins with a number between these fulfils the conditions.
     low: u64,
     high: u64,
+    // What is asked of everything else.
+    tests: SmallVec<[&'t ValueTest; 2]>,
 }
 
-impl<'b> Sure<'b> {
-    pub(super) fn new(bounds: &'b Bounds) -> Sure<'b> {
-        let high = bounds.high.as_deref().map_or(u64::MAX, head);
-        Sure { bounds, low: head(&bounds.low), high }
+impl<'t> Sure<'t> {
+    /// All keys fulfil the conditions.
+    pub(super) fn of_all() -> Sure<'t> {
+        Sure { low: 0, high: u64::MAX, tests: SmallVec::new() }
     }
 
-    /// True if a key of an index, which ends with a slot, lies within and holds its whole value.
+    /// Keys within fulfil `tests`, unless they begin as an edge does. An edge of one byte is one of the kind of value.
+    pub(super) fn within(bounds: &Bounds, tests: SmallVec<[&'t ValueTest; 2]>) -> Sure<'t> {
+        let high = bounds.high.as_deref().map_or(u64::MAX, |high| match high.len() {
+            // The smallest of what is greater than all that begin with the edge.
+            2..=8 => head(high) - (1 << (8 * (8 - high.len()))),
+            _ => head(high),
+        });
+        Sure { low: head(&bounds.low), high, tests }
+    }
+
+    /// True if a key of an index, which ends with a slot, is known to fulfil the conditions.
     #[inline]
     pub(super) fn holds(&self, key: &[u8]) -> bool {
+        if self.is_between(key) { !key_is_cut(without_slot(key)) } else { self.holds_at_edge(key) }
+    }
+
+    /// How many at the front are known to fulfil the conditions.
+    pub(super) fn count_front(&self, keys: Keys) -> usize {
+        let mut rest = keys;
+        while let Some(key) = rest.first() {
+            if self.are_between(rest) {
+                return keys.len();
+            }
+            if !self.holds(key) {
+                break;
+            }
+            rest = rest.keep_last(rest.len() - 1);
+        }
+        keys.len() - rest.len()
+    }
+
+    /// How many at the back are known to fulfil the conditions.
+    pub(super) fn count_back(&self, keys: Keys) -> usize {
+        let mut rest = keys;
+        while let Some(key) = rest.last() {
+            if self.are_between(rest) {
+                return keys.len();
+            }
+            if !self.holds(key) {
+                break;
+            }
+            rest = rest.keep_first(rest.len() - 1);
+        }
+        keys.len() - rest.len()
+    }
+
+    // Keys are sorted, so both ends decide about what lies between.
+    fn are_between(&self, keys: Keys) -> bool {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return true };
+        let is_whole = first.first() == last.first() && !may_be_cut(first);
+        is_whole && self.is_between(first) && self.is_between(last)
+    }
+
+    #[inline]
+    fn is_between(&self, key: &[u8]) -> bool {
         let head = head(key);
-        // Most keys differ from both ends in their first bytes.
-        let is_within = self.low < head && head < self.high || self.bounds.holds(key);
-        is_within && !key_is_cut(&key[..key.len() - 4])
+        self.low < head && head < self.high
+    }
+
+    #[cold]
+    fn holds_at_edge(&self, key: &[u8]) -> bool {
+        decode_key(without_slot(key))
+            .is_some_and(|value| self.tests.iter().all(|test| test.holds(Some(&value))))
     }
 }
 
@@ -225,7 +277,7 @@ fn head(key: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use crate::model::{NewEntity, TypeKind, Value};
-    use crate::{Find, Repository, Result};
+    use crate::{Find, Operator, Repository, Result};
 
     #[test]
     fn a_pattern_of_a_property_finds_strings_and_iris_by_every_plan() -> Result<()> {
@@ -262,6 +314,71 @@ mod tests {
                     let page = snapshot.find_ids_by_plan(TypeKind::Entity, &find, plan)?;
                     let Some(page) = page else { break };
                     assert_eq!(page.items.len(), count, "{condition}{order} by plan {plan}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A decimal next to a float begins with the same key, and an index does not tell which of them is greater.
+    #[test]
+    fn numbers_of_all_kinds_at_the_edges_are_found_by_every_plan() -> Result<()> {
+        let decimal = |text: &str| Value::Decimal(text.parse().unwrap());
+        let numbers = [
+            Value::Float(0.1),
+            decimal("0.1"),
+            decimal("0.1000000000000000055511151231"),
+            decimal("0.1000000000000000055511151232"),
+            Value::Float(0.1_f64.next_up()),
+            Value::Integer(1),
+            Value::Float(1.0),
+            decimal("1.00"),
+            decimal("1.00000000000000000001"),
+            Value::Integer(i64::MAX),
+            Value::Float(i64::MAX as f64),
+            decimal("9223372036854775807.5"),
+            Value::Float(f64::INFINITY),
+            Value::from("text"),
+        ];
+        let repository = Repository::in_memory();
+        repository.transact(|t| {
+            numbers.iter().cycle().take(12 * numbers.len()).try_for_each(|number| {
+                t.create_entity(NewEntity::new("t").property("a", number.clone())).map(drop)
+            })
+        })?;
+        let snapshot = repository.snapshot();
+        for (low, high) in numbers.iter().flat_map(|low| numbers.iter().map(move |high| (low, high))) {
+            for [from, to] in [
+                [Operator::GreaterOrEqual, Operator::Less],
+                [Operator::Greater, Operator::LessOrEqual],
+                [Operator::Equal, Operator::LessOrEqual],
+            ] {
+                let holds = |operator, value: &Value, edge: &Value| {
+                    value.compare(edge).is_some_and(|order| match operator {
+                        Operator::GreaterOrEqual => order.is_ge(),
+                        Operator::Greater => order.is_gt(),
+                        Operator::Equal => order.is_eq(),
+                        Operator::Less => order.is_lt(),
+                        _ => order.is_le(),
+                    })
+                };
+                let is_found = |value: &&Value| holds(from, value, low) && holds(to, value, high);
+                let wanted = 12 * numbers.iter().filter(is_found).count();
+                let find =
+                    Find::of("t").matching("a", from, low.clone()).matching("a", to, high.clone()).limit(7);
+                for find in [find.clone().order_by("a"), find.order_by_descending("a")] {
+                    let (mut find, mut count) = (find, 0);
+                    loop {
+                        let page = snapshot.find_ids_by_plan(TypeKind::Entity, &find, 0)?.unwrap();
+                        let gathered = snapshot.find_ids_by_plan(TypeKind::Entity, &find, 1)?.unwrap();
+                        assert_eq!((&page.items, &page.next), (&gathered.items, &gathered.next), "{find}");
+                        count += page.items.len();
+                        find.after = page.next;
+                        if find.after.is_none() {
+                            break;
+                        }
+                    }
+                    assert_eq!(count, wanted, "{find}");
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! Sets of slots that candidates come from: what is of some types and carries some classifications.
 
+use smallvec::SmallVec;
+
 use crate::graph::slot_set::{Extents, PAGE_SLOTS, PAGE_WORDS, SlotSet};
 use crate::graph::symbols::Symbol;
 use crate::graph::table::Table;
@@ -11,11 +13,11 @@ const SETS_FEW: usize = 6;
 pub(super) struct Domain<'g> {
     table: &'g Table,
     // Invariant: at least one union.
-    unions: Vec<Union<'g>>,
+    unions: SmallVec<[Union<'g>; 1]>,
 }
 
 struct Union<'g> {
-    sets: Vec<&'g SlotSet>,
+    sets: SmallVec<[&'g SlotSet; 2]>,
     len: usize,
     // The types, if it is of the live instances of types: their rows tell the type as well.
     types: Vec<Symbol>,
@@ -40,14 +42,20 @@ impl Reach {
 }
 
 impl<'g> Domain<'g> {
-    /// All instances.
-    pub(super) fn all(table: &'g Table, reach: Reach) -> Domain<'g> {
-        let mut sets = Vec::new();
+    /// All instances of these types, or all there are.
+    pub(super) fn of(table: &'g Table, types: Option<&[Symbol]>, reach: Reach) -> Domain<'g> {
+        let mut domain = Domain { table, unions: SmallVec::new() };
+        if let Some(types) = types {
+            domain.of_types(types, reach);
+            return domain;
+        }
+        let mut sets: SmallVec<[&SlotSet; 2]> = SmallVec::new();
         sets.extend(reach.live.then(|| table.live_slots()));
         sets.extend(reach.other.then(|| table.dead_slots()));
         sets.extend(reach.proxies.then_some(&table.proxies));
         let len = sets.iter().map(|set| set.len()).sum();
-        Domain { table, unions: vec![Union { sets, len, types: Vec::new() }] }
+        domain.unions.push(Union { sets, len, types: Vec::new() });
+        domain
     }
 
     /// Restricts it to instances of these types.
@@ -192,7 +200,7 @@ impl<'g> Domain<'g> {
 
 impl<'g> Union<'g> {
     fn new(names: &[Symbol], extents: &'g Extents, is_used: bool) -> Union<'g> {
-        let mut union = Union { sets: Vec::new(), len: 0, types: Vec::new() };
+        let mut union = Union { sets: SmallVec::new(), len: 0, types: Vec::new() };
         union.add(names, extents, is_used);
         union
     }

@@ -1,7 +1,7 @@
 //! Says no without reading a version: of what no version of an instance ever was.
 
 use super::access::Places;
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Stretches};
 use super::test::Test;
 use super::value_test::ValueTest;
 use crate::graph::past::PastVersion;
@@ -16,7 +16,7 @@ pub(super) enum Ever<'t> {
     All(Vec<Ever<'t>>),
     Any(Vec<Ever<'t>>),
     /// A value of a property, which lies within one of these stretches of the index.
-    Value(Symbol, &'t ValueTest, Vec<Bounds>),
+    Value(Symbol, &'t ValueTest, Stretches),
     /// A text of a property.
     Text(Symbol, &'t ValueTest, &'t Pattern),
     /// A text of any property.

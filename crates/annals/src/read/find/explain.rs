@@ -1,7 +1,6 @@
 //! Tells how a search was answered.
 
 use super::access::Places;
-use super::domain::Domain;
 use super::order::Key;
 use super::plan::{ValueWalk, Walk};
 use super::run::{Search, Steps};
@@ -30,7 +29,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    pub(super) fn new(search: &Search, domain: &Domain, steps: Steps) -> Explanation {
+    pub(super) fn new(search: &Search, steps: Steps) -> Explanation {
         let names = &search.snapshot.graph().names;
         let mut order = String::new();
         for (key, is_descending) in &search.sorting.keys {
@@ -49,7 +48,7 @@ impl Explanation {
             search: search.find.to_string(),
             order,
             plans: steps.plans,
-            domain: domain.len_max(),
+            domain: search.domain.len_max(),
             candidates: steps.candidates,
             verified: steps.verified,
             visited: search.bound.visited(),

@@ -2,7 +2,6 @@
 
 use super::access::Places;
 use super::bounds::Sure;
-use super::domain::Domain;
 use super::explain;
 use super::order::absent_key;
 use super::plan::Walk;
@@ -43,13 +42,7 @@ struct Checks<'a> {
 }
 
 impl<'s> Search<'s, '_> {
-    fn checks<'a>(
-        &self,
-        walk: &'a Walk<'s>,
-        places: &Places<'s>,
-        domain: &Domain<'s>,
-        asked: &Asked<'a, 's>,
-    ) -> Checks<'a> {
+    fn checks<'a>(&self, walk: &'a Walk<'s>, places: &Places<'s>, asked: &Asked<'a, 's>) -> Checks<'a> {
         let is_exact = self.reach.is_exact();
         let place = match walk {
             Walk::Values(values) => !is_exact || places.table.is_multi_valued(values.property),
@@ -58,14 +51,12 @@ impl<'s> Search<'s, '_> {
         };
         let in_domain = match walk {
             Walk::Slots { .. } => true,
-            Walk::Values(_) | Walk::Run(_) => is_exact && domain.is_everything_live(),
+            Walk::Values(_) | Walk::Run(_) => is_exact && self.domain.is_everything_live(),
             Walk::Stamps { .. } | Walk::Ids { .. } => false,
         };
         let (undecided, sure) = match walk {
-            Walk::Values(values) if !place => {
-                (without(&asked.all, &values.decided), values.sure.as_ref().map(Sure::new))
-            }
-            Walk::Run(run) => (without(&asked.all, run.decided.as_slice()), Some(Sure::new(&run.bounds))),
+            Walk::Values(values) if !place => (without(&asked.all, &values.decided), values.sure(&asked.all)),
+            Walk::Run(run) => (without(&asked.all, run.decided.as_slice()), Some(Sure::of_all())),
             _ => (asked.all.clone(), None),
         };
         let nothing = matches!(walk, Walk::Values(_) | Walk::Run(_))
@@ -83,7 +74,6 @@ impl<'s> Search<'s, '_> {
         &self,
         walk: &Walk<'s>,
         places: &Places<'s>,
-        domain: &Domain<'s>,
         leg: Leg<'_>,
         steps: &mut Steps,
         make: &impl Fn(u32, Held) -> T,
@@ -92,9 +82,9 @@ impl<'s> Search<'s, '_> {
         steps.tell(|| explain::of_walk(walk, places));
         let limit = self.find.limit;
         let asked = self.asked(places);
-        let checks = self.checks(walk, places, domain, &asked);
+        let checks = self.checks(walk, places, &asked);
         let mut offset = self.find.offset;
-        let mut walker = Walker::start(walk, places.table, domain, places.with_past, after);
+        let mut walker = Walker::start(walk, places.table, &self.domain, places.with_past, after);
         if asked.all.is_empty() && self.reach.is_exact() {
             offset -= walker.skip_slots(offset);
         }
@@ -108,8 +98,8 @@ impl<'s> Search<'s, '_> {
             if checks.nothing && offset == 0 {
                 // The last one is left, because its place is asked for.
                 let room = limit.saturating_sub(hits.items.len() + 1);
-                let list = |slot| hits.items.push(make(slot, Held::InForce));
-                let listed = walker.take_sure(checks.sure.as_ref(), room, list);
+                let sure = checks.sure.as_ref();
+                let listed = walker.list_sure(sure, room, &mut hits.items, |slot| make(slot, Held::InForce));
                 self.bound.visit_all(listed, self.snapshot)?;
                 steps.candidates += listed;
             }
@@ -120,9 +110,9 @@ impl<'s> Search<'s, '_> {
                 return Ok(None);
             }
             let slot = candidate.slot;
-            if checks.domain && !domain.contains(slot) {
+            if checks.domain && !self.domain.contains(slot) {
                 cost += step_cost;
-                skip.miss(&candidate, &mut walker, domain);
+                skip.miss(&candidate, &mut walker, &self.domain);
                 continue;
             }
             skip.hit();

@@ -1,6 +1,8 @@
 //! The total order of what is found: the keys of the search, then age. It does not depend on how things are found, so a
 //! page can be continued by another plan than the one that began.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::bounds::Bounds;
 use super::subject::Subject;
 use super::test::Test;
@@ -27,7 +29,7 @@ pub(super) enum Key {
 }
 
 pub(in crate::read) struct Sorting {
-    pub(super) keys: Vec<(Key, bool)>,
+    pub(super) keys: SmallVec<[(Key, bool); 1]>,
     /// Tells cursors of different orders apart.
     pub(in crate::read) number: u32,
 }
@@ -54,7 +56,7 @@ impl Sorting {
             && let Some(property) = ranged_property(snapshot, test)
         {
             let number = numbered(0, PROPERTY, snapshot.graph().names.name(property), false);
-            return Sorting { keys: vec![(Key::Property(Some(property)), false)], number };
+            return Sorting { keys: smallvec![(Key::Property(Some(property)), false)], number };
         }
         Sorting::by(snapshot, &find.order)
     }
@@ -63,7 +65,7 @@ impl Sorting {
     pub(super) fn by(snapshot: &Snapshot, order: &[OrderBy]) -> Sorting {
         let names = &snapshot.graph().names;
         let mut number = 0;
-        let mut keys = Vec::with_capacity(order.len());
+        let mut keys = SmallVec::with_capacity(order.len());
         for sort in order {
             let is_descending = sort.order == Order::Descending;
             let (key, what, name) = match &sort.field {
@@ -187,10 +189,11 @@ impl Sorting {
     }
 }
 
-/// The number of an order with one more key. A name ends at its zero, which no name has.
+/// The number of an order with one more key: FNV-1a, which costs least for a few bytes. A name ends at its zero, which no
+/// name has.
 fn numbered(before: u32, what: u8, name: &str, is_descending: bool) -> u32 {
-    let number = crc32c::crc32c_append(before, name.as_bytes());
-    crc32c::crc32c_append(number, &[0, what, u8::from(is_descending)])
+    let bytes = name.bytes().chain([0, what, u8::from(is_descending)]);
+    bytes.fold(before ^ 0x811C_9DC5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Appends the slot, with which every key ends.

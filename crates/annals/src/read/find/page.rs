@@ -72,8 +72,8 @@ impl Snapshot {
         plan: Option<usize>,
         make: impl Fn(u32, Held) -> T,
     ) -> Result<Option<Page<T>>> {
-        let (domain, search) = Search::new(self, kind, find)?.split();
-        let Some(hits) = search.run(&domain, plan, &mut Steps::default(), make)? else { return Ok(None) };
+        let search = Search::new(self, kind, find)?;
+        let Some(hits) = search.run(plan, &mut Steps::default(), make)? else { return Ok(None) };
         let next = hits.last.map(|last| cursor::encode(search.sorting.number, &last));
         Ok(Some(Page { items: hits.items, next }))
     }
@@ -100,8 +100,8 @@ impl Snapshot {
     }
 
     fn count_found(&self, kind: TypeKind, find: &Find) -> Result<u64> {
-        let (domain, search) = Search::new(self, kind, find)?.split();
-        search.count(&domain, &mut Steps::default())
+        let search = Search::new(self, kind, find)?;
+        search.count(&mut Steps::default())
     }
 
     /// Finds a page of entities and tells how.
@@ -126,10 +126,10 @@ impl Snapshot {
     }
 
     fn explain(&self, kind: TypeKind, find: &Find) -> Result<explain::Explanation> {
-        let (domain, search) = Search::new(self, kind, find)?.split();
+        let search = Search::new(self, kind, find)?;
         let mut steps = Steps { is_told: true, ..Steps::default() };
-        let hits = search.run(&domain, None, &mut steps, |_, _| ())?;
+        let hits = search.run(None, &mut steps, |_, _| ())?;
         steps.found = hits.map_or(0, |hits| hits.items.len());
-        Ok(explain::Explanation::new(&search, &domain, steps))
+        Ok(explain::Explanation::new(&search, steps))
     }
 }

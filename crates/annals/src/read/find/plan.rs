@@ -2,8 +2,10 @@
 
 use std::cell::OnceCell;
 
+use smallvec::SmallVec;
+
 use super::access::{Access, Places};
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Sure};
 use super::domain::Domain;
 use super::order::{Shape, Sorting};
 use super::test::Test;
@@ -48,10 +50,10 @@ pub(super) struct ValueWalk {
     pub(super) bounds: Bounds,
     pub(super) is_descending: bool,
     pub(super) with_absent: bool,
-    /// Keys in here that hold their whole value fulfil some conditions: nobody has to ask.
-    pub(super) sure: Option<Bounds>,
-    /// Which of the conditions.
-    pub(super) decided: Vec<usize>,
+    /// Conditions of which keys that hold their whole value tell.
+    pub(super) decided: SmallVec<[usize; 2]>,
+    /// True if all these keys fulfil them; otherwise those that begin as an edge may not.
+    pub(super) is_sure_at_edges: bool,
 }
 
 /// One stretch of an index in which all keys hold one value.
@@ -68,7 +70,7 @@ pub(super) struct Plans<'p, 's, 't> {
     places: &'p Places<'s>,
     domain: &'p Domain<'s>,
     test: &'t Test,
-    pub(super) walks: Vec<Walk<'s>>,
+    pub(super) walks: SmallVec<[Walk<'s>; 2]>,
     // Made when somebody asks: many searches need none.
     accesses: OnceCell<Vec<Access<'t>>>,
 }
@@ -82,7 +84,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
     ) -> Plans<'p, 's, 't> {
         let shape = sorting.shape(places.snapshot, places.table);
         let parts = test.parts();
-        let mut walks = Vec::with_capacity(2);
+        let mut walks = SmallVec::new();
         match shape {
             // Proxies are in no index in another order.
             shape if places.proxies.is_some() && !matches!(shape, Shape::Slots { .. }) => {}
@@ -195,8 +197,8 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
         bounds: Bounds::default(),
         is_descending,
         with_absent: true,
-        sure: None,
-        decided: Vec::new(),
+        decided: SmallVec::new(),
+        is_sure_at_edges: true,
     };
     let is_single = !places.table.is_multi_valued(property);
     for (number, part) in parts.iter().enumerate() {
@@ -208,28 +210,46 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
         // Lists and maps are not in the index, but fulfil such conditions.
         let is_of_index = stretches.is_some() || test.is_of_text();
         walk.with_absent &= !is_of_index;
-        if stretches.is_none()
-            && let Some(pattern) = test.pattern.as_ref().filter(|_| is_single && test.is_of_text())
-            && let Some([strings, _]) = Bounds::of_pattern(pattern)
-            && !places.has_iris(property)
-        {
-            walk.bounds.intersect(&strings);
-            if let Pattern::Equal(text) | Pattern::Prefix(text) = pattern
-                && has_own_key(&Value::from(&**text))
-            {
-                walk.sure.get_or_insert_with(|| walk.bounds.clone()).intersect(&strings);
-                walk.decided.push(number);
-            }
+        if !is_single {
+            continue;
         }
-        if let Some([own]) = stretches.as_deref()
-            && is_single
+        let Some(mut stretches) = stretches else {
+            if let Some(pattern) = test.pattern.as_ref().filter(|_| test.is_of_text())
+                && let Some([strings, _]) = Bounds::of_pattern(pattern)
+                && !places.has_iris(property)
+            {
+                walk.bounds.intersect(strings);
+                if let Pattern::Equal(text) | Pattern::Prefix(text) = pattern
+                    && has_own_key(&Value::from(&**text))
+                {
+                    walk.decided.push(number);
+                }
+            }
+            continue;
+        };
+        if stretches.len() == 1
+            && let Some(own) = stretches.pop()
         {
             walk.bounds.intersect(own);
-            if let Some(sure) = Bounds::surely(test) {
-                walk.sure.get_or_insert_with(|| walk.bounds.clone()).intersect(&sure);
+            if let Some(at_edges) = Bounds::tell(test) {
+                walk.is_sure_at_edges &= at_edges;
                 walk.decided.push(number);
             }
         }
     }
     walk
+}
+
+impl ValueWalk {
+    /// What keys tell of these conditions, of which some are decided; `None` if none is.
+    pub(super) fn sure<'t>(&self, conditions: &[&'t Test]) -> Option<Sure<'t>> {
+        if self.decided.is_empty() || self.is_sure_at_edges {
+            return (!self.decided.is_empty()).then(Sure::of_all);
+        }
+        let test = |number: &usize| match conditions[*number] {
+            Test::Property(_, test) => Some(test),
+            _ => None,
+        };
+        Some(Sure::within(&self.bounds, self.decided.iter().filter_map(test).collect()))
+    }
 }

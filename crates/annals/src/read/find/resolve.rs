@@ -19,12 +19,18 @@ pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<
     if find.types.is_empty() && find.subtypes.is_empty() {
         return Ok(None);
     }
-    let mut types = Vec::new();
-    for name in &find.types {
-        types.extend(known_types(snapshot, kind, name)?);
-    }
-    types.sort_unstable();
-    types.dedup();
+    let types = match &find.types[..] {
+        [name] => known_types(snapshot, kind, name)?,
+        names => {
+            let mut types = Vec::new();
+            for name in names {
+                types.extend(known_types(snapshot, kind, name)?);
+            }
+            types.sort_unstable();
+            types.dedup();
+            types
+        }
+    };
     if find.subtypes.is_empty() {
         return Ok(Some(types));
     }
@@ -77,7 +83,7 @@ pub(super) fn statuses(find: &Find) -> Result<Option<Test>> {
     Ok(Some(Test::Header(Header::Status, ValueTest::new(&condition, values)?)))
 }
 
-/// A type and its subtypes.
+/// A type and its subtypes, ascending.
 fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<Vec<Symbol>> {
     let types = snapshot.types_named(kind, name);
     let graph = snapshot.graph();

@@ -15,6 +15,7 @@ use super::test::{Bound, Test};
 use crate::Result;
 use crate::graph::headers::PLAIN;
 use crate::graph::row::Row;
+use crate::graph::symbols::Symbol;
 use crate::model::{Status, TypeKind};
 use crate::read::instance::Held;
 use crate::read::snapshot::Snapshot;
@@ -67,8 +68,10 @@ pub(super) struct Search<'s, 'f> {
     pub(super) kind: TypeKind,
     pub(super) find: &'f Find,
     deleted: Deleted,
+    /// What is to be asked of candidates still.
     pub(super) test: Test,
-    types: Option<Vec<crate::graph::symbols::Symbol>>,
+    /// Where candidates come from.
+    pub(super) domain: Domain<'s>,
     pub(super) sorting: Sorting,
     pub(super) reach: Reach,
     pub(super) bound: Bound,
@@ -97,40 +100,8 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         let sorting = Sorting::of(snapshot, find, &test);
         let bound = Bound::new(find.visited_max);
-        Ok(Search { snapshot, kind, find, deleted, test, types, sorting, reach, bound })
-    }
-
-    /// Where candidates come from, and what is still to be asked of them.
-    pub(super) fn split(mut self) -> (Domain<'s>, Search<'s, 'f>) {
-        let table = self.snapshot.graph().table(self.kind);
-        let mut domain = Domain::all(table, self.reach);
-        if let Some(types) = &self.types {
-            domain.of_types(types, self.reach);
-        }
-        let is_exact = self.reach.is_exact();
-        let mut parts = match self.test {
-            Test::All(parts) => parts,
-            one => vec![one],
-        };
-        parts.retain(|part| match part {
-            Test::Type(types) => {
-                domain.of_types(types, self.reach);
-                !is_exact
-            }
-            Test::Header(Header::Home, test) => {
-                if let Some(home) = test.equal_text() {
-                    domain.of_home(self.snapshot.graph().names.find(home), self.reach);
-                }
-                true
-            }
-            Test::Classified(names, matching) if self.kind == TypeKind::Entity => {
-                domain.of_classified(names, self.reach);
-                !is_exact || matching.is_some()
-            }
-            _ => true,
-        });
-        self.test = Test::All(parts);
-        (domain, self)
+        let (domain, test) = restrict(snapshot, kind, types.as_deref(), test, reach);
+        Ok(Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound })
     }
 
     fn places(&self) -> Places<'s> {
@@ -231,7 +202,6 @@ impl<'s, 'f> Search<'s, 'f> {
     /// Shape: `None` if there is no such plan.
     pub(super) fn run<T>(
         &self,
-        domain: &Domain<'s>,
         forced: Option<usize>,
         steps: &mut Steps,
         make: impl Fn(u32, Held) -> T,
@@ -241,20 +211,20 @@ impl<'s, 'f> Search<'s, 'f> {
             self.find.after.as_deref().map(|text| cursor::decode(self.sorting.number, text)).transpose()?;
         let after = after.as_deref();
         let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
-        let plans = Plans::of(&places, domain, &self.sorting, &self.test);
+        let plans = Plans::of(&places, &self.domain, &self.sorting, &self.test);
         let (plan, budget) = match forced.map(|number| plans.plan(number)) {
             Some(None) => return Ok(None),
             Some(Some(plan)) => (plan, None),
             None => plans.choose(needed),
         };
         match plan {
-            Plan::Gather(access) => self.gather(access, &places, domain, after, steps, make).map(Some),
+            Plan::Gather(access) => self.gather(access, &places, after, steps, make).map(Some),
             Plan::Walk(walk) => {
                 let leg = Leg { after, budget };
-                if let Some(hits) = self.walk(walk, &places, domain, leg, steps, &make)? {
+                if let Some(hits) = self.walk(walk, &places, leg, steps, &make)? {
                     return Ok(Some(hits));
                 }
-                self.gather(plans.fewest(), &places, domain, after, steps, make).map(Some)
+                self.gather(plans.fewest(), &places, after, steps, make).map(Some)
             }
         }
     }
@@ -305,13 +275,12 @@ impl<'s, 'f> Search<'s, 'f> {
         &self,
         access: &Access,
         places: &Places<'s>,
-        domain: &Domain<'s>,
         after: Option<&[u8]>,
         steps: &mut Steps,
         make: impl Fn(u32, Held) -> T,
     ) -> Result<Hits<T>> {
         steps.tell(|| format!("gather {}", access.describe(places)));
-        let slots = access.gather(places, domain, &self.bound)?;
+        let slots = access.gather(places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
         let asked = self.asked(places);
         let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
@@ -354,14 +323,14 @@ impl<'s, 'f> Search<'s, 'f> {
             && (first.len() < needed || first.peek().is_none_or(|last| *key < last.key[..]))
     }
 
-    pub(super) fn count(&self, domain: &Domain<'s>, steps: &mut Steps) -> Result<u64> {
+    pub(super) fn count(&self, steps: &mut Steps) -> Result<u64> {
         let places = self.places();
         let asked = self.asked(&places);
         if asked.all.is_empty() && self.reach.is_exact() {
-            return Ok(domain.count() as u64);
+            return Ok(self.domain.count() as u64);
         }
-        let plans = Plans::of(&places, domain, &self.sorting, &self.test);
-        let slots = plans.fewest().gather(&places, domain, &self.bound)?;
+        let plans = Plans::of(&places, &self.domain, &self.sorting, &self.test);
+        let slots = plans.fewest().gather(&places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
         let mut count = 0;
         for slot in slots {
@@ -369,6 +338,39 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         Ok(count)
     }
+}
+
+/// Where candidates come from, and what is still to be asked of them.
+fn restrict<'s>(
+    snapshot: &'s Snapshot,
+    kind: TypeKind,
+    types: Option<&[Symbol]>,
+    test: Test,
+    reach: Reach,
+) -> (Domain<'s>, Test) {
+    let mut domain = Domain::of(snapshot.graph().table(kind), types, reach);
+    let mut parts = match test {
+        Test::All(parts) => parts,
+        one => vec![one],
+    };
+    parts.retain(|part| match part {
+        Test::Type(types) => {
+            domain.of_types(types, reach);
+            !reach.is_exact()
+        }
+        Test::Header(Header::Home, test) => {
+            if let Some(home) = test.equal_text() {
+                domain.of_home(snapshot.graph().names.find(home), reach);
+            }
+            true
+        }
+        Test::Classified(names, matching) if kind == TypeKind::Entity => {
+            domain.of_classified(names, reach);
+            !reach.is_exact() || matching.is_some()
+        }
+        _ => true,
+    });
+    (domain, Test::All(parts))
 }
 
 impl Ord for Found {

@@ -5,6 +5,7 @@
 
 use super::domain::Domain;
 use super::walk::{Candidate, Place, Walker};
+use crate::graph::table::without_slot;
 
 /// So many in a row that are not of the domain are walked over before anything is looked up.
 const MISSES_FEW: u32 = 32;
@@ -53,8 +54,8 @@ impl<'g> Skip<'g> {
     #[cold]
     fn move_on(&mut self, key: &'g [u8], slot: u32, walker: &mut Walker<'_, 'g>, domain: &Domain<'g>) {
         self.misses = 0;
-        let value = &key[..key.len() - 4];
-        let is_one_value = self.first.is_some_and(|first| first[..first.len() - 4] == *value);
+        let value = without_slot(key);
+        let is_one_value = self.first.is_some_and(|first| without_slot(first) == value);
         if !is_one_value {
             return;
         }

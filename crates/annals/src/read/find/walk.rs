@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::ops::Bound as Edge;
 
-use super::bounds::{Bounds, Sure};
+use super::bounds::{ALL_KEYS, Bounds, Sure};
 use super::domain::{Domain, Slots};
 use super::ids::Ids;
 use super::order::{ABSENT, PRESENT, append_slot, slot_of};
 use super::plan::{Run, ValueWalk, Walk};
 use super::stamped::Stamped;
-use crate::graph::key_set::{KeySet, Range};
-use crate::graph::table::{Table, slot_of_key};
+use crate::graph::key_set::{KeySet, Keys, Range};
+use crate::graph::table::{Table, slot_of_key, without_slot};
 
 /// Candidates in the order of the search.
 pub(super) enum Walker<'d, 'g> {
     Slots(Slots<'d, 'g>),
     Values(Box<Values<'d, 'g>>),
-    Run { keys: Range<'g>, set: &'g KeySet, bounds: Bounds },
+    Run { keys: Range<'g>, set: &'g KeySet, bounds: &'d Bounds },
     Stamps(Box<Stamped<'d, 'g>>),
     Ids(Ids<'g>),
 }
@@ -47,23 +47,62 @@ impl<'g> Candidate<'g> {
 
 /// The keys of a set of the present and of one of the past in one order, each once; then the slots.
 pub(super) struct Values<'d, 'g> {
-    current: Option<Directed<'g>>,
-    past: Option<Directed<'g>>,
+    current: Option<Directed<'d, 'g>>,
+    past: Option<Directed<'d, 'g>>,
     is_descending: bool,
-    bounds: Bounds,
-    absent: Option<Slots<'d, 'g>>,
+    absent: Absent<'d, 'g>,
 }
 
-struct Directed<'g> {
+/// The slots behind the keys. They are looked up by who comes there: most pages end before.
+enum Absent<'d, 'g> {
+    None,
+    Behind(&'d Domain<'g>, Option<u32>),
+    Here(Box<Slots<'d, 'g>>),
+}
+
+/// The keys of a set from one place on, in one direction. Where they end is seen on the way: most pages end before, and
+/// nothing has to be looked up there.
+struct Directed<'d, 'g> {
     set: &'g KeySet,
     range: Range<'g>,
     is_descending: bool,
+    // The first key that is not in it; descending, the last that is.
+    until: Option<&'d [u8]>,
     peeked: Option<&'g [u8]>,
 }
 
-impl<'g> Directed<'g> {
-    fn new(set: &'g KeySet, range: Range<'g>, is_descending: bool) -> Directed<'g> {
-        Directed { set, range, is_descending, peeked: None }
+impl<'d, 'g> Directed<'d, 'g> {
+    /// Starts behind the key of a cursor, if it lies within the bounds: a foreign one may not.
+    fn new(
+        set: &'g KeySet,
+        bounds: &'d Bounds,
+        after: Option<&[u8]>,
+        is_descending: bool,
+    ) -> Directed<'d, 'g> {
+        let (low, high) = (&bounds.low[..], bounds.high.as_deref());
+        let (from, until) = if is_descending {
+            let after = after.filter(|after| high.is_none_or(|high| *after <= high));
+            (after.or(high).map_or(Edge::Unbounded, Edge::Excluded), Some(low))
+        } else {
+            let after = after.filter(|after| *after >= low);
+            (after.map_or(Edge::Included(low), Edge::Excluded), high)
+        };
+        Directed::starting(set, from, until, is_descending)
+    }
+
+    fn starting(
+        set: &'g KeySet,
+        from: Edge<&[u8]>,
+        until: Option<&'d [u8]>,
+        is_descending: bool,
+    ) -> Directed<'d, 'g> {
+        let (low, high) = if is_descending { (Edge::Unbounded, from) } else { (from, Edge::Unbounded) };
+        Directed { set, range: set.range(low, high), is_descending, until, peeked: None }
+    }
+
+    #[inline]
+    fn is_within(&self, key: &[u8]) -> bool {
+        self.until.is_none_or(|until| (key < until) != self.is_descending)
     }
 
     #[inline]
@@ -71,7 +110,8 @@ impl<'g> Directed<'g> {
         if self.peeked.is_some() {
             return self.peeked.take();
         }
-        if self.is_descending { self.range.next_back() } else { self.range.next() }
+        let key = if self.is_descending { self.range.next_back() } else { self.range.next() };
+        key.filter(|key| self.is_within(key))
     }
 
     fn peek(&mut self) -> Option<&'g [u8]> {
@@ -83,7 +123,7 @@ impl<'g> Directed<'g> {
 impl<'d, 'g> Walker<'d, 'g> {
     /// Starts behind the key of a cursor.
     pub(super) fn start(
-        walk: &Walk<'g>,
+        walk: &'d Walk<'g>,
         table: &'g Table,
         domain: &'d Domain<'g>,
         with_past: bool,
@@ -96,7 +136,7 @@ impl<'d, 'g> Walker<'d, 'g> {
             }
             Walk::Run(run) => {
                 let set = table.values.get(run.property.index()).expect("it was looked into for the plan");
-                Walker::Run { keys: keys_after(run, set, after), set, bounds: run.bounds.clone() }
+                Walker::Run { keys: keys_after(run, set, after), set, bounds: &run.bounds }
             }
             Walk::Stamps { is_updated, is_descending } => Walker::Stamps(Box::new(Stamped::start(
                 table,
@@ -113,16 +153,15 @@ impl<'d, 'g> Walker<'d, 'g> {
                 let set = |sets: Option<&'g KeySet>| {
                     let set = sets.filter(|_| !is_behind_values)?;
                     let after = after.map(|key| index_key(key, *is_descending));
-                    let range = range(set, bounds, after.as_deref(), *is_descending);
-                    Some(Directed::new(set, range, *is_descending))
+                    Some(Directed::new(set, bounds, after.as_deref(), *is_descending))
                 };
                 let past = table.past_values.get(property.index()).filter(|_| with_past);
+                let absent = if *with_absent { Absent::Behind(domain, absent_after) } else { Absent::None };
                 Walker::Values(Box::new(Values {
                     current: set(table.values.get(property.index())),
                     past: set(past),
                     is_descending: *is_descending,
-                    bounds: bounds.clone(),
-                    absent: with_absent.then(|| domain.slots(absent_after, *is_descending)),
+                    absent,
                 }))
             }
         }
@@ -137,37 +176,48 @@ impl<'d, 'g> Walker<'d, 'g> {
             Walker::Ids(ids) => ids.next().map(Candidate::absent),
             Walker::Values(values) => match values.next_key() {
                 Some(key) => Some(Candidate::at(key)),
-                None => values.absent.as_mut()?.next().map(Candidate::absent),
+                None => values.next_absent().map(Candidate::absent),
             },
         }
     }
 
-    /// Gives the slots of the next keys to `take`, as long as they are keys of the present that decide, and `count` at most:
-    /// `sure` says which do, all without it. Tells how many there were.
+    /// Lists the slots of the next keys, as long as they are keys of the present of which `sure` tells, all without it;
+    /// `count` at most. Tells how many there were.
     #[inline]
-    pub(super) fn take_sure(
+    pub(super) fn list_sure<T>(
         &mut self,
         sure: Option<&Sure>,
         count: usize,
-        mut take: impl FnMut(u32),
+        items: &mut Vec<T>,
+        make: impl Fn(u32) -> T,
     ) -> usize {
-        let mut take_any = |key: &[u8]| {
-            take(slot_of_key(key));
-            true
-        };
+        let slots = |keys: Keys<'g>| keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
         let keys = match self {
-            // A run has keys of one value only.
-            Walker::Run { keys, .. } => return keys.take_front(count, take_any),
+            Walker::Run { keys, .. } => {
+                return keys.take_front(count, |keys| {
+                    items.extend(slots(keys));
+                    keys.len()
+                });
+            }
             Walker::Values(values) if values.past.is_none() => values.current.as_mut(),
             _ => None,
         };
-        let Some(keys) = keys.filter(|keys| keys.peeked.is_none()) else { return 0 };
-        match (sure, keys.is_descending) {
-            (None, false) => keys.range.take_front(count, take_any),
-            (None, true) => keys.range.take_back(count, take_any),
-            (Some(sure), false) => keys.range.take_front(count, |key| sure.holds(key) && take_any(key)),
-            (Some(sure), true) => keys.range.take_back(count, |key| sure.holds(key) && take_any(key)),
+        let Some(Directed { range, is_descending, until, peeked: None, .. }) = keys else { return 0 };
+        let until = until.unwrap_or_default();
+        if *is_descending {
+            return range.take_back(count, |keys| {
+                let keys = keys.keep_last(keys.count_back(|key| key >= until));
+                let keys = keys.keep_last(sure.map_or(keys.len(), |sure| sure.count_back(keys)));
+                items.extend(slots(keys).rev());
+                keys.len()
+            });
         }
+        range.take_front(count, |keys| {
+            let keys = keys.keep_first(keys.count_front(|key| until.is_empty() || key < until));
+            let keys = keys.keep_first(sure.map_or(keys.len(), |sure| sure.count_front(keys)));
+            items.extend(slots(keys));
+            keys.len()
+        })
     }
 
     /// True if what holds one value stands together, by slot.
@@ -205,7 +255,7 @@ impl<'d, 'g> Walker<'d, 'g> {
 
 fn keys_after<'g>(run: &Run<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range<'g> {
     let (Some(after), Some(first)) = (after, run.keys.clone().next()) else { return run.keys.clone() };
-    let mut low = first[..first.len() - 4].to_vec();
+    let mut low = without_slot(first).to_vec();
     low.extend_from_slice(&slot_of(after, false).saturating_add(1).to_be_bytes());
     Bounds { low, high: run.bounds.high.clone() }.range(set)
 }
@@ -224,23 +274,11 @@ pub(super) fn sort_key(key: &[u8], is_descending: bool, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(key.len() + 1);
     out.push(PRESENT);
-    let (value, _) = key.split_at(key.len() - 4);
-    out.extend(value.iter().map(|byte| if is_descending { !byte } else { *byte }));
-    append_slot(slot_of_key(key), is_descending, out);
-}
-
-fn range<'g>(set: &'g KeySet, bounds: &Bounds, after: Option<&[u8]>, is_descending: bool) -> Range<'g> {
-    let low = Edge::Included(&bounds.low[..]);
-    let high = bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded);
-    match after {
-        None => set.range(low, high),
-        // A foreign cursor may lie outside the bounds.
-        Some(after) if is_descending => {
-            let is_above = bounds.high.as_deref().is_some_and(|high| after > high);
-            set.range(low, if is_above { high } else { Edge::Excluded(after) })
-        }
-        Some(after) => set.range(if after < &bounds.low[..] { low } else { Edge::Excluded(after) }, high),
+    out.extend_from_slice(without_slot(key));
+    if is_descending {
+        out[1..].iter_mut().for_each(|byte| *byte = !*byte);
     }
+    append_slot(slot_of_key(key), is_descending, out);
 }
 
 impl<'d, 'g> Values<'d, 'g> {
@@ -251,23 +289,25 @@ impl<'d, 'g> Values<'d, 'g> {
         after: Option<&[u8]>,
         is_descending: bool,
     ) -> Values<'d, 'g> {
-        let all = Bounds::default();
-        let directed = |set| Directed::new(set, range(set, &all, after, is_descending), is_descending);
+        let directed = |set| Directed::new(set, &ALL_KEYS, after, is_descending);
         let (current, past) = (Some(directed(current)), past.map(directed));
-        Values { current, past, is_descending, bounds: all, absent: None }
+        Values { current, past, is_descending, absent: Absent::None }
     }
 
     fn move_to(&mut self, key: &[u8]) {
-        let is_descending = self.is_descending;
-        let (low, high) = match is_descending {
-            true => (Edge::Included(&self.bounds.low[..]), Edge::Included(key)),
-            false => {
-                (Edge::Included(key), self.bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded))
-            }
-        };
         for keys in [&mut self.current, &mut self.past].into_iter().flatten() {
             // What was peeked at lies behind the key as well, or is left out.
-            *keys = Directed::new(keys.set, keys.set.range(low, high), is_descending);
+            *keys = Directed::starting(keys.set, Edge::Included(key), keys.until, keys.is_descending);
+        }
+    }
+
+    fn next_absent(&mut self) -> Option<u32> {
+        if let Absent::Behind(domain, after) = self.absent {
+            self.absent = Absent::Here(Box::new(domain.slots(after, self.is_descending)));
+        }
+        match &mut self.absent {
+            Absent::Here(slots) => slots.next(),
+            _ => None,
         }
     }
 
