@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annals::{Cancel, Position, Snapshot};
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, Uri};
+use axum::http::{HeaderMap, Uri};
 use serde_json::Value as Json;
 
 use super::body::Bytes;
@@ -57,11 +57,7 @@ impl Call {
 
     /// A header as text, percent-decoded.
     pub fn header(&self, name: &str) -> Result<Option<String>, Problem> {
-        let Some(value) =
-            self.headers.get(HeaderName::from_lowercase(name.as_bytes()).expect("it is one of ours"))
-        else {
-            return Ok(None);
-        };
+        let Some(value) = self.headers.get(name) else { return Ok(None) };
         let text = std::str::from_utf8(value.as_bytes())
             .map_err(|_| Problem::invalid(format!("header {name}: expected UTF-8, percent-encoded")))?;
         decode_percent(text, name).map(Some)

@@ -25,8 +25,6 @@ use super::eager::eager;
 use super::linger::Linger;
 use super::problem::{PROBLEM_JSON, Problem};
 
-/// Most headers of one request.
-const HEADERS_MAX: usize = 100;
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
 
@@ -97,11 +95,11 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
     const BUFFER_MIN: usize = 8_192;
     let limits = &door.limits;
     let mut builder = Builder::new(TokioExecutor::new());
+    // A request has at most 100 headers: hyper's own bound, for which it makes no room anew with each request.
     builder
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.idle_time)
-        .max_headers(HEADERS_MAX)
         .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));
     builder
         .http2()

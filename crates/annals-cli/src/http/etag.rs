@@ -8,7 +8,7 @@ use super::problem::Problem;
 
 /// The entity tag of a version.
 pub fn tag_of(latest_version: u32) -> HeaderValue {
-    HeaderValue::from_str(&format!("\"{latest_version}\"")).expect("digits are valid in a header")
+    HeaderValue::try_from(format!("\"{latest_version}\"")).expect("digits are valid in a header")
 }
 
 /// A condition of a request on the latest version.

@@ -12,7 +12,9 @@ use super::endpoint::{Endpoint, Outcome};
 use super::etag::Conditions;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{Object, PROVENANCE_FIELDS, Seen, action_from_json, object, only, patch_from_json};
+use crate::wire::{
+    Object, PROVENANCE_FIELDS, Seen, action_from_json, creation_from_json, object, only, patch_from_json,
+};
 
 /// Entities, or relationships: both are written and read the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +173,7 @@ async fn create(of: Collection, mut call: Call) -> Outcome {
     let body = call.receive().await?;
     let fields = object(&body, "body")?;
     only(fields, "body", &[known_fields(of), &["status"], PROVENANCE_FIELDS].concat())?;
-    let action = create_action(of, fields, None)?;
+    let action = creation_from_json(of.kind, fields)?;
     let id = action.instance().expect("a creation names its instance");
     let work = move |transaction: &mut Transaction| push_creation(transaction, action.clone());
     write_with_status(of, call, Weight::Light, id, move |transaction| {
@@ -194,7 +196,9 @@ async fn put(of: Collection, mut call: Call) -> Outcome {
         let found = Seen::find(transaction.base(), &instance)?;
         match found {
             None => {
-                push_creation(transaction, create_action(of, &fields, Some(instance.id()))?)?;
+                let mut new = fields.clone();
+                new.insert("id".into(), instance.id().to_string().into());
+                push_creation(transaction, creation_from_json(of.kind, &new)?)?;
                 Ok(StatusCode::CREATED)
             }
             Some(found) => {
@@ -334,21 +338,6 @@ fn known_fields(of: Collection) -> &'static [&'static str] {
     } else {
         &["id", "type", "from", "to", "properties"]
     }
-}
-
-/// The creation that a body asks for, with the id of the path if there is one.
-fn create_action(of: Collection, fields: &Object, id: Option<&Id>) -> Result<Action, Problem> {
-    let mut action: Object = [known_fields(of), &["status"], PROVENANCE_FIELDS]
-        .concat()
-        .iter()
-        .filter_map(|name| fields.get(*name).map(|value| ((*name).to_owned(), value.clone())))
-        .collect();
-    action.insert("action".into(), "create".into());
-    action.insert("kind".into(), of.kind.name().into());
-    if let Some(id) = id {
-        action.insert("id".into(), id.to_string().into());
-    }
-    Ok(action_from_json(&Json::Object(action))?)
 }
 
 fn push_creation(transaction: &mut Transaction, action: Action) -> Result<(), Problem> {

@@ -2,7 +2,7 @@
 
 use annals::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    PatchStep, Position, Record, Result, Value,
+    PatchStep, Position, Record, Result, TypeKind, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -234,6 +234,31 @@ fn status(fields: &Object) -> Result<Option<std::sync::Arc<str>>> {
     Ok(optional_text(fields, "operation", "status")?.map(Into::into))
 }
 
+/// The creation of an entity, or of a relationship. One without id gets a fresh one.
+pub fn creation_from_json(kind: TypeKind, fields: &Object) -> Result<Action> {
+    let what = "operation";
+    let id = new_id(fields)?;
+    let type_name = text(fields, what, "type")?.into();
+    let properties = properties_from_json(fields.get("properties"), "properties")?;
+    let (status, provenance) = (status(fields)?, optional_provenance(fields, what)?);
+    Ok(if kind == TypeKind::Entity {
+        let classifications = classifications(fields)?;
+        Action::CreateEntity(NewEntity { id, type_name, properties, classifications, status, provenance })
+    } else {
+        let from = Id::new(text(fields, what, "from")?)?;
+        let to = Id::new(text(fields, what, "to")?)?;
+        Action::CreateRelationship(NewRelationship {
+            id,
+            type_name,
+            from,
+            to,
+            properties,
+            status,
+            provenance,
+        })
+    })
+}
+
 /// An action from its JSON form. A create without id gets a fresh one.
 pub fn action_from_json(json: &Json) -> Result<Action> {
     let what = "operation";
@@ -241,23 +266,8 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
     only(fields, what, &[FIELDS, PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
     let verb = text(fields, what, "action")?;
     Ok(match verb {
-        "create" if instance_kind(fields)? == "entity" => Action::CreateEntity(NewEntity {
-            id: new_id(fields)?,
-            type_name: text(fields, what, "type")?.into(),
-            properties: properties_from_json(fields.get("properties"), "properties")?,
-            classifications: classifications(fields)?,
-            status: status(fields)?,
-            provenance: optional_provenance(fields, what)?,
-        }),
-        "create" => Action::CreateRelationship(NewRelationship {
-            id: new_id(fields)?,
-            type_name: text(fields, what, "type")?.into(),
-            from: Id::new(text(fields, what, "from")?)?,
-            to: Id::new(text(fields, what, "to")?)?,
-            properties: properties_from_json(fields.get("properties"), "properties")?,
-            status: status(fields)?,
-            provenance: optional_provenance(fields, what)?,
-        }),
+        "create" if instance_kind(fields)? == "entity" => creation_from_json(TypeKind::Entity, fields)?,
+        "create" => creation_from_json(TypeKind::Relationship, fields)?,
         "update" => Action::Update(instance(fields)?, patch(fields)?),
         "replace" => {
             let classifications =

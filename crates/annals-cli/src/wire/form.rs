@@ -11,6 +11,9 @@ use serde_json::Value as Json;
 /// Most room made before anything needs it.
 const RESERVED_BYTES_MAX: usize = 1 << 20;
 
+/// Room for the text of an instance with some properties.
+const INSTANCE_BYTES: usize = 512;
+
 /// What writes itself as one JSON value.
 pub trait Form {
     /// Appends its text.
@@ -33,7 +36,7 @@ pub struct Members<'t> {
 
 /// The text of a form.
 pub fn json_of(form: &(impl Form + ?Sized)) -> Vec<u8> {
-    let mut text = JsonText::default();
+    let mut text = JsonText { bytes: Vec::with_capacity(INSTANCE_BYTES), ..JsonText::default() };
     form.write(&mut text);
     text.bytes
 }
