@@ -104,7 +104,8 @@ impl Call {
             return work(&self, snapshot);
         }
         let door = Arc::clone(&self.door);
-        heavy_read(&door, snapshot, move |snapshot| work(&self, snapshot)).await
+        // In a box: the light ones need no room for it.
+        Box::pin(heavy_read(&door, snapshot, move |snapshot| work(&self, snapshot))).await
     }
 
     /// Waits until the position the client asks for is visible.

@@ -81,7 +81,7 @@ async fn put(mut call: Call) -> Outcome {
         }
         Ok(transaction.classify(&entity, content.clone())?)
     };
-    write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), work).await
+    write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), Box::new(work)).await
 }
 
 async fn patch(mut call: Call) -> Outcome {
@@ -90,12 +90,12 @@ async fn patch(mut call: Call) -> Outcome {
     let entity = id.clone();
     let work =
         move |transaction: &mut Transaction| Ok(transaction.reclassify(&entity, &name, patch.clone())?);
-    write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), work).await
+    write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), Box::new(work)).await
 }
 
 async fn delete(call: Call) -> Outcome {
     let (id, name) = (call.id()?, call.path("name").to_owned());
     let entity = id.clone();
     let work = move |transaction: &mut Transaction| Ok(transaction.declassify(&entity, &name)?);
-    write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), work).await
+    write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), Box::new(work)).await
 }

@@ -41,14 +41,17 @@ impl Signature {
     }
 }
 
+/// What puts changes into a transaction, once or, when that loses a race, again. In a box, because it goes from hand to hand
+/// while a request is worked on, and every hand would make room for all of it.
+pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send>;
+
 /// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
 /// [`annals::Repository::transact`] does, but holds no thread while the log syncs, unless the request is alone.
 pub async fn commit<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
-    build: impl FnMut(&mut Transaction) -> Result<T, Problem> + Send + 'static,
+    mut build: Build<T>,
 ) -> Result<(T, Receipt), Problem> {
-    let mut build = build;
     for retry in 0.. {
         let base = door.repository()?.snapshot().position();
         let start = Clock::now();
@@ -61,7 +64,7 @@ pub async fn commit<T: Send + 'static>(
                 Weight::Light => submit(door, build)?,
                 Weight::Heavy => {
                     let shared = Arc::clone(door);
-                    heavy(door, move || submit(&shared, build)).await?
+                    Box::pin(heavy(door, move || submit(&shared, build))).await?
                 }
             };
             outcome = settle(door, &ticket).await;
@@ -84,10 +87,7 @@ pub async fn commit<T: Send + 'static>(
 }
 
 /// Commits on this thread.
-fn commit_here<T>(
-    door: &Door,
-    build: &mut impl FnMut(&mut Transaction) -> Result<T, Problem>,
-) -> Result<(T, annals::Result<Receipt>), Problem> {
+fn commit_here<T>(door: &Door, build: &mut Build<T>) -> Result<(T, annals::Result<Receipt>), Problem> {
     let mut transaction = door.repository()?.transaction();
     let result = build(&mut transaction)?;
     let outcome = transaction.commit();
@@ -95,10 +95,7 @@ fn commit_here<T>(
     Ok((result, outcome))
 }
 
-fn submit<T, B: FnMut(&mut Transaction) -> Result<T, Problem>>(
-    door: &Door,
-    mut build: B,
-) -> Result<(T, Ticket, B), Problem> {
+fn submit<T>(door: &Door, mut build: Build<T>) -> Result<(T, Ticket, Build<T>), Problem> {
     let mut transaction = door.repository()?.transaction();
     let result = build(&mut transaction)?;
     Ok((result, transaction.try_submit()?, build))

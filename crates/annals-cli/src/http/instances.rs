@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::answer;
 use super::call::{Call, Weight, heavy};
-use super::commit::{Signature, commit};
+use super::commit::{Build, Signature, commit};
 use super::endpoint::{Endpoint, Outcome};
 use super::etag::Conditions;
 use super::parameters;
@@ -175,11 +175,10 @@ async fn create(of: Collection, mut call: Call) -> Outcome {
     only(fields, "body", &[known_fields(of), &["status"], PROVENANCE_FIELDS].concat())?;
     let action = creation_from_json(of.kind, fields)?;
     let id = action.instance().expect("a creation names its instance");
-    let work = move |transaction: &mut Transaction| push_creation(transaction, action.clone());
-    write_with_status(of, call, Weight::Light, id, move |transaction| {
-        work(transaction).map(|()| StatusCode::CREATED)
-    })
-    .await
+    let work = move |transaction: &mut Transaction| {
+        push_creation(transaction, action.clone()).map(|()| StatusCode::CREATED)
+    };
+    write_with_status(of, call, Weight::Light, id, Box::new(work)).await
 }
 
 async fn put(of: Collection, mut call: Call) -> Outcome {
@@ -217,7 +216,7 @@ async fn put(of: Collection, mut call: Call) -> Outcome {
             }
         }
     };
-    write_with_status(of, call, Weight::Light, id, work).await
+    write_with_status(of, call, Weight::Light, id, Box::new(work)).await
 }
 
 async fn patch(of: Collection, mut call: Call) -> Outcome {
@@ -225,7 +224,7 @@ async fn patch(of: Collection, mut call: Call) -> Outcome {
     let id = of.named(&call)?;
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| Ok(transaction.update(&instance, patch.clone())?);
-    write(of, call, Weight::Light, id, work).await
+    write(of, call, Weight::Light, id, Box::new(work)).await
 }
 
 async fn delete(of: Collection, call: Call) -> Outcome {
@@ -236,7 +235,7 @@ async fn delete(of: Collection, call: Call) -> Outcome {
         let pushed = if is_purge { transaction.purge(&instance) } else { transaction.delete(&instance) };
         pushed.map_err(Problem::from)
     };
-    let ((), receipt, _) = write_only(&call, Weight::Light, id, work).await?;
+    let ((), receipt, _) = write_only(&call, Weight::Light, id, Box::new(work)).await?;
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
@@ -249,7 +248,7 @@ async fn restore(of: Collection, call: Call) -> Outcome {
             if is_alone { transaction.restore_alone(instance.id()) } else { transaction.restore(&instance) };
         pushed.map_err(Problem::from)
     };
-    write(of, call, Weight::Light, id, work).await
+    write(of, call, Weight::Light, id, Box::new(work)).await
 }
 
 async fn undo(of: Collection, call: Call) -> Outcome {
@@ -257,7 +256,7 @@ async fn undo(of: Collection, call: Call) -> Outcome {
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| Ok(transaction.undo(&instance)?);
     // The version before may have to be read from the log.
-    write(of, call, Weight::Heavy, id, work).await
+    write(of, call, Weight::Heavy, id, Box::new(work)).await
 }
 
 /// Commits one change of one instance and answers with the instance as that commit left it.
@@ -266,10 +265,10 @@ pub async fn write(
     call: Call,
     weight: Weight,
     id: InstanceId,
-    mut work: impl FnMut(&mut Transaction) -> Result<(), Problem> + Send + 'static,
+    mut work: Build<()>,
 ) -> Outcome {
-    write_with_status(of, call, weight, id, move |transaction| work(transaction).map(|()| StatusCode::OK))
-        .await
+    let work = move |transaction: &mut Transaction| work(transaction).map(|()| StatusCode::OK);
+    write_with_status(of, call, weight, id, Box::new(work)).await
 }
 
 async fn write_with_status(
@@ -277,7 +276,7 @@ async fn write_with_status(
     call: Call,
     weight: Weight,
     id: InstanceId,
-    work: impl FnMut(&mut Transaction) -> Result<StatusCode, Problem> + Send + 'static,
+    work: Build<StatusCode>,
 ) -> Outcome {
     let (status, receipt, id) = write_only(&call, weight, id, work).await?;
     let snapshot = call.door.repository()?.snapshot();
@@ -286,10 +285,10 @@ async fn write_with_status(
         return show(of, &snapshot, &id, status, &receipt);
     }
     // Somebody has changed it since, or the change is one of the past: show what this commit made.
-    heavy(&call.door, move || {
+    Box::pin(heavy(&call.door, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
         show(of, &snapshot.as_of(as_of)?, &id, status, &receipt)
-    })
+    }))
     .await
 }
 
@@ -297,7 +296,7 @@ async fn write_only<T: Send + 'static>(
     call: &Call,
     weight: Weight,
     id: InstanceId,
-    mut work: impl FnMut(&mut Transaction) -> Result<T, Problem> + Send + 'static,
+    mut work: Build<T>,
 ) -> Result<(T, Receipt, InstanceId), Problem> {
     call.wait_visible().await?;
     let signature = Signature::of(call)?;
@@ -308,7 +307,7 @@ async fn write_only<T: Send + 'static>(
         conditions.check_in(transaction.base(), &instance)?;
         work(transaction)
     };
-    let (result, receipt) = commit(&call.door, weight, build).await?;
+    let (result, receipt) = commit(&call.door, weight, Box::new(build)).await?;
     Ok((result, receipt, id))
 }
 

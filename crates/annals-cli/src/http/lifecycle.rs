@@ -164,7 +164,7 @@ async fn apply(of: Collection, call: Call, id: InstanceId, operation: Operation)
         operation.add_to(transaction, valid_from)?;
         Ok(())
     };
-    write(of, call, Weight::Light, id, work).await
+    write(of, call, Weight::Light, id, Box::new(work)).await
 }
 
 async fn summary(call: Call) -> Outcome {
@@ -189,6 +189,6 @@ async fn name(mut call: Call) -> Outcome {
         operation.add_to(transaction, None)?;
         Ok(())
     };
-    let ((), receipt) = commit(&call.door, Weight::Light, build).await?;
+    let ((), receipt) = commit(&call.door, Weight::Light, Box::new(build)).await?;
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }

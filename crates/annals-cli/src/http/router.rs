@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant as Clock;
 
@@ -63,7 +64,8 @@ fn method_router(endpoint: Endpoint) -> MethodRouter<Arc<Door>> {
             async move {
                 let method = request.method().clone();
                 let (route, is_operational) = (endpoint.path, endpoint.is_operational);
-                let work = run(Arc::clone(&door), endpoint, path, request);
+                // It stays where it is, however many hands hold it.
+                let work = pin!(run(Arc::clone(&door), endpoint, path, request));
                 guard(&door, &method, route, is_operational, work).await
             }
         },

@@ -112,7 +112,7 @@ async fn post(mut call: Call) -> Outcome {
     // Looking at its own changes makes a transaction apply them: `undo` does.
     let weight = if is_small { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| described.build(transaction);
-    let (ids, receipt) = commit(&call.door, weight, build).await?;
+    let (ids, receipt) = commit(&call.door, weight, Box::new(build)).await?;
     let mut body = answer::receipt_to_json(&receipt);
     body["ids"] = ids.iter().map(|id| Json::from(id.to_string())).collect();
     Ok(answer::json(StatusCode::OK, &body, receipt.position))

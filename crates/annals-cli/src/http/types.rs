@@ -112,7 +112,7 @@ async fn declare(mut call: Call) -> Outcome {
         signature.sign(transaction);
         Ok(transaction.define_types(definitions.clone())?)
     };
-    let ((), receipt) = commit(&call.door, Weight::Heavy, build).await?;
+    let ((), receipt) = commit(&call.door, Weight::Heavy, Box::new(build)).await?;
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
@@ -177,7 +177,7 @@ async fn change(
         signature.sign(transaction);
         work(transaction)
     };
-    let ((), receipt) = commit(&call.door, Weight::Light, build).await?;
+    let ((), receipt) = commit(&call.door, Weight::Light, Box::new(build)).await?;
     let found = call.door.repository()?.snapshot().type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
     Ok(answer::json(StatusCode::OK, &json, receipt.position))
