@@ -1,5 +1,7 @@
 //! Entities and relationships: create, read, replace, update, delete, purge, restore, undo.
 
+use std::sync::Arc;
+
 use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
 use axum::body::Body;
 use axum::http::{Method, Response, StatusCode};
@@ -170,10 +172,13 @@ async fn read(of: Collection, call: Call) -> Outcome {
 }
 
 async fn create(of: Collection, mut call: Call) -> Outcome {
-    let body = call.receive().await?;
-    let fields = object(&body, "body")?;
-    only(fields, "body", &[known_fields(of), &["status"], PROVENANCE_FIELDS].concat())?;
-    let action = creation_from_json(of.kind, fields)?;
+    // The body is not kept while the log syncs.
+    let action = {
+        let body = call.receive().await?;
+        let fields = object(&body, "body")?;
+        only(fields, "body", &[known_fields(of), &["status"], PROVENANCE_FIELDS].concat())?;
+        creation_from_json(of.kind, fields)?
+    };
     let id = action.instance().expect("a creation names its instance");
     let work = move |transaction: &mut Transaction| {
         push_creation(transaction, action.clone()).map(|()| StatusCode::CREATED)
@@ -235,7 +240,7 @@ async fn delete(of: Collection, call: Call) -> Outcome {
         let pushed = if is_purge { transaction.purge(&instance) } else { transaction.delete(&instance) };
         pushed.map_err(Problem::from)
     };
-    let ((), receipt, _) = write_only(&call, Weight::Light, id, Box::new(work)).await?;
+    let ((), receipt, _) = write_only(call, Weight::Light, id, Box::new(work)).await?;
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
@@ -278,14 +283,15 @@ async fn write_with_status(
     id: InstanceId,
     work: Build<StatusCode>,
 ) -> Outcome {
-    let (status, receipt, id) = write_only(&call, weight, id, work).await?;
-    let snapshot = call.door.repository()?.snapshot();
+    let door = Arc::clone(&call.door);
+    let (status, receipt, id) = write_only(call, weight, id, work).await?;
+    let snapshot = door.repository()?.snapshot();
     let is_latest = Seen::find(&snapshot, &id)?.is_some_and(|found| found.position() == receipt.position);
     if is_latest {
         return show(of, &snapshot, &id, status, &receipt);
     }
     // Somebody has changed it since, or the change is one of the past: show what this commit made.
-    Box::pin(heavy(&call.door, move || {
+    Box::pin(heavy(&door, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
         show(of, &snapshot.as_of(as_of)?, &id, status, &receipt)
     }))
@@ -293,21 +299,24 @@ async fn write_with_status(
 }
 
 async fn write_only<T: Send + 'static>(
-    call: &Call,
+    call: Call,
     weight: Weight,
     id: InstanceId,
     mut work: Build<T>,
 ) -> Result<(T, Receipt, InstanceId), Problem> {
     call.wait_visible().await?;
-    let signature = Signature::of(call)?;
-    let conditions = Conditions::of(call)?;
+    let signature = Signature::of(&call)?;
+    let conditions = Conditions::of(&call)?;
+    // What the request brought is not kept while the log syncs: its connection reads on into the same memory.
+    let door = Arc::clone(&call.door);
+    drop(call);
     let instance = id.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         conditions.check_in(transaction.base(), &instance)?;
         work(transaction)
     };
-    let (result, receipt) = commit(&call.door, weight, Box::new(build)).await?;
+    let (result, receipt) = commit(&door, weight, Box::new(build)).await?;
     Ok((result, receipt, id))
 }
 

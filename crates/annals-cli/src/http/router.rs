@@ -72,25 +72,34 @@ fn method_router(endpoint: Endpoint) -> MethodRouter<Arc<Door>> {
     )
 }
 
-/// Unpacks the request and calls the handler.
+/// Calls the handler. Of the request nothing else is kept meanwhile.
 async fn run(
     door: Arc<Door>,
     endpoint: Arc<Endpoint>,
     path: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
 ) -> Outcome {
+    let call = unpack(door, &endpoint, path, request)?;
+    (endpoint.handler)(call).await
+}
+
+fn unpack(
+    door: Arc<Door>,
+    endpoint: &Endpoint,
+    path: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Result<Call, Problem> {
     let path = path.map_err(|error| Problem::invalid(format!("path: {error}")))?;
     let (parts, body) = request.into_parts();
     check_origin(&parts.method, &parts.headers)?;
-    let call = Call {
+    Ok(Call {
         door,
         path: path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         query: Query::parse(parts.uri.query().unwrap_or_default(), &endpoint.parameters)?,
         headers: parts.headers,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
-    };
-    (endpoint.handler)(call).await
+    })
 }
 
 /// A page of another origin, open in a browser on this machine, must not write here.
