@@ -120,30 +120,38 @@ impl<'a> Keys<'a> {
         self.leaf.tails(self.start..self.end)
     }
 
-    /// How many at the front are on this side of an edge, which no key behind another that is not is.
-    pub(crate) fn count_front(self, is_before: impl Fn(&[u8]) -> bool) -> usize {
-        match self.last() {
-            Some(last) if !is_before(last) => self.iter().take_while(|key| is_before(key)).count(),
-            _ => self.len(),
+    /// The one that comes first: from the back, the last.
+    #[inline]
+    pub(crate) fn next(self, is_back: bool) -> Option<&'a [u8]> {
+        if is_back { self.last() } else { self.first() }
+    }
+
+    /// How many are before an edge, behind which none is.
+    pub(crate) fn count_before(self, is_back: bool, is_before: impl Fn(&[u8]) -> bool) -> usize {
+        if self.next(!is_back).is_none_or(&is_before) {
+            return self.len();
+        }
+        if is_back {
+            self.iter().rev().take_while(|key| is_before(key)).count()
+        } else {
+            self.iter().take_while(|key| is_before(key)).count()
         }
     }
 
-    /// How many at the back are on this side of an edge.
-    pub(crate) fn count_back(self, is_behind: impl Fn(&[u8]) -> bool) -> usize {
-        match self.first() {
-            Some(first) if !is_behind(first) => self.iter().rev().take_while(|key| is_behind(key)).count(),
-            _ => self.len(),
+    /// Only those that come first.
+    #[inline]
+    pub(crate) fn keep(self, is_back: bool, count: usize) -> Keys<'a> {
+        if is_back {
+            Keys { start: self.end - count, ..self }
+        } else {
+            Keys { end: self.start + count, ..self }
         }
     }
 
-    /// Only the first ones.
-    pub(crate) fn keep_first(self, count: usize) -> Keys<'a> {
-        Keys { end: self.start + count, ..self }
-    }
-
-    /// Only the last ones.
-    pub(crate) fn keep_last(self, count: usize) -> Keys<'a> {
-        Keys { start: self.end - count, ..self }
+    /// All but the one that comes first. There must be one.
+    #[inline]
+    pub(crate) fn rest(self, is_back: bool) -> Keys<'a> {
+        self.keep(!is_back, self.len() - 1)
     }
 }
 

@@ -302,7 +302,8 @@ proptest! {
                 let mut found = Vec::new();
                 let take = |keys: Keys| {
                     let count = keys.len().min(refused - found.len());
-                    let keys = if *from_front { keys.keep_first(count) } else { keys.keep_last(count) };
+                    let keys = keys.keep(!from_front, count);
+                    assert_eq!(keys.count_before(!from_front, |key| key != keys.next(*from_front).unwrap()), count.saturating_sub(1));
                     let ends = [keys.first(), keys.last()];
                     let all: Vec<&[u8]> = keys.iter().collect();
                     assert_eq!(ends, [all.first().copied(), all.last().copied()]);

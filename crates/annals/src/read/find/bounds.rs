@@ -215,32 +215,17 @@ impl<'t> Sure<'t> {
         if self.is_between(key) { !key_is_cut(without_slot(key)) } else { self.holds_at_edge(key) }
     }
 
-    /// How many at the front are known to fulfil the conditions.
-    pub(super) fn count_front(&self, keys: Keys) -> usize {
+    /// How many are known to fulfil the conditions before one that is not.
+    pub(super) fn count(&self, keys: Keys, is_back: bool) -> usize {
         let mut rest = keys;
-        while let Some(key) = rest.first() {
+        while let Some(key) = rest.next(is_back) {
             if self.are_between(rest) {
                 return keys.len();
             }
             if !self.holds(key) {
                 break;
             }
-            rest = rest.keep_last(rest.len() - 1);
-        }
-        keys.len() - rest.len()
-    }
-
-    /// How many at the back are known to fulfil the conditions.
-    pub(super) fn count_back(&self, keys: Keys) -> usize {
-        let mut rest = keys;
-        while let Some(key) = rest.last() {
-            if self.are_between(rest) {
-                return keys.len();
-            }
-            if !self.holds(key) {
-                break;
-            }
-            rest = rest.keep_first(rest.len() - 1);
+            rest = rest.rest(is_back);
         }
         keys.len() - rest.len()
     }

@@ -101,23 +101,24 @@ impl<'d, 'g> Directed<'d, 'g> {
     }
 
     #[inline]
-    fn is_within(&self, key: &[u8]) -> bool {
-        self.until.is_none_or(|until| (key < until) != self.is_descending)
-    }
-
-    #[inline]
     fn next(&mut self) -> Option<&'g [u8]> {
         if self.peeked.is_some() {
             return self.peeked.take();
         }
         let key = if self.is_descending { self.range.next_back() } else { self.range.next() };
-        key.filter(|key| self.is_within(key))
+        key.filter(|key| is_before(key, self.until, self.is_descending))
     }
 
     fn peek(&mut self) -> Option<&'g [u8]> {
         self.peeked = self.next();
         self.peeked
     }
+}
+
+/// True if a key lies before the end of a walk.
+#[inline]
+fn is_before(key: &[u8], until: Option<&[u8]>, is_descending: bool) -> bool {
+    until.is_none_or(|until| (key < until) != is_descending)
 }
 
 impl<'d, 'g> Walker<'d, 'g> {
@@ -191,33 +192,28 @@ impl<'d, 'g> Walker<'d, 'g> {
         items: &mut Vec<T>,
         make: impl Fn(u32) -> T,
     ) -> usize {
-        let slots = |keys: Keys<'g>| keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
-        let keys = match self {
-            Walker::Run { keys, .. } => {
-                return keys.take_front(count, |keys| {
-                    items.extend(slots(keys));
-                    keys.len()
-                });
+        let mut list = |keys: Keys, is_back: bool| {
+            let found = keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
+            if is_back {
+                items.extend(found.rev())
+            } else {
+                items.extend(found)
             }
+            keys.len()
+        };
+        let keys = match self {
+            Walker::Run { keys, .. } => return keys.take_front(count, |keys| list(keys, false)),
             Walker::Values(values) if values.past.is_none() => values.current.as_mut(),
             _ => None,
         };
-        let Some(Directed { range, is_descending, until, peeked: None, .. }) = keys else { return 0 };
-        let until = until.unwrap_or_default();
-        if *is_descending {
-            return range.take_back(count, |keys| {
-                let keys = keys.keep_last(keys.count_back(|key| key >= until));
-                let keys = keys.keep_last(sure.map_or(keys.len(), |sure| sure.count_back(keys)));
-                items.extend(slots(keys).rev());
-                keys.len()
-            });
-        }
-        range.take_front(count, |keys| {
-            let keys = keys.keep_first(keys.count_front(|key| until.is_empty() || key < until));
-            let keys = keys.keep_first(sure.map_or(keys.len(), |sure| sure.count_front(keys)));
-            items.extend(slots(keys));
-            keys.len()
-        })
+        let Some(keys) = keys.filter(|keys| keys.peeked.is_none()) else { return 0 };
+        let (is_back, until) = (keys.is_descending, keys.until);
+        let take = |keys: Keys<'g>| {
+            let keys = keys.keep(is_back, keys.count_before(is_back, |key| is_before(key, until, is_back)));
+            let sure = sure.map_or(keys.len(), |sure| sure.count(keys, is_back));
+            list(keys.keep(is_back, sure), is_back)
+        };
+        if is_back { keys.range.take_back(count, take) } else { keys.range.take_front(count, take) }
     }
 
     /// True if what holds one value stands together, by slot.
