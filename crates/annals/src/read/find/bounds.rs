@@ -5,17 +5,13 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::value_test::ValueTest;
+use super::value_test::{ValueTest, key_of};
 use crate::graph::key_set::{KeySet, Keys, Range};
 use crate::graph::table::without_slot;
 use crate::model::{
-    Value, append_index_key, append_numeric_prefix, append_text_prefix, decode_key, has_own_key, key_is_cut,
-    may_be_cut,
+    Value, append_numeric_prefix, append_text_prefix, decode_key, has_own_key, key_is_cut, may_be_cut,
 };
 use crate::search::{Operator, Pattern};
-
-/// Room for the key of most scalars that are no texts.
-const KEY_BYTES_FEW: usize = 24;
 
 /// From the first key that counts to the first that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,15 +125,6 @@ impl Bounds {
 
 fn is_number(value: &Value) -> bool {
     append_numeric_prefix(value, &mut Vec::new())
-}
-
-/// What the keys of a scalar and its equals begin with: numbers of different kinds share only their beginning.
-fn key_of(value: &Value) -> Vec<u8> {
-    let mut key = Vec::with_capacity(KEY_BYTES_FEW);
-    if !append_numeric_prefix(value, &mut key) {
-        append_index_key(value, &mut key);
-    }
-    key
 }
 
 /// The smallest key that is greater than all keys beginning with `key`; `None` if there is none.

@@ -8,6 +8,8 @@ use crate::search::{Condition, Operator, Pattern};
 
 /// An `in` of more values is looked up in an index of its own.
 const VALUES_FEW: usize = 8;
+/// Room for the key of most scalars that are no texts.
+const KEY_BYTES_FEW: usize = 24;
 
 /// A condition, ready to be asked of values.
 pub(super) struct ValueTest {
@@ -19,9 +21,9 @@ pub(super) struct ValueTest {
     sorted: Vec<(Vec<u8>, Value)>,
 }
 
-/// What the index keys of all values equal to `value` begin with.
-fn equals_prefix(value: &Value) -> Vec<u8> {
-    let mut key = Vec::new();
+/// What the index keys of a scalar and its equals begin with: numbers of different kinds share only their beginning.
+pub(super) fn key_of(value: &Value) -> Vec<u8> {
+    let mut key = Vec::with_capacity(KEY_BYTES_FEW);
     if !append_numeric_prefix(value, &mut key) {
         append_index_key(value, &mut key);
     }
@@ -33,7 +35,7 @@ impl ValueTest {
         let pattern = Pattern::of(condition)?.filter(|_| condition.operator.is_textual() || condition.ignores_case);
         let mut sorted = Vec::new();
         if values.len() > VALUES_FEW {
-            sorted = values.iter().map(|value| (equals_prefix(value), value.clone())).collect();
+            sorted = values.iter().map(|value| (key_of(value), value.clone())).collect();
             sorted.sort();
         }
         let ignores_case = condition.ignores_case;
@@ -101,7 +103,7 @@ impl ValueTest {
             }
             Operator::In if self.sorted.is_empty() => self.values.iter().any(|wanted| is_equal(value, wanted)),
             Operator::In => {
-                let prefix = equals_prefix(value);
+                let prefix = key_of(value);
                 let from = self.sorted.partition_point(|(known, _)| *known < prefix);
                 let same = self.sorted[from..].iter().take_while(|(known, _)| *known == prefix);
                 same.into_iter().any(|(_, wanted)| is_equal(value, wanted))
