@@ -37,11 +37,13 @@ pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStrea
             let in_flight = InFlight::new(&activity);
             activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
             let router = router.clone();
+            let request = request.map(|body| match http_body::Body::is_end_stream(&body) {
+                true => Body::empty(),
+                false => Body::new(Guarded { body, _guard: Receiving::new(&activity) }),
+            });
             async move {
-                let response = router.oneshot(request.map(Body::new)).await?;
-                Ok::<_, std::convert::Infallible>(
-                    response.map(|body| Guarded { body, _in_flight: in_flight }),
-                )
+                let response = router.oneshot(request).await?;
+                Ok::<_, std::convert::Infallible>(response.map(|body| Guarded { body, _guard: in_flight }))
             }
         })
     };
@@ -100,6 +102,8 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.idle_time)
+        // `Watched` sees a client go. hyper would read on for that, into new memory, since the request holds what it came in.
+        .half_close(true)
         .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));
     builder
         .http2()
@@ -129,6 +133,8 @@ struct Activity {
     last_bytes: AtomicU64,
     last_request: AtomicU64,
     in_flight: AtomicUsize,
+    // True while a request has a body that is not read yet.
+    is_receiving: AtomicBool,
     // How often its thread has come to the connection from other work.
     turns: AtomicU64,
     // True if answers are written by tasks of their own.
@@ -143,6 +149,7 @@ impl Default for Activity {
             last_bytes: zero(),
             last_request: zero(),
             in_flight: AtomicUsize::new(0),
+            is_receiving: AtomicBool::new(false),
             turns: zero(),
             is_multiplexed: AtomicBool::new(false),
         }
@@ -157,6 +164,13 @@ impl Activity {
 
     fn is_older(&self, last: &AtomicU64, age: Duration) -> bool {
         self.start.elapsed() > Duration::from_millis(last.load(Ordering::Relaxed)) + age
+    }
+
+    /// A request has come in whole, and nothing else is to be read before it is answered.
+    fn is_answering(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
+            && !self.is_receiving.load(Ordering::Relaxed)
+            && !self.is_multiplexed.load(Ordering::Relaxed)
     }
 
     /// No request for so long.
@@ -190,20 +204,36 @@ impl Drop for InFlight {
     }
 }
 
-/// The body of an answer; the request is in flight until it is dropped.
-struct Guarded {
-    body: Body,
-    _in_flight: InFlight,
+/// A request whose body is not read yet.
+struct Receiving(Arc<Activity>);
+
+impl Receiving {
+    fn new(activity: &Arc<Activity>) -> Receiving {
+        activity.is_receiving.store(true, Ordering::Relaxed);
+        Receiving(Arc::clone(activity))
+    }
 }
 
-impl http_body::Body for Guarded {
-    type Data = <Body as http_body::Body>::Data;
-    type Error = axum::Error;
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        self.0.is_receiving.store(false, Ordering::Relaxed);
+    }
+}
+
+/// A body and what lasts until it is dropped.
+struct Guarded<B, G> {
+    body: B,
+    _guard: G,
+}
+
+impl<B: http_body::Body + Unpin, G: Unpin> http_body::Body for Guarded<B, G> {
+    type Data = B::Data;
+    type Error = B::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<Self::Data>, B::Error>>> {
         Pin::new(&mut self.body).poll_frame(context)
     }
 
@@ -234,6 +264,15 @@ impl Watched {
             && !self.activity.is_multiplexed.load(Ordering::Relaxed)
             && self.door.is_quiet()
             && self.door.traffic.is_sole(self.number)
+    }
+
+    /// True if the client has closed the connection; otherwise the task is woken when it does, or sends more.
+    fn is_gone(&self, context: &mut Context<'_>) -> bool {
+        let mut byte = [0];
+        match self.stream.poll_peek(context, &mut ReadBuf::new(&mut byte)) {
+            Poll::Pending => false,
+            Poll::Ready(result) => result.map_or(true, |length| length == 0),
+        }
     }
 
     fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
@@ -293,6 +332,10 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // hyper comes here whenever it has nothing more to do for a request that is still worked on.
+        if self.activity.is_answering() && self.is_gone(context) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
