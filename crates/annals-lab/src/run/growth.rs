@@ -1,5 +1,4 @@
-//! Growth: what one operation costs with ten times the elements, beside what it costs at the first size; and the same of the
-//! limit, which tells how much of that the machine takes, whatever the structure.
+//! Growth: what the cost of one operation grows by with ten times the elements, beside what that of the limit grows by.
 
 use super::catalogue::{Growth, Line, Mark};
 use super::limits::{Figures, Measured};
@@ -15,42 +14,35 @@ pub fn is_compared(line: &Line) -> bool {
     line.growth != Growth::Apart
 }
 
-/// Reports what an operation of a line costs at the second size, beside the first.
+/// Reports what the cost of an operation of a line grows by from the first size to the second.
 pub fn compare(first: &[Measured], size: Size, large: &Measured, grown: Size, report: &mut Report) {
     let Some(small) = first.iter().find(|small| small.line.name == large.line.name) else { return };
-    let unit = if large.line.growth == Growth::Rate { "µs" } else { large.line.unit };
-    for (name, bar, goal, of_limit) in [("", BAR, GOAL, false), ("-of-the-limit", &[][..], &[][..], true)] {
-        let summary = match (&large.figures, &small.figures) {
-            (Ok(many), Ok(few)) => {
-                let (many_costs, few_costs) =
-                    (costs(large.line, grown, many, of_limit), costs(large.line, size, few, of_limit));
-                let mut summary = Summary::of_costs(&many_costs, &few_costs);
-                summary.distrust.extend(many.distrust());
-                Ok(summary)
-            }
-            (Err(error), _) | (_, Err(error)) => Err(error.clone()),
-        };
-        report.row(Row {
-            name: format!("growth-{}{name}", large.line.name),
-            unit,
-            limit_name: "itself at the first size",
-            summary,
-            bar: bar.to_vec(),
-            goal: goal.to_vec(),
-        });
-    }
+    let summary = match (&large.figures, &small.figures) {
+        (Ok(many), Ok(few)) => {
+            let mut summary =
+                Summary::of_growth(&costs(large.line, grown, many), &costs(large.line, size, few));
+            summary.distrust.extend(many.distrust());
+            Ok(summary)
+        }
+        (Err(error), _) | (_, Err(error)) => Err(error.clone()),
+    };
+    report.row(Row {
+        name: format!("growth-{}", large.line.name),
+        unit: "times",
+        limit_name: "growth of the limit",
+        summary,
+        bar: BAR.to_vec(),
+        goal: GOAL.to_vec(),
+    });
 }
 
-/// What one operation, or the elements of the first size, cost in each turn: us, or the limit.
-fn costs(line: &Line, size: Size, figures: &Figures, of_limit: bool) -> Vec<Vec<Pair>> {
+/// What one operation, or the elements of the first size, cost in each turn.
+fn costs(line: &Line, size: Size, figures: &Figures) -> Vec<Vec<Pair>> {
     let cost = |value: f64| match line.growth {
-        Growth::Rate => 1e6 / value,
+        Growth::Rate => 1.0 / value,
         Growth::Total => value / size.scale as f64,
         Growth::Cost | Growth::Apart => value,
     };
-    let costs = |pair: &Pair| {
-        let [ours, limit] = [cost(pair.ours), cost(pair.limit)];
-        if of_limit { Pair { ours: limit, limit } } else { Pair { ours, limit } }
-    };
+    let costs = |pair: &Pair| Pair { ours: cost(pair.ours), limit: cost(pair.limit) };
     figures.rounds.iter().map(|turns| turns.iter().map(costs).collect()).collect()
 }

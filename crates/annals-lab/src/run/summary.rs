@@ -49,17 +49,23 @@ impl Summary {
         Summary { ours: median(ours), limit: median(limits), ratio: median(ratios), interval, distrust }
     }
 
-    /// Of what one operation costs in two sizes, beside each other but not in turn.
-    pub fn of_costs(many: &Rounds, few: &Rounds) -> Summary {
-        let cost = |pair: &Pair| pair.ours;
-        let all = |rounds: &Rounds| -> Vec<f64> { rounds.iter().flatten().map(cost).collect() };
+    /// Of what costs in two sizes grow by, in times; those of the limit as far as they grow. The sizes were measured one after
+    /// the other.
+    pub fn of_growth(many: &Rounds, few: &Rounds) -> Summary {
+        let [ours, limit]: [fn(&Pair) -> f64; 2] = [|pair| pair.ours, |pair| pair.limit];
+        let all = |rounds: &Rounds, cost| -> Vec<f64> { rounds.iter().flatten().map(cost).collect() };
+        let growth = |cost| median(all(many, cost)) / median(all(few, cost));
         let mut distrust = Vec::new();
-        distrust.extend(scatter_of("ten times the size", &all(many)));
-        distrust.extend(scatter_of("the first size", &all(few)));
-        let interval =
-            bootstrap(|random| median(resampled(many, cost, random)) / median(resampled(few, cost, random)));
-        let (ours, limit) = (median(all(many)), median(all(few)));
-        Summary { ours, limit, ratio: ours / limit, interval, distrust }
+        distrust.extend(scatter_of("ten times the size", &all(many, ours)));
+        distrust.extend(scatter_of("the first size", &all(few, ours)));
+        let interval = bootstrap(|random| {
+            let mut growth = |cost: fn(&Pair) -> f64| {
+                median(resampled(many, cost, random)) / median(resampled(few, cost, random))
+            };
+            growth(ours) / growth(limit).max(1.0)
+        });
+        let (ours, limit) = (growth(ours), growth(limit));
+        Summary { ours, limit, ratio: ours / limit.max(1.0), interval, distrust }
     }
 
     /// True if all marks are reached.
@@ -152,10 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn costs_of_two_sizes_are_compared_by_their_medians() {
-        let [few, many] = [[2.0, 2.0, 2.0], [3.0, 3.0, 3.0]].map(|ours| rounds(&ours, &[1.0; 3]));
-        let summary = Summary::of_costs(&many, &few);
+    fn growth_is_judged_beside_that_of_the_limit_where_the_limit_grows() {
+        let [few, many, cheaper] =
+            [[2.0, 4.0], [6.0, 8.0], [6.0, 1.0]].map(|[ours, limit]| rounds(&[ours; 3], &[limit; 3]));
+        let summary = Summary::of_growth(&many, &few);
         assert_eq!((summary.ours, summary.limit, summary.ratio), (3.0, 2.0, 1.5));
         assert_eq!(summary.interval, [1.5, 1.5]);
+        let summary = Summary::of_growth(&cheaper, &few);
+        assert_eq!((summary.limit, summary.ratio, summary.interval), (0.25, 3.0, [3.0, 3.0]));
     }
 }
