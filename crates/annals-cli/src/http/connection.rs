@@ -100,8 +100,8 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
     // A request has at most 100 headers: hyper's own bound, for which it makes no room anew with each request.
     builder
         .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.idle_time)
+        // The tick of the connection sees that no request comes; a timer for each of them would tell the same.
+        .header_read_timeout(None)
         // `Watched` sees a client go. hyper would read on for that, into new memory, since the request holds what it came in.
         .half_close(true)
         .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));

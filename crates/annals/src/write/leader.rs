@@ -27,7 +27,7 @@ pub(super) const AHEAD_BYTES_MIN: usize = 32 << 10;
 /// A longer list of a batch is freed when the batch is told.
 const SPARE_MAX: usize = 1 << 16;
 
-/// A thread of the repository waits for those it has told this part of the time their append took, at most.
+/// A thread of the repository waits for as many as it has told this part of the time their append took, at most.
 const PATIENCE_PART: u32 = 4;
 const PATIENCE_MAX: Duration = Duration::from_micros(100);
 
@@ -53,7 +53,7 @@ impl Leader {
 /// What one batch came to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Told {
-    /// How many threads were waiting for it.
+    /// How many were waiting for it, threads and callbacks.
     waiting: usize,
     /// How long it pays to wait for them.
     patience: Duration,
@@ -250,17 +250,18 @@ pub(super) fn refuse(requests: impl IntoIterator<Item = Request>, error: &Error)
     tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));
 }
 
-/// Tells each its outcome. Shape: how many threads were waiting.
+/// Tells each its outcome. Shape: how many were waiting.
 pub(super) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)>) -> usize {
     let mut gates: Vec<Arc<Gate>> = Vec::new();
+    let mut called = 0;
     for (Request { work, promise }, result) in outcomes {
         if gates.last().is_none_or(|gate| !Arc::ptr_eq(gate, promise.gate())) {
             gates.push(Arc::clone(promise.gate()));
         }
-        promise.keep(result, work);
+        called += promise.keep(result, work);
     }
     // Order: the promises are gone, so that the last to let go of a ticket is the thread that waits.
-    gates.iter().map(|gate| gate.open()).sum()
+    gates.iter().map(|gate| gate.open()).sum::<usize>() + called
 }
 
 fn refusal(error: &Error) -> Error {

@@ -125,18 +125,20 @@ impl Ticket {
         }
     }
 
-    /// Sets the outcome and calls back, unless that was done before.
-    fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) {
+    /// Sets the outcome and calls back, unless that was done before. Shape: how many were called.
+    fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) -> usize {
         if self.0.outcome.set(Outcome { result, _spent: spent }).is_err() {
-            return;
+            return 0;
         }
         // Order: the outcome is set before this lock, so a callback is either here or called by whoever adds it.
         let callbacks = std::mem::take(&mut *self.0.callbacks.lock().unwrap_or_else(PoisonError::into_inner));
+        let count = callbacks.len();
         for callback in callbacks {
-            let Some(result) = self.poll() else { return };
+            let Some(result) = self.poll() else { break };
             // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
             let _ = catch_unwind(AssertUnwindSafe(|| callback(result)));
         }
+        count
     }
 }
 
@@ -152,9 +154,10 @@ impl Promise {
         &self.0.0.gate
     }
 
-    /// Tells the outcome and hands back what was committed. Whoever waits is woken by opening the gate, once for many.
-    pub(super) fn keep(self, result: Result<Receipt>, spent: Box<Work>) {
-        self.0.settle(result, Some(spent));
+    /// Tells the outcome and hands back what was committed. Whoever waits is woken by opening the gate, once for many. Shape:
+    /// how many were called back.
+    pub(super) fn keep(self, result: Result<Receipt>, spent: Box<Work>) -> usize {
+        self.0.settle(result, Some(spent))
     }
 }
 
