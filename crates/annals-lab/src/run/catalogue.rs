@@ -102,10 +102,11 @@ const NARROW: &str = "the 10th";
 const SAME_FILES: &str = "reading the same files";
 const OTHER_ROWS: &str = "the median of such rows";
 const THREADS: &str = "2 threads to 1 of the limit";
-const DOUBLE: &[Mark] = &[AtLeast(1.85)];
+/// 1.85 of the 2 that would be best, as a part of what the machine lets the limit reach.
+const DOUBLE: &[Mark] = &[RatioAtLeast(0.925)];
 const P99: &[Mark] = &[RatioAtMost(3.0)];
 
-/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions/020-limits-with-the-same-work.md`.
+/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions`, 20 and 22.
 #[rustfmt::skip]
 pub const LINES: &[Line] = &[
     line("commit-1", "commits/s", HAND_OVER, &[RatioAtLeast(0.80)], &[RatioAtLeast(0.90)], Rate),
@@ -129,9 +130,9 @@ pub const LINES: &[Line] = &[
     line("hop2-same-work", "visits/s", CSR, &[], &[], Apart),
     line("hop2-frontier", "visits/s", CSR, &[RatioAtLeast(0.20)], &[RatioAtLeast(0.60)], Rate),
     line("hop2-frontier-same-work", "visits/s", CSR, &[], &[], Apart),
-    line("hop-small-1", "visits/s", CSR_IDS, &[RatioAtLeast(0.10), AtLeast(40e6)], &[RatioAtLeast(0.50), AtLeast(100e6)], Rate),
+    line("hop-small-1", "visits/s", CSR_IDS, &[RatioAtLeast(0.10)], &[RatioAtLeast(0.50), AtLeast(100e6)], Rate),
     line("hop-small-1-same-work", "visits/s", CSR_IDS, &[], &[], Apart),
-    line("hop-small-2", "visits/s", CSR_IDS, &[RatioAtLeast(0.10), AtLeast(80e6)], &[RatioAtLeast(0.50), AtLeast(200e6)], Rate),
+    line("hop-small-2", "visits/s", CSR_IDS, &[RatioAtLeast(0.10)], &[RatioAtLeast(0.50), AtLeast(200e6)], Rate),
     line("hop-small-2-same-work", "visits/s", CSR_IDS, &[], &[], Apart),
     line("hop-small-2-to-1", "times", THREADS, DOUBLE, &[], Apart),
     line("scan-random", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
