@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
 
 use super::queue::{Work, panicked};
 use crate::model::Instant;
@@ -24,8 +25,8 @@ pub struct Ticket(Arc<Shared>);
 struct Shared {
     // Set once, before anybody is woken.
     outcome: OnceLock<Outcome>,
-    // Called with the outcome; empty for ever once the outcome is set.
-    callbacks: Mutex<Vec<Callback>>,
+    // Told the outcome when it is set.
+    waiting: Mutex<Vec<Waiting>>,
     gate: Arc<Gate>,
 }
 
@@ -36,7 +37,12 @@ struct Outcome {
     _spent: Option<Box<Work>>,
 }
 
-type Callback = Box<dyn FnOnce(Result<Receipt>) + Send>;
+/// Who is told.
+enum Waiting {
+    Callback(Box<dyn FnOnce(Result<Receipt>) + Send>),
+    /// Came to the gate before.
+    Thread(Thread),
+}
 
 /// Rows of a gate. More would wake the last row late.
 const ROWS: usize = 4;
@@ -78,7 +84,7 @@ impl Gate {
 
 impl Ticket {
     pub(super) fn new(gate: Arc<Gate>) -> Ticket {
-        Ticket(Arc::new(Shared { outcome: OnceLock::new(), callbacks: Mutex::default(), gate }))
+        Ticket(Arc::new(Shared { outcome: OnceLock::new(), waiting: Mutex::default(), gate }))
     }
 
     pub(super) fn done(result: Result<Receipt>) -> Ticket {
@@ -97,13 +103,12 @@ impl Ticket {
             return result;
         }
         // It goes with a later batch than most at this gate.
-        let waiting = std::thread::current();
-        self.on_done(move |_| waiting.unpark());
+        self.lock().push(Waiting::Thread(thread::current()));
         loop {
             if let Some(result) = self.poll() {
                 return result;
             }
-            std::thread::park();
+            thread::park();
         }
     }
 
@@ -115,28 +120,38 @@ impl Ticket {
     /// Calls `callback` with the outcome: at once if it is known, otherwise from the committing thread, which must
     /// not be held up. This is how an async runtime waits without a thread.
     pub fn on_done(&self, callback: impl FnOnce(Result<Receipt>) + Send + 'static) {
-        let mut callbacks = self.0.callbacks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.lock();
         match self.poll() {
-            None => callbacks.push(Box::new(callback)),
+            None => waiting.push(Waiting::Callback(Box::new(callback))),
             Some(result) => {
-                drop(callbacks);
+                drop(waiting);
                 callback(result);
             }
         }
     }
 
-    /// Sets the outcome and calls back, unless that was done before. Shape: how many were called.
+    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the outcome and tells it, unless that was done before. Shape: how many were called back.
     fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) -> usize {
         if self.0.outcome.set(Outcome { result, _spent: spent }).is_err() {
             return 0;
         }
-        // Order: the outcome is set before this lock, so a callback is either here or called by whoever adds it.
-        let callbacks = std::mem::take(&mut *self.0.callbacks.lock().unwrap_or_else(PoisonError::into_inner));
-        let count = callbacks.len();
-        for callback in callbacks {
-            let Some(result) = self.poll() else { break };
-            // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
-            let _ = catch_unwind(AssertUnwindSafe(|| callback(result)));
+        // Order: the outcome is set before this lock, so whoever waits is either here or sees it after this lock.
+        let waiting = std::mem::take(&mut *self.lock());
+        let mut count = 0;
+        for waiting in waiting {
+            match waiting {
+                Waiting::Thread(thread) => thread.unpark(),
+                Waiting::Callback(callback) => {
+                    let Some(result) = self.poll() else { break };
+                    count += 1;
+                    // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
+                    let _ = catch_unwind(AssertUnwindSafe(|| callback(result)));
+                }
+            }
         }
         count
     }
