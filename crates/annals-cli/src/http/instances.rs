@@ -307,7 +307,7 @@ async fn write_only<T: Send + 'static>(
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
     let conditions = Conditions::of(&call)?;
-    // What the request brought is not kept while the log syncs: its connection reads on into the same memory.
+    // What the request brought is not kept while the log syncs: many wait there, and a core's cache is small.
     let door = Arc::clone(&call.door);
     drop(call);
     let instance = id.clone();
