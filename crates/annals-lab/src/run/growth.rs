@@ -36,13 +36,28 @@ pub fn compare(first: &[Measured], size: Size, large: &Measured, grown: Size, re
     });
 }
 
-/// What one operation, or the elements of the first size, cost in each turn.
+/// What one operation, or the elements of the first size, cost in each turn. A limit that is Annals itself must not excuse
+/// us: it counts as one that does not grow.
 fn costs(line: &Line, size: Size, figures: &Figures) -> Vec<Vec<Pair>> {
     let cost = |value: f64| match line.growth {
         Growth::Rate => 1.0 / value,
         Growth::Total => value / size.scale as f64,
         Growth::Cost | Growth::Apart => value,
     };
-    let costs = |pair: &Pair| Pair { ours: cost(pair.ours), limit: cost(pair.limit) };
+    let limit = |pair: &Pair| if line.is_beside_itself() { 1.0 } else { cost(pair.limit) };
+    let costs = |pair: &Pair| Pair { ours: cost(pair.ours), limit: limit(pair) };
     figures.rounds.iter().map(|turns| turns.iter().map(costs).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_annals_itself_does_not_grow() {
+        let figures = Figures { rounds: vec![vec![Pair { ours: 4.0, limit: 8.0 }]], others: 0.0 };
+        let size = Size { scale: 10, quick: false };
+        let limit = |name| costs(Line::named(name).unwrap(), size, &figures)[0][0].limit;
+        assert_eq!(["as-of-10", "wide-add", "get-1", "memory"].map(limit), [1.0, 1.0, 0.125, 0.8]);
+    }
 }
