@@ -13,8 +13,9 @@ use leaf::{LEAF_ENTRIES_MAX, Leaf};
 
 const FAN_BITS: u32 = 5;
 const FAN: usize = 1 << FAN_BITS;
-// The place of the first digit: the tree looks at the tag from its highest bits down.
-const ROOT_SHIFT: u32 = 32 - FAN_BITS;
+/// Most leaves of a twig: copying one for a reader's sake counts each of its leaves, and each level less is a wait for memory less.
+const TWIG_BITS_MAX: u32 = 8;
+const TWIG_LEN_MAX: usize = 1 << TWIG_BITS_MAX;
 
 /// A persistent map from keys of 16 bytes to slots.
 ///
@@ -53,13 +54,13 @@ struct Entry {
 enum Node {
     // A child for each digit.
     Branch(Arc<[Node; FAN]>),
-    // A leaf answers for a run of neighbouring digits, and stands at each of them. So a full leaf is split in two instead of
-    // in 32 nearly empty ones.
-    // Invariant: runs are aligned and their lengths are powers of two.
+    // A leaf answers for a run of neighbouring places, and stands at each of them. A full leaf is split in two, and a twig
+    // that has no two places for them doubles.
+    // Invariant: runs are aligned, their lengths and that of the twig are powers of two.
     Twig(Arc<Twig>),
 }
 
-type Twig = [Arc<Leaf>; FAN];
+type Twig = [Arc<Leaf>];
 
 impl Entry {
     #[inline]
@@ -72,8 +73,9 @@ impl Entry {
         u128::from(self.key[1]) << 64 | u128::from(self.key[0])
     }
 
-    fn digit(&self, shift: u32) -> usize {
-        digit(self.tag, shift)
+    // The place among `len`, a power of two, of a node that so many bits of the tag led to.
+    fn place(&self, bits: u32, len: usize) -> usize {
+        place(self.tag << bits, len)
     }
 }
 
@@ -95,7 +97,7 @@ impl IdMap {
         let end = entries.iter().map(|entry| entry.slot + 1).max().unwrap_or_default();
         let mut surplus = Vec::new();
         IdMap {
-            root: build(&entries, ROOT_SHIFT, &mut surplus),
+            root: build(&entries, 0, &mut surplus),
             surplus: Arc::new(surplus),
             known_end: end,
             is_fork: false,
@@ -136,12 +138,11 @@ impl IdMap {
         let mut node = &self.root;
         let mut rest = tag;
         loop {
-            rest = rest.rotate_left(FAN_BITS);
-            let digit = rest as usize % FAN;
             match node {
-                Node::Branch(children) => node = &children[digit],
-                Node::Twig(leaves) => return &leaves[digit],
+                Node::Branch(children) => node = &children[place(rest, FAN)],
+                Node::Twig(leaves) => return &leaves[place(rest, leaves.len())],
             }
+            rest <<= FAN_BITS;
         }
     }
 
@@ -175,21 +176,21 @@ impl IdMap {
     #[inline(never)]
     fn insert_copying(&mut self, entry: Entry, is_own: &dyn Fn(&Entry) -> bool) {
         let mut node = &mut self.root;
-        let mut shift = ROOT_SHIFT;
+        let mut bits = 0;
         loop {
             if let Node::Twig(leaves) = node {
-                if insert_into(Arc::make_mut(leaves), entry, shift, is_own) {
+                if insert_into(leaves, entry, bits, is_own) {
                     return;
                 }
-                if shift < FAN_BITS {
+                if !may_branch(bits) {
                     return Arc::make_mut(&mut self.surplus).push(entry);
                 }
-                *node = spread(leaves, shift);
+                *node = spread(leaves, bits);
             }
             if let Node::Branch(children) = node {
-                node = &mut Arc::make_mut(children)[entry.digit(shift)];
+                node = &mut Arc::make_mut(children)[entry.place(bits, FAN)];
             }
-            shift -= FAN_BITS;
+            bits += FAN_BITS;
         }
     }
 
@@ -205,19 +206,19 @@ impl IdMap {
             return;
         }
         let mut node = &mut self.root;
-        let mut shift = ROOT_SHIFT;
+        let mut bits = 0;
         loop {
             match node {
-                Node::Branch(children) => node = &mut Arc::make_mut(children)[entry.digit(shift)],
+                Node::Branch(children) => node = &mut Arc::make_mut(children)[entry.place(bits, FAN)],
                 Node::Twig(leaves) => {
                     let leaves = Arc::make_mut(leaves);
-                    let (start, run_len) = run(leaves, entry.digit(shift));
+                    let (start, run_len) = run(leaves, entry.place(bits, leaves.len()));
                     let mut kept = leaves[start].copy();
                     kept.remove(entry);
                     return leaves[start..start + run_len].fill(Arc::new(kept));
                 }
             }
-            shift -= FAN_BITS;
+            bits += FAN_BITS;
         }
     }
 
@@ -261,79 +262,94 @@ impl Default for IdMap {
     }
 }
 
-// Where the run of a digit starts, and its length.
-fn run(leaves: &Twig, digit: usize) -> (usize, usize) {
-    let is_same = |other: &&Arc<Leaf>| Arc::ptr_eq(other, &leaves[digit]);
-    let before = leaves[..digit].iter().rev().take_while(is_same).count();
-    let after = leaves[digit..].iter().take_while(is_same).count();
-    (digit - before, before + after)
+// Where the run of a place starts, and its length.
+fn run(leaves: &Twig, at: usize) -> (usize, usize) {
+    let is_same = |other: &&Arc<Leaf>| Arc::ptr_eq(other, &leaves[at]);
+    let before = leaves[..at].iter().rev().take_while(is_same).count();
+    let after = leaves[at..].iter().take_while(is_same).count();
+    (at - before, before + after)
 }
 
 // Puts an entry into its leaf, or into a copy; if it is full, into one that has only what is our own, or divides that as
-// often as it has a run to divide; false if it is full even so.
-fn insert_into(leaves: &mut Twig, entry: Entry, shift: u32, is_own: &dyn Fn(&Entry) -> bool) -> bool {
-    let digit = entry.digit(shift);
-    if leaves[digit].has_room() {
-        let (start, run_len) = run(leaves, digit);
-        let is_shared = Arc::strong_count(&leaves[digit]) > run_len;
+// often as it has a run to divide, or can get one; false if it is full even so.
+fn insert_into(leaves: &mut Arc<Twig>, entry: Entry, bits: u32, is_own: &dyn Fn(&Entry) -> bool) -> bool {
+    let at = entry.place(bits, leaves.len());
+    if leaves[at].has_room() {
+        let leaves = Arc::make_mut(leaves);
+        let (start, run_len) = run(leaves, at);
+        let is_shared = Arc::strong_count(&leaves[at]) > run_len;
         if is_shared {
-            let copy = Arc::new(leaves[digit].copy());
+            let copy = Arc::new(leaves[at].copy());
             leaves[start..start + run_len].fill(copy);
         }
-        return leaves[digit].insert(entry);
+        return leaves[at].insert(entry);
     }
-    let mut kept: Vec<Entry> = leaves[digit].iter().filter(is_own).collect();
+    let mut kept: Vec<Entry> = leaves[at].iter().filter(is_own).collect();
     loop {
-        let (start, run_len) = run(leaves, digit);
+        let len = leaves.len();
+        let at = entry.place(bits, len);
+        let (start, run_len) = run(leaves, at);
         if kept.len() < LEAF_ENTRIES_MAX {
             kept.push(entry);
-            leaves[start..start + run_len].fill(Arc::new(Leaf::of(kept)));
+            Arc::make_mut(leaves)[start..start + run_len].fill(Arc::new(Leaf::of(kept)));
             return true;
         }
         if run_len == 1 {
-            return false;
+            if len == TWIG_LEN_MAX {
+                return false;
+            }
+            *leaves = leaves.iter().flat_map(|leaf| [leaf, leaf]).cloned().collect();
+            continue;
         }
         let middle = start + run_len / 2;
-        let (low, high): (Vec<Entry>, _) = kept.into_iter().partition(|entry| entry.digit(shift) < middle);
+        let (low, high): (Vec<Entry>, _) =
+            kept.into_iter().partition(|entry| entry.place(bits, len) < middle);
+        let leaves = Arc::make_mut(leaves);
         leaves[start..middle].fill(Arc::new(Leaf::of(low.iter().copied())));
         leaves[middle..start + run_len].fill(Arc::new(Leaf::of(high.iter().copied())));
-        kept = if digit < middle { low } else { high };
+        kept = if at < middle { low } else { high };
     }
 }
 
-// A branch with a twig for each digit. Leaves of one digit stay as they are.
-fn spread(leaves: &Twig, shift: u32) -> Node {
+// True if a twig that so many bits led to may become a branch, whose twigs can grow as long again.
+fn may_branch(bits: u32) -> bool {
+    bits + FAN_BITS + TWIG_BITS_MAX <= u32::BITS
+}
+
+// A branch with a twig for each digit, of a twig as long as one can be. Leaves of one digit stay as they are.
+fn spread(leaves: &Twig, bits: u32) -> Node {
+    let part_len = leaves.len() / FAN;
     Node::Branch(Arc::new(from_fn(|digit| {
-        let leaf = if run(leaves, digit).1 == 1 {
-            Arc::clone(&leaves[digit])
+        let part = &leaves[digit * part_len..][..part_len];
+        Node::Twig(if run(leaves, digit * part_len).1 <= part_len {
+            Arc::from(part)
         } else {
-            Arc::new(Leaf::of(leaves[digit].iter().filter(|entry| entry.digit(shift) == digit)))
-        };
-        Node::Twig(Arc::new(from_fn(|_| Arc::clone(&leaf))))
+            let own = part[0].iter().filter(|entry| entry.place(bits, FAN) == digit);
+            Arc::new([Arc::new(Leaf::of(own))])
+        })
     })))
 }
 
-// Builds the node for entries in the order of their tags that agree in all digits before the one at `shift`.
-fn build(entries: &[Entry], shift: u32, surplus: &mut Vec<Entry>) -> Node {
-    let below = |digit_end: usize| entries.partition_point(|entry| entry.digit(shift) < digit_end);
-    let ends: [usize; FAN] = from_fn(|digit| below(digit + 1));
-    let of_digit = |at: usize| if at == 0 { 0..ends[0] } else { ends[at - 1]..ends[at] };
-    if shift >= FAN_BITS && (0..FAN).any(|at| of_digit(at).len() > LEAF_ENTRIES_MAX) {
-        return Node::Branch(Arc::new(from_fn(|at| {
-            build(&entries[of_digit(at)], shift - FAN_BITS, surplus)
-        })));
+// Builds the node for entries in the order of their tags that agree in their first `bits`.
+fn build(entries: &[Entry], bits: u32, surplus: &mut Vec<Entry>) -> Node {
+    let below = |end: usize, len: usize| entries.partition_point(|entry| entry.place(bits, len) < end);
+    let at = |at: usize, len: usize| &entries[below(at, len)..below(at + 1, len)];
+    let is_enough = |len: &usize| (0..*len).all(|place| at(place, *len).len() <= LEAF_ENTRIES_MAX);
+    let enough = (0..=TWIG_BITS_MAX).map(|bits| 1 << bits).find(is_enough);
+    if enough.is_none() && may_branch(bits) {
+        return Node::Branch(Arc::new(from_fn(|digit| build(at(digit, FAN), bits + FAN_BITS, surplus))));
     }
-    let empty = Arc::new(Leaf::of([]));
-    let mut leaves = from_fn(|_| Arc::clone(&empty));
-    build_run(&mut leaves, entries, shift, 0, surplus);
-    Node::Twig(Arc::new(leaves))
+    let (empty, len) = (Arc::new(Leaf::of([])), enough.unwrap_or(TWIG_LEN_MAX));
+    let mut leaves = vec![empty; len];
+    build_run(&mut leaves, entries, &|entry| entry.place(bits, len), 0, surplus);
+    Node::Twig(leaves.into())
 }
 
-// Fills the leaves of a run that starts at the digit `start`.
+// Fills the leaves of a run that starts at the place `start`.
 fn build_run(
     leaves: &mut [Arc<Leaf>],
     entries: &[Entry],
-    shift: u32,
+    place: &dyn Fn(&Entry) -> usize,
     start: usize,
     surplus: &mut Vec<Entry>,
 ) {
@@ -343,10 +359,10 @@ fn build_run(
         return leaves.fill(Arc::new(Leaf::of(held.iter().copied())));
     }
     let half = leaves.len() / 2;
-    let (low, high) = entries.split_at(entries.partition_point(|entry| entry.digit(shift) < start + half));
+    let (low, high) = entries.split_at(entries.partition_point(|entry| place(entry) < start + half));
     let (low_leaves, high_leaves) = leaves.split_at_mut(half);
-    build_run(low_leaves, low, shift, start, surplus);
-    build_run(high_leaves, high, shift, start + half, surplus);
+    build_run(low_leaves, low, place, start, surplus);
+    build_run(high_leaves, high, place, start + half, surplus);
 }
 
 #[inline]
@@ -360,6 +376,8 @@ fn tag(key: [u64; 2]) -> u32 {
     (hash_number(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-fn digit(tag: u32, shift: u32) -> usize {
-    (tag >> shift) as usize % FAN
+// Which of `len` parts of equal size, a power of two, what is left of a tag is in: its highest bits.
+#[inline]
+fn place(rest: u32, len: usize) -> usize {
+    ((u64::from(rest) * len as u64) >> u32::BITS) as usize
 }

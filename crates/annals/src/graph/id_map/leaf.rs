@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::{Entry, halves, tag};
 
-const BUCKETS: usize = 63;
+// Few where maps are tested, so that few entries fill a leaf.
+const BUCKETS: usize = if cfg!(test) { 15 } else { 255 };
 const BUCKET_PLACES: usize = 3;
+/// So many tags, a power of two, are spread over the buckets.
+const HOME_TAGS: u32 = 1 << 12;
 /// Below the number of places, so that looking for a key always ends at a bucket with room, and as a rule at the first.
-pub(super) const LEAF_ENTRIES_MAX: usize = 142;
+pub(super) const LEAF_ENTRIES_MAX: usize = BUCKETS * BUCKET_PLACES * 3 / 4;
 // The slot of empty places.
 const EMPTY: u32 = u32::MAX;
 // The slot of places whose entry was removed: others may have gone further on because it was full.
@@ -22,7 +25,7 @@ const REMOVED: u32 = u32::MAX - 1;
 ///
 /// In a leaf that is shared, entries come and never go. Whoever looks for an entry got the version that has it from whoever
 /// put it in, so that he sees all of it; of another entry he may see a part.
-/// Units: 4 KiB with the counts of its `Arc`. So the tree above is small, and in the cache.
+/// Units: 16 KiB with the counts of its `Arc`. So the tree above is small, and in the cache.
 pub(super) struct Leaf {
     buckets: [Bucket; BUCKETS],
 }
@@ -185,8 +188,9 @@ impl Bucket {
 
 #[inline]
 fn home(tag: u32) -> usize {
-    // The lower half of the tag, which the tree looks at last, as a part of the whole.
-    ((tag & 0xFFFF) as usize * BUCKETS) >> 16
+    // The lowest bits of the tag, which no tree comes to, as a part of the whole: had all keys of a leaf the same there, they would
+    // meet in the same buckets.
+    ((tag % HOME_TAGS) as usize * BUCKETS) / HOME_TAGS as usize
 }
 
 fn next(at: usize) -> usize {
@@ -200,11 +204,26 @@ mod tests {
     #[test]
     fn a_copy_made_while_another_thread_puts_entries_in_is_full_when_it_is() {
         let entry = |slot: u32| Entry::new(slot.into(), slot);
-        let leaf = Leaf::of((0..100).map(entry));
+        const COUNT: u32 = LEAF_ENTRIES_MAX as u32 / 2;
+        let leaf = Leaf::of((0..COUNT).map(entry));
         // As if all had come after the count was read.
         leaf.buckets[0].count.store(0, Relaxed);
         let copy = leaf.copy();
-        let put = (100..1_000).take_while(|slot| copy.insert(entry(*slot))).count();
-        assert_eq!((put, copy.iter().count()), (LEAF_ENTRIES_MAX - 100, LEAF_ENTRIES_MAX));
+        let put = (COUNT..1_000).take_while(|slot| copy.insert(entry(*slot))).count();
+        assert_eq!((put, copy.iter().count()), (LEAF_ENTRIES_MAX - COUNT as usize, LEAF_ENTRIES_MAX));
+    }
+
+    #[test]
+    fn keys_that_the_tree_led_to_one_leaf_are_spread_over_all_of_it() {
+        let is_here = |entry: &Entry| entry.tag >> 14 == 0x1_2345;
+        let entries: Vec<Entry> = (0..)
+            .map(|number: u32| Entry::new(number.into(), number))
+            .filter(is_here)
+            .take(LEAF_ENTRIES_MAX)
+            .collect();
+        let leaf = Leaf::of(entries.iter().copied());
+        let at_home = |entry: &&Entry| leaf.buckets[home(entry.tag)].iter().any(|held| held == **entry);
+        let count = entries.iter().filter(at_home).count();
+        assert!(count > entries.len() / 2, "{count} of {} are in their first bucket", entries.len());
     }
 }

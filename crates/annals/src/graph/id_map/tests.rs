@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::leaf::LEAF_ENTRIES_MAX;
-use super::{FAN, IdMap, Node, Twig, run};
+use super::{IdMap, Node, Twig, run};
 
 // A map and the name of each slot, as a table has them. The key of a name is narrow where names are to collide; where it is
 // not, it is all of the name, and the map may vouch.
@@ -86,7 +86,8 @@ fn check_node(node: &Node) -> usize {
 fn check_runs(leaves: &Twig) -> usize {
     let mut count = 0;
     let mut at = 0;
-    while at < FAN {
+    assert!(leaves.len().is_power_of_two());
+    while at < leaves.len() {
         let (start, run_len) = run(leaves, at);
         assert!(start == at && run_len.is_power_of_two() && at % run_len == 0, "run of {run_len} at {at}");
         let leaf_count = leaves[at].iter().count();
