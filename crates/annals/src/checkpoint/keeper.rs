@@ -11,6 +11,8 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the background thread looks at the log.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// Nothing is being written if the log has not grown in so many looks: ten seconds.
+const QUIET_LOOKS: u32 = 20;
 
 impl Repository {
     /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
@@ -44,11 +46,11 @@ impl Inner {
         Ok(snapshot.position())
     }
 
-    /// How much the log must grow until the next checkpoint. With a memory budget checkpoints may be far larger than
-    /// memory: a quarter of the log then, so that a bulk load writes each value a few times and not once for 256 MiB.
-    fn checkpoint_log_bytes(&self, log_bytes: u64) -> u64 {
+    /// How much the log must grow until the next checkpoint, which writes the whole graph: while it is written to, a
+    /// quarter, so that a bulk load writes each value a few times and not once for every 256 MiB.
+    fn checkpoint_log_bytes(&self, log_bytes: u64, is_quiet: bool) -> u64 {
         let least = self.options.checkpoint_log_bytes;
-        if self.options.memory_bytes_max.is_some() { least.max(log_bytes / 4) } else { least }
+        if is_quiet { least } else { least.max(log_bytes / 4) }
     }
 
     /// Size of the segments that the checkpoint loaded at opening covers as a whole. Units: bytes.
@@ -78,6 +80,7 @@ pub(crate) fn start(inner: &Arc<Inner>, is_stopping: Arc<AtomicBool>) -> Result<
 
 fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
     let mut bytes_then = inner.upgrade().map_or(0, |inner| inner.checkpointed_bytes());
+    let (mut bytes_before, mut quiet_looks) = (0, 0);
     while !is_stopping.load(Ordering::SeqCst) {
         std::thread::park_timeout(LOOK_INTERVAL);
         let Some(inner) = inner.upgrade() else { return };
@@ -86,7 +89,10 @@ fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
         if bytes < bytes_then {
             bytes_then = bytes;
         }
-        if bytes - bytes_then < inner.checkpoint_log_bytes(bytes) || is_stopping.load(Ordering::SeqCst) {
+        quiet_looks = if bytes == bytes_before { quiet_looks + 1 } else { 0 };
+        bytes_before = bytes;
+        let grown_min = inner.checkpoint_log_bytes(bytes, quiet_looks >= QUIET_LOOKS);
+        if bytes - bytes_then < grown_min || is_stopping.load(Ordering::SeqCst) {
             continue;
         }
         bytes_then = bytes;
