@@ -160,6 +160,8 @@ pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
         return Err(damaged("a block's length"));
     }
     payload.clear();
+    // What a damaged length says, is believed when it has come.
+    payload.reserve_exact(length.min(2 * BLOCK_BYTES));
     let read =
         input.take(length as u64).read_to_end(payload).map_err(|error| format!("cannot be read: {error}"))?;
     if read != length || crc32c::crc32c(payload) != checksum {

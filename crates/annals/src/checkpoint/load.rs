@@ -73,21 +73,21 @@ pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loade
     let waiting = if spill.is_some() { WAITING_BLOCKS_SPILLED_MAX } else { WAITING_BLOCKS_MAX };
     let common = OnceLock::new();
     let (parts, links, tables) = std::thread::scope(|scope| {
-        // The tables are most of the work. All that one needs of the other are the rows of entities.
+        // The tables are most of the work. All that one needs of the other is which entities there are.
         let (entities_in, entities) = sync_channel(waiting);
         let (relationships_in, relationships) = sync_channel(waiting);
-        let (rows_out, rows_in) = sync_channel(1);
+        let (ends_out, ends_in) = sync_channel(1);
         let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
         let entities = scope.spawn(move || {
             let whole = TableParts::read_rows(&entities, spill, common, 0)?;
             // Whoever waits for them may have failed.
-            let _ = rows_out.send(whole.rows.clone());
+            let _ = ends_out.send(whole.slots());
             whole.table(&entities, common, Ends::None)
         });
         let relationships = scope.spawn(move || {
             let whole = TableParts::read_rows(&relationships, spill, common, 1)?;
-            let rows = rows_in.recv().map_err(|_| damaged("the rows of entities"))?;
-            whole.table(&relationships, common, Ends::Of(rows))
+            let ends = ends_in.recv().map_err(|_| damaged("the rows of entities"))?;
+            whole.table(&relationships, common, Ends::Of(ends))
         });
         let parts = read(&mut input, common, [entities_in, relationships_in]);
         let parts = parts.and_then(|mut parts| {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::block::{Input, Loaded, damaged};
 use super::save::SetKind;
-use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
+use crate::graph::key_set::{Builder, KEY_BYTES_MAX, KeySet};
 
 /// What names a set: its kind, and the property it indexes.
 type Name = (u8, u64);
@@ -14,28 +14,8 @@ type Name = (u8, u64);
 pub(super) struct KeySets {
     sets: HashMap<Name, KeySet>,
     // The set whose blocks are being read.
-    open: Option<(Name, Keys)>,
+    open: Option<(Name, Builder)>,
     pub(super) count: u64,
-}
-
-/// Keys read so far: ascending, one after the other, with the end of each.
-#[derive(Default)]
-struct Keys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Keys {
-    fn last(&self) -> &[u8] {
-        let end = self.bytes.len();
-        let start = self.ends.len().checked_sub(2).map_or(0, |at| self.ends[at]);
-        &self.bytes[if self.ends.is_empty() { end } else { start }..end]
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(&0).chain(&self.ends);
-        starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end])
-    }
 }
 
 impl KeySets {
@@ -44,7 +24,7 @@ impl KeySets {
         let set = (input.u8()?, input.number()?);
         if self.open.as_ref().is_none_or(|(open, _)| *open != set) {
             self.close();
-            self.open = Some((set, Keys::default()));
+            self.open = Some((set, Builder::new()));
         }
         let Some((_, keys)) = &mut self.open else { return Err(damaged("a set of keys")) };
         let mut key: Vec<u8> = Vec::new();
@@ -55,12 +35,11 @@ impl KeySets {
             }
             key.truncate(shared);
             key.extend_from_slice(input.bytes()?);
-            let is_ascending = keys.ends.is_empty() || keys.last() < &key[..];
+            let is_ascending = keys.last().is_none_or(|last| last < &key[..]);
             if !is_ascending || key.len() > KEY_BYTES_MAX || key.len() < 4 {
                 return Err(damaged("the order of keys"));
             }
-            keys.bytes.extend_from_slice(&key);
-            keys.ends.push(keys.bytes.len());
+            keys.push(&key);
             self.count += 1;
         }
         Ok(())
@@ -69,7 +48,7 @@ impl KeySets {
     /// Called when all blocks are read.
     pub(super) fn close(&mut self) {
         if let Some((set, keys)) = self.open.take() {
-            self.sets.insert(set, KeySet::from_sorted(keys.iter()));
+            self.sets.insert(set, keys.finish());
         }
     }
 

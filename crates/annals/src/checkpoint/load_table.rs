@@ -12,6 +12,7 @@ use super::save::SetKind;
 use crate::graph::instance::Instance;
 use crate::graph::row_check::{Ends, Limits};
 use crate::graph::rows::Rows;
+use crate::graph::slot_set::SlotSet;
 use crate::graph::spill::Spill;
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::table::{Extra, Table};
@@ -37,7 +38,7 @@ pub(super) struct WholeRows {
     ids: Vec<Id>,
     extras: Vec<Extra>,
     spill: Spill,
-    pub(super) rows: Rows,
+    rows: Rows,
 }
 
 impl TableParts {
@@ -81,6 +82,15 @@ impl TableParts {
 }
 
 impl WholeRows {
+    /// The slots of what is there: a row may be empty.
+    pub(super) fn slots(&self) -> SlotSet {
+        let mut slots = SlotSet::new();
+        for (slot, _) in (0..).zip(self.rows.iter()).filter(|(_, row)| !row.is_empty()) {
+            slots.insert(slot);
+        }
+        slots
+    }
+
     /// The table and how many keys it has, if everything that its rows refer to is there. Its keys are read while it
     /// is made: the file comes more slowly than rows are looked into.
     pub(super) fn table(

@@ -3,6 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+mod builder;
 mod node;
 mod range;
 mod rank;
@@ -12,6 +13,7 @@ mod signature;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
 pub(crate) use range::{Keys, Range};
 use run::KeyRun;
@@ -49,37 +51,9 @@ impl KeySet {
     ///
     /// Shape: `keys` ascending; a key that comes twice counts once.
     pub(crate) fn from_sorted<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> KeySet {
-        let mut len = 0;
-        let mut leaf = Leaf::new();
-        let mut level: Vec<Split> = Vec::new();
-        let mut separator = Vec::new();
-        for key in keys {
-            let key = key.as_ref();
-            assert_bounded(key);
-            if let Some(last) = leaf.last() {
-                assert!(last <= key, "keys are sorted before a set is built from them");
-                if last == key {
-                    continue;
-                }
-                if !leaf_has_room(&leaf, key) {
-                    let next_separator = separator_between(last, key);
-                    let mut full = std::mem::replace(&mut leaf, Leaf::new());
-                    full.shrink();
-                    level.push(Split {
-                        separator: std::mem::replace(&mut separator, next_separator),
-                        right: Arc::new(Node::Leaf(full)),
-                    });
-                }
-            }
-            leaf.insert(leaf.len(), key);
-            len += 1;
-        }
-        level.push(Split { separator, right: Arc::new(Node::Leaf(leaf)) });
-        while level.len() > 1 {
-            level = branches_over(level);
-        }
-        let root = level.pop().expect("the last leaf is always there").right;
-        KeySet { len, root }
+        let mut builder = Builder::new();
+        keys.into_iter().for_each(|key| builder.push(key.as_ref()));
+        builder.finish()
     }
 
     /// Counts the keys.

@@ -9,7 +9,7 @@ use super::row::{
     PROPERTIES_COUNT, Packed, Row,
 };
 use super::row_value::checked;
-use super::rows::Rows;
+use super::slot_set::SlotSet;
 
 /// What rows may refer to: numbers below these.
 pub(crate) struct Limits {
@@ -23,8 +23,8 @@ pub(crate) struct Limits {
 pub(crate) enum Ends {
     /// There are none: the rows are of entities.
     None,
-    /// Rows that are there.
-    Of(Rows),
+    /// Slots of rows that are there.
+    Of(SlotSet),
     /// They are looked at later.
     Unchecked,
 }
@@ -117,9 +117,7 @@ impl Limits {
         match &self.ends {
             Ends::None => ends == NO_ENDS,
             Ends::Unchecked => true,
-            Ends::Of(rows) => {
-                ends.iter().all(|&end| rows.get(end as usize).is_some_and(|row| !row.is_empty()))
-            }
+            Ends::Of(slots) => ends.iter().all(|&end| slots.contains(end)),
         }
     }
 }

@@ -34,6 +34,11 @@ impl<const N: usize> KeyRun<N> {
         KeyRun { len: 0, skip: 0, heads: [HEAD_UNUSED; N], ends: [0; N], bytes: Vec::new() }
     }
 
+    /// With room for so many bytes.
+    pub(super) fn with_room(bytes: usize) -> KeyRun<N> {
+        KeyRun { bytes: Vec::with_capacity(bytes), ..KeyRun::new() }
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         usize::from(self.len)
@@ -164,6 +169,14 @@ impl<const N: usize> KeyRun<N> {
         }
         self.len += right.len;
         self.renew_heads();
+    }
+
+    /// Takes all keys out, into as much memory as they need. The room stays.
+    pub(super) fn take(&mut self) -> KeyRun<N> {
+        let bytes = self.bytes.as_slice().to_vec();
+        self.bytes.clear();
+        let emptied = KeyRun { bytes: std::mem::take(&mut self.bytes), ..KeyRun::new() };
+        KeyRun { bytes, ..std::mem::replace(self, emptied) }
     }
 
     /// Gives back the memory that the keys do not need now.
