@@ -100,7 +100,8 @@ impl Source {
     /// Keeps a version that was read.
     pub(super) fn keep_version(&self, graph: &Graph, key: VersionKey, version: &Version) {
         let instances = graph.entities.slots_count() + graph.relationships.slots_count();
-        self.versions.insert(key, version, instances, &self.memory);
+        let transactions = usize::try_from(graph.position.0).unwrap_or(usize::MAX);
+        self.versions.insert(key, version, instances.saturating_add(transactions), &self.memory);
     }
 }
 

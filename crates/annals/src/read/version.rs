@@ -15,8 +15,9 @@ use crate::model::{Id, TypeKind, Value};
 const KEPT_BYTES: usize = 128;
 /// A larger version is not kept. Units: bytes.
 const VERSION_BYTES_MAX: usize = 16 << 10;
-/// There is room for a version of each instance, so that one past state of the whole graph stays at hand: so many bytes for
-/// each, within these bounds, unless a memory budget has less.
+/// There is room for a version of each instance, so that one past state of the whole graph stays at hand, and for one of each
+/// transaction, so that long histories of few instances do, too: so many bytes for each, within these bounds, unless a memory
+/// budget has less.
 const ROOM_BYTES_EACH: usize = 400;
 const ROOM_BYTES_MIN: usize = 32 << 20;
 const ROOM_BYTES_MAX: usize = 1 << 30;
@@ -118,11 +119,11 @@ impl Versions {
         self.part(key).get(key)
     }
 
-    /// Keeps a version of one of so many instances, unless it is large.
-    pub(super) fn insert(&self, key: VersionKey, version: &Version, instances: usize, memory: &Memory) {
+    /// Keeps a version, unless it is large, with room for so many.
+    pub(super) fn insert(&self, key: VersionKey, version: &Version, count: usize, memory: &Memory) {
         let bytes = version.bytes_about();
         if bytes <= VERSION_BYTES_MAX {
-            let room = (ROOM_BYTES_EACH * instances).clamp(ROOM_BYTES_MIN, ROOM_BYTES_MAX);
+            let room = ROOM_BYTES_EACH.saturating_mul(count).clamp(ROOM_BYTES_MIN, ROOM_BYTES_MAX);
             let room = memory.share(room) / PARTS;
             self.part(key).insert(key, version.clone(), bytes + KEPT_BYTES, room);
         }
