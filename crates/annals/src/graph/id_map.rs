@@ -2,7 +2,8 @@
 
 use std::array::from_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicU32, fence};
 
 mod leaf;
 #[cfg(test)]
@@ -202,7 +203,7 @@ impl IdMap {
             Arc::make_mut(&mut self.surplus).retain(|held| *held != entry);
         }
         // Asking first keeps a miss from copying anything.
-        if !self.leaf(entry.tag).iter().any(|held| held == entry) {
+        if !self.leaf(entry.tag).holds(entry) {
             return;
         }
         let mut node = &mut self.root;
@@ -212,10 +213,9 @@ impl IdMap {
                 Node::Branch(children) => node = &mut Arc::make_mut(children)[entry.place(bits, FAN)],
                 Node::Twig(leaves) => {
                     let leaves = Arc::make_mut(leaves);
-                    let (start, run_len) = run(leaves, entry.place(bits, leaves.len()));
-                    let mut kept = leaves[start].copy();
-                    kept.remove(entry);
-                    return leaves[start..start + run_len].fill(Arc::new(kept));
+                    let at = entry.place(bits, leaves.len());
+                    own_leaf(leaves, at);
+                    return leaves[at].remove(entry);
                 }
             }
             bits += FAN_BITS;
@@ -270,18 +270,24 @@ fn run(leaves: &Twig, at: usize) -> (usize, usize) {
     (at - before, before + after)
 }
 
+// Makes a leaf that a clone has, too, one that only this twig has, which no clone has.
+fn own_leaf(leaves: &mut Twig, at: usize) {
+    let (start, run_len) = run(leaves, at);
+    if Arc::strong_count(&leaves[at]) > run_len {
+        let copy = Arc::new(leaves[at].copy());
+        leaves[start..start + run_len].fill(copy);
+    }
+    // Order: clones that are gone have read all they wanted.
+    fence(Acquire);
+}
+
 // Puts an entry into its leaf, or into a copy; if it is full, into one that has only what is our own, or divides that as
 // often as it has a run to divide, or can get one; false if it is full even so.
 fn insert_into(leaves: &mut Arc<Twig>, entry: Entry, bits: u32, is_own: &dyn Fn(&Entry) -> bool) -> bool {
     let at = entry.place(bits, leaves.len());
     if leaves[at].has_room() {
         let leaves = Arc::make_mut(leaves);
-        let (start, run_len) = run(leaves, at);
-        let is_shared = Arc::strong_count(&leaves[at]) > run_len;
-        if is_shared {
-            let copy = Arc::new(leaves[at].copy());
-            leaves[start..start + run_len].fill(copy);
-        }
+        own_leaf(leaves, at);
         return leaves[at].insert(entry);
     }
     let mut kept: Vec<Entry> = leaves[at].iter().filter(is_own).collect();

@@ -68,14 +68,26 @@ impl Leaf {
         self.buckets.iter().flat_map(Bucket::iter)
     }
 
-    /// Takes an entry out. Its place stays taken.
-    pub(super) fn remove(&mut self, entry: Entry) {
-        for bucket in &mut self.buckets {
-            let known = bucket.slots.each_mut().map(|slot| *slot.get_mut());
-            for place in (0..BUCKET_PLACES).filter(|place| known[*place] == entry.slot) {
-                if bucket.keys[place].each_mut().map(|half| *half.get_mut()) == entry.key {
-                    bucket.keys[place] = [const { AtomicU64::new(0) }; 2];
-                    bucket.slots[place] = AtomicU32::new(REMOVED);
+    // The buckets that may have an entry with this tag.
+    fn buckets_of(&self, tag: u32) -> impl Iterator<Item = &Bucket> {
+        let (before, from_home) = self.buckets.split_at(home(tag));
+        let mut is_last = false;
+        let is_asked = move |bucket: &&Bucket| !std::mem::replace(&mut is_last, bucket.has_room());
+        from_home.iter().chain(before).take_while(is_asked)
+    }
+
+    pub(super) fn holds(&self, entry: Entry) -> bool {
+        self.buckets_of(entry.tag).flat_map(Bucket::iter).any(|held| held == entry)
+    }
+
+    /// Takes an entry out of a leaf that nobody shares. Its place stays taken.
+    pub(super) fn remove(&self, entry: Entry) {
+        for bucket in self.buckets_of(entry.tag) {
+            for (slot, key) in bucket.slots.iter().zip(&bucket.keys) {
+                let is_it = |key: &[AtomicU64; 2]| key.each_ref().map(|half| half.load(Relaxed)) == entry.key;
+                if slot.load(Relaxed) == entry.slot && is_it(key) {
+                    slot.store(REMOVED, Relaxed);
+                    key.iter().for_each(|half| half.store(0, Relaxed));
                 }
             }
         }
