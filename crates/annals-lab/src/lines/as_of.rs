@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use annals::log::{FileLog, Log, MemoryLog, ReadLimit};
 use annals::{AsOf, Id, InstanceId, Options, Patch, Position, Repository, Snapshot};
+use foldhash::fast::FixedState;
 
 use crate::Outcome;
-use crate::graph::{Random, Standard, vertex_id};
+use crate::graph::{FastMap, Plain, Random, Standard, Uuid, size, uuid, vertex_id};
 use crate::run::{Job, Latencies, Sample, agree, in_turn};
 
 /// Versions of all entities together, at least: one entity would stay in the processor's cache.
@@ -30,6 +31,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
             read(&snapshot, &vertex_id(entity), entities, entity, version)?;
         }
     }
+    let map = map_of_versions(entities, versions);
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let mut random = Random::new(turn as u64);
@@ -43,9 +45,26 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
             || time_each(&picks, |(id, entity, version)| read(&snapshot, id, entities, *entity, *version)),
             || time_each(&picks, |(id, _, _)| get(&snapshot, id, versions)),
         )?;
-        samples.push(Sample::new(&line, ours.quantile_us(0.5), limit.quantile_us(0.5)));
+        let same_work = time_each(&picks, |(id, entity, version)| {
+            let found = map.get(&(uuid(id), *version as u32)).map(|plain| plain.size);
+            agree("the size in the map", found, Some(size(*entity)))
+        })?;
+        let [ours, limit, same_work] = [ours, limit, same_work].map(|latencies| latencies.quantile_us(0.5));
+        samples.push(Sample::new(&line, ours, limit));
+        samples.push(Sample::new(format!("{line}-same-work"), same_work, limit));
     }
     Ok(samples)
+}
+
+/// Every version of every entity, as a program would keep them that has memory for all.
+fn map_of_versions(entities: usize, versions: usize) -> FastMap<(Uuid, u32), Arc<Plain>> {
+    let mut map = FastMap::with_capacity_and_hasher(entities * versions, FixedState::default());
+    for version in 1..=versions as u32 {
+        map.extend(
+            (0..entities).map(|entity| ((uuid(&vertex_id(entity)), version), Arc::new(Plain::new(entity)))),
+        );
+    }
+    map
 }
 
 /// Position of the record that wrote a version: all entities get their first, then all their second, and so on.

@@ -75,7 +75,8 @@ fn get(snapshot: &Snapshot, size: Name, ids: &[Id]) -> Outcome<i64> {
     Ok(sum)
 }
 
-fn look_up<'m>(get: impl Fn(&Uuid) -> Option<&'m Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
+/// The sum of the sizes of entities in a map, found with `get`.
+pub fn look_up<'m>(get: impl Fn(&Uuid) -> Option<&'m Arc<Plain>>, uuids: &[Uuid]) -> Outcome<i64> {
     let mut sum = 0;
     for uuid in uuids {
         sum += get(uuid).ok_or("an entity is not there")?.size;

@@ -1,11 +1,13 @@
 //! history-tax: get of and commit on entities with 100 versions each, beside entities with one.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use annals::{Id, InstanceId, Patch, Repository};
 
+use super::get::look_up;
 use crate::Outcome;
-use crate::graph::{InFlight, Random, load, prepare, settle, vertex_id};
+use crate::graph::{InFlight, Plain, Random, Uuid, load, map_of_numbers, prepare, settle, uuid, vertex_id};
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 const VERSIONS: usize = 100;
@@ -17,6 +19,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let entities = job.size.elements(10_000, 1_000);
     let old = build(&job.folder.join("old"), entities, VERSIONS)?;
     let young = build(&job.folder.join("young"), entities, 1)?;
+    let map = map_of_numbers(entities, |number| Arc::new(Plain::new(number)));
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let mut random = Random::new(turn as u64);
@@ -25,7 +28,10 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
         let (ours, limit) =
             in_turn(turn, || Timed::of(|| get(&old, &ids)), || Timed::of(|| get(&young, &ids)))?;
         agree("changes counted by the entities", ours.result - limit.result, gets * (VERSIONS - 1))?;
+        let uuids: Vec<Uuid> = ids.iter().map(uuid).collect();
+        let same_work = Timed::of(|| look_up(|uuid| map.get(uuid), &uuids))?;
         samples.push(Sample::new("history-tax-get", ours.rate(gets), limit.rate(gets)));
+        samples.push(Sample::new("history-tax-get-same-work", same_work.rate(gets), limit.rate(gets)));
         if job.wants("history-tax-commit") {
             let (ours, limit) = in_turn(
                 turn,

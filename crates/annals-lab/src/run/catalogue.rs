@@ -94,6 +94,8 @@ const fn line(
     Line { name, unit, limit, bar, goal, growth }
 }
 
+/// How the name of a line ends that tells what a plain structure, or a library, takes for the work of another.
+pub const SAME_WORK: &str = "-same-work";
 const HAND_OVER: &str = "same threads to write + fdatasync";
 const HASH_MAP: &str = "HashMap<Uuid, Arc<Entity>>";
 const CSR: &str = "CSR + vector of records";
@@ -154,9 +156,13 @@ pub const LINES: &[Line] = &[
     line("read-under-write-find-p99.9", "µs", NO_WRITER, &[], &[], Cost),
     line("history-tax-commit", "commits/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("history-tax-get", "gets/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
+    line("history-tax-get-same-work", "gets/s", ONE_VERSION, &[], &[], Rate),
     line("as-of-10", "µs", CURRENT, &[AtMost(10.0)], &[AtMost(3.0)], Cost),
+    line("as-of-10-same-work", "µs", CURRENT, &[], &[], Cost),
     line("as-of-1000", "µs", CURRENT, &[AtMost(15.0)], &[AtMost(5.0)], Cost),
+    line("as-of-1000-same-work", "µs", CURRENT, &[], &[], Cost),
     line("as-of-100000", "µs", CURRENT, &[AtMost(30.0)], &[AtMost(8.0)], Cost),
+    line("as-of-100000-same-work", "µs", CURRENT, &[], &[], Cost),
     line("find-eq", "pages/s", TREE, &[RatioAtLeast(0.04)], &[RatioAtLeast(0.70)], Rate),
     line("find-eq-same-work", "pages/s", TREE, &[], &[], Apart),
     line("find-range", "pages/s", TREE, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),

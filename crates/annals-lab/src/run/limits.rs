@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::catalogue::{LINES, Line};
+use super::catalogue::{LINES, Line, SAME_WORK};
 use super::growth;
 use super::job::Job;
 use super::machine::{self, Usage};
@@ -53,6 +53,13 @@ pub struct Measured {
     pub figures: Result<Figures, String>,
 }
 
+impl Measured {
+    /// The turns of each round.
+    pub fn turns(&self) -> Result<&[Vec<Pair>], String> {
+        self.figures.as_ref().map(|figures| &figures.rounds[..]).map_err(String::clone)
+    }
+}
+
 /// The figures of all rounds.
 pub struct Figures {
     /// The turns of each round.
@@ -72,10 +79,12 @@ impl Limits {
         let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(parent)?;
         let mut report = Report::new(self.json, self.size);
         report.begin(&machine::describe(), machine::load());
-        let first = self.measure(self.size, &lines, folder.path(), |measured| report.add(measured))?;
+        let first = self.measure(self.size, &lines, folder.path(), |measured, _| report.add(measured))?;
         if self.growth {
             let grown = self.size.grown();
-            let compare = |large: &Measured| growth::compare(&first, self.size, large, grown, &mut report);
+            let compare = |large: &Measured, all: &[Measured]| {
+                growth::compare(large, [(self.size, &first), (grown, all)], &mut report);
+            };
             self.measure(grown, &growing(&lines), folder.path(), compare)?;
         }
         report.finish();
@@ -86,13 +95,14 @@ impl Limits {
         Ok(())
     }
 
-    /// Runs every experiment that any of `lines` needs; goes on when one fails.
+    /// Runs every experiment that any of `lines` needs; goes on when one fails. Tells of each line when its experiment has
+    /// ended, and which were measured until then.
     fn measure(
         &self,
         size: Size,
         lines: &[&'static Line],
         folder: &Path,
-        mut tell: impl FnMut(&Measured),
+        mut tell: impl FnMut(&Measured, &[Measured]),
     ) -> Outcome<Vec<Measured>> {
         let mut all = Vec::new();
         for experiment in EXPERIMENTS {
@@ -101,7 +111,7 @@ impl Limits {
             if lines.is_empty() {
                 continue;
             }
-            let usage = Usage::now();
+            let (before, usage) = (all.len(), Usage::now());
             let rounds = self.rounds(experiment, size, &lines, folder);
             let others = usage.others();
             for line in lines {
@@ -109,10 +119,9 @@ impl Limits {
                     Ok(rounds) => Figures::of(line, rounds, others),
                     Err(error) => Err(error.to_string()),
                 };
-                let measured = Measured { line, figures };
-                tell(&measured);
-                all.push(measured);
+                all.push(Measured { line, figures });
             }
+            all[before..].iter().for_each(|measured| tell(measured, &all));
         }
         Ok(all)
     }
@@ -176,7 +185,7 @@ fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
         let is_line = Line::named(name).is_some();
         let is_meant = |line: &Line| match line.name.strip_prefix(name.as_str()) {
             None => false,
-            Some(rest) => !is_line || rest.is_empty() || rest.starts_with("-p99") || rest == "-same-work",
+            Some(rest) => !is_line || rest.is_empty() || rest.starts_with("-p99") || rest == SAME_WORK,
         };
         if !LINES.iter().any(is_meant) {
             let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
