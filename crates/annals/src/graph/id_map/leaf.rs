@@ -200,8 +200,8 @@ impl Bucket {
 
 #[inline]
 fn home(tag: u32) -> usize {
-    // The lowest bits of the tag, which no tree comes to, as a part of the whole: had all keys of a leaf the same there, they would
-    // meet in the same buckets.
+    // The lowest bits of the tag, to which the tree comes last, beyond 400 million keys, as a part of the whole: had all keys of a
+    // leaf the same bits here, they would meet in the same buckets.
     ((tag % HOME_TAGS) as usize * BUCKETS) / HOME_TAGS as usize
 }
 
