@@ -70,16 +70,17 @@ impl Inner {
 
 /// Starts the thread that takes checkpoints in the background.
 pub(crate) fn start(inner: &Arc<Inner>, is_stopping: Arc<AtomicBool>) -> Result<JoinHandle<()>> {
+    // Before anything can be written: a segment that grew is no longer covered.
+    let checkpointed_bytes = inner.checkpointed_bytes();
     // Weak: the thread must not keep the repository open.
     let inner = Arc::downgrade(inner);
     std::thread::Builder::new()
         .name("annals-checkpoint".into())
-        .spawn(move || keep(&inner, &is_stopping))
+        .spawn(move || keep(&inner, checkpointed_bytes, &is_stopping))
         .map_err(|source| Error::io("start the thread annals-checkpoint", source))
 }
 
-fn keep(inner: &Weak<Inner>, is_stopping: &AtomicBool) {
-    let mut bytes_then = inner.upgrade().map_or(0, |inner| inner.checkpointed_bytes());
+fn keep(inner: &Weak<Inner>, mut bytes_then: u64, is_stopping: &AtomicBool) {
     let (mut bytes_before, mut quiet_looks) = (0, 0);
     while !is_stopping.load(Ordering::SeqCst) {
         std::thread::park_timeout(LOOK_INTERVAL);
