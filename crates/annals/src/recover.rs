@@ -3,7 +3,7 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
-use crate::graph::value_index::Behind;
+use crate::graph::staged::Behind;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
 use crate::model::Record;
@@ -62,20 +62,20 @@ pub(crate) fn replay_to(
         scope.spawn(move || read_ahead(log, first, end, &batches_in));
         for batch in batches {
             memory.admit_committed(AHEAD.bytes)?;
-            graph.defer_values();
+            graph.defer();
             for record in batch {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {
                     progress(graph.position);
                 }
             }
-            graph.hand_over_values();
+            graph.hand_over();
             graph.behind().into_iter().for_each(Behind::catch_up);
         }
         Ok(())
     });
     // A record that could not be read or applied has left some.
-    graph.hand_over_values();
+    graph.hand_over();
     outcome
 }
 

@@ -13,6 +13,7 @@ use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
 use crate::graph::headers::{self, Headers};
+use crate::graph::links::Links;
 use crate::graph::row_check::Ends;
 use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
@@ -226,7 +227,7 @@ impl Parts {
     fn graph(
         mut self,
         common: Common,
-        [out, into]: [Adjacency; 2],
+        links: [Adjacency; 2],
         [(entities, entity_keys), (relationships, relationship_keys)]: [(Table, u64); 2],
     ) -> Loaded<Graph> {
         if self.instants.len() as u64 != self.header.position
@@ -241,8 +242,7 @@ impl Parts {
             type_changes: self.type_changes.into_iter().collect(),
             entities,
             relationships,
-            out,
-            into,
+            links: Links::new(links),
             past_links: self.keys.take(SetKind::PastLinks, 0),
             collection: self.collection,
             headers: common.headers,

@@ -3,7 +3,6 @@
 //! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
 //! function of the log. An error leaves the graph half changed: the caller throws that copy away.
 
-use std::hint::black_box;
 use std::sync::Arc;
 
 use super::headers::PLAIN;
@@ -22,7 +21,6 @@ use crate::model::{
 };
 use crate::{Error, ErrorKind, Position, Result};
 
-use super::adjacency::Link;
 use super::integrity::display_micros;
 
 /// Most instances of one kind a graph ever holds, purged ones included.
@@ -83,8 +81,8 @@ impl Graph {
 
     /// Looks up what the next changes will need, without using it: the processor then waits for the memory of all of
     /// them together, and not for each when its turn comes.
-    pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change> + Clone) {
-        for change in changes.clone() {
+    pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change>) {
+        for change in changes {
             match &change.action {
                 Action::CreateEntity(new) => self.entities.look_ahead(&new.id),
                 Action::CreateRelationship(new) => {
@@ -95,18 +93,12 @@ impl Graph {
                 _ => {}
             }
         }
-        for change in changes {
-            if let Action::CreateRelationship(new) = &change.action {
-                for (end, adjacency) in [(&new.from, &self.out), (&new.to, &self.into)] {
-                    if let Some(slot) = self.entities.slot(end) {
-                        black_box(adjacency.get(slot).degree(None));
-                    }
-                }
-            }
-        }
     }
 
     fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {
+        if reads_links(&change.action) {
+            self.links.hand_over();
+        }
         match &change.action {
             Action::CreateEntity(new) => self.create_entity(context, new),
             Action::CreateRelationship(new) => self.create_relationship(context, new),
@@ -215,8 +207,7 @@ impl Graph {
         let classifications = self.new_classifications(context, &entity, &new.classifications)?;
         entity.set_classifications(classifications);
         self.check_instance(TypeKind::Entity, &entity, None)?;
-        self.out.push();
-        self.into.push();
+        self.links.push();
         let slot = self.entities.push(&entity);
         self.enter_indexes(TypeKind::Entity, slot, &entity);
         Ok(())
@@ -235,14 +226,9 @@ impl Graph {
         relationship.header = self.new_header(TypeKind::Relationship, type_name, status, provenance)?;
         self.check_instance(TypeKind::Relationship, &relationship, None)?;
         let slot = self.relationships.push(&relationship);
-        self.link(slot, type_name, ends);
+        self.links.insert(slot, type_name, ends);
         self.enter_indexes(TypeKind::Relationship, slot, &relationship);
         Ok(())
-    }
-
-    pub(super) fn link(&mut self, relationship: u32, type_name: Symbol, [from, to]: [u32; 2]) {
-        self.out.insert(from, Link { type_name, relationship, other: to });
-        self.into.insert(to, Link { type_name, relationship, other: from });
     }
 
     /// Checks all properties of an instance about to become live.
@@ -361,7 +347,7 @@ impl Graph {
 
     fn define_type(&mut self, context: Context, definition: &TypeDefinition) -> Result<()> {
         // Uniqueness may have to be checked from now on.
-        self.hand_over_values();
+        self.hand_over();
         let before = Arc::clone(&self.types);
         let position = context.place.position;
         let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;
@@ -421,6 +407,37 @@ impl Graph {
             }
         }
         Ok(())
+    }
+}
+
+/// True if applying this may look at the relationships of an entity, beside [`Graph::defer`]'s checks.
+fn reads_links(action: &Action) -> bool {
+    match action {
+        Action::CreateEntity(_)
+        | Action::CreateRelationship(_)
+        | Action::Update(..)
+        | Action::Replace(..)
+        | Action::Classify(..)
+        | Action::Reclassify(..)
+        | Action::Declassify(..)
+        | Action::SetStatus(..)
+        | Action::SetProvenance(..)
+        | Action::NameCollection(_)
+        | Action::Void => false,
+        Action::Delete(_)
+        | Action::Restore(..)
+        | Action::Purge(_)
+        | Action::DefineType(_)
+        | Action::Rehome(..)
+        | Action::Reidentify(..)
+        | Action::Retype(..)
+        | Action::Relink(..)
+        | Action::SaveEntity(_)
+        | Action::SaveProxy(_)
+        | Action::SaveRelationship(_)
+        | Action::SaveClassification(..)
+        | Action::PurgeCopy(..)
+        | Action::PurgeClassificationCopy(..) => true,
     }
 }
 

@@ -47,7 +47,8 @@ pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
     }
     compare_tables(&mut report, "entity", &expected.entities, &found.entities);
     compare_tables(&mut report, "relationship", &expected.relationships, &found.relationships);
-    for slot in 0..u32::try_from(expected.out.len().min(found.out.len())).unwrap_or(u32::MAX) {
+    let entities_len = |graph: &Graph| graph.adjacency(Direction::Out).len();
+    for slot in 0..u32::try_from(entities_len(expected).min(entities_len(found))).unwrap_or(u32::MAX) {
         for direction in [Direction::Out, Direction::In] {
             let links =
                 |graph: &Graph| -> Vec<Link> { graph.neighbors(slot, direction).iter(None).collect() };
@@ -168,7 +169,7 @@ pub(crate) fn inconsistencies(graph: &Graph) -> Vec<String> {
             }
         }
     }
-    for (side, neighbors) in [&graph.out, &graph.into].into_iter().enumerate() {
+    for (side, neighbors) in graph.links.part().iter().enumerate() {
         let slots = 0..u32::try_from(neighbors.len()).unwrap_or(u32::MAX);
         let found: usize = slots.map(|slot| neighbors.get(slot).degree(None)).sum();
         if found != links_count[side] {

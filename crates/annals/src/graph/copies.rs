@@ -6,11 +6,11 @@ use super::apply::Context;
 use super::header_changes::proxy_only;
 use super::headers::{Header, HeaderNumber};
 use super::instance::{Classification, Instance, Stamp};
-use super::lifecycle::{check_not_before, links_of};
+use super::lifecycle::check_not_before;
 use super::past::{Past, PastVersion};
 use super::symbols::Symbol;
 use super::version::first_version;
-use super::{Graph, kind_of, past_link_key};
+use super::{Graph, kind_of};
 use crate::model::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
     Status, TypeKind,
@@ -38,8 +38,7 @@ impl Graph {
         after.set_classifications(classifications);
         self.check_content(TypeKind::Entity, &after)?;
         let Some((slot, before)) = known else {
-            self.out.push();
-            self.into.push();
+            self.links.push();
             let slot = self.entities.push(&after);
             self.enter_indexes(TypeKind::Entity, slot, &after);
             return Ok(());
@@ -61,18 +60,12 @@ impl Graph {
         self.check_content(TypeKind::Relationship, &after)?;
         let Some((slot, before)) = known else {
             let slot = self.relationships.push(&after);
-            self.link(slot, type_name, ends);
+            self.links.insert(slot, type_name, ends);
             self.enter_indexes(TypeKind::Relationship, slot, &after);
             return Ok(());
         };
-        for (end, direction, link) in links_of(slot, &before) {
-            self.adjacency_mut(direction).remove(end, link);
-            self.past_links.insert(&past_link_key(end, direction, link));
-        }
-        for (end, direction, link) in links_of(slot, &after) {
-            self.past_links.remove(&past_link_key(end, direction, link));
-            self.adjacency_mut(direction).insert(end, link);
-        }
+        self.leave_links(slot, &before);
+        self.enter_links(slot, &after);
         self.put_copy(TypeKind::Relationship, slot, &before, &after);
         Ok(())
     }
@@ -219,8 +212,7 @@ impl Graph {
         let header = self.enter_header(header);
         let first = first_version(context, proxy.id.clone(), type_name, properties);
         let proxy = Instance { header, ..first };
-        self.out.push();
-        self.into.push();
+        self.links.push();
         let slot = self.entities.push(&proxy);
         self.enter_indexes(TypeKind::Entity, slot, &proxy);
         Ok(())

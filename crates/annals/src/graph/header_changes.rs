@@ -8,7 +8,7 @@ use super::adjacency::Link;
 use super::apply::Context;
 use super::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
 use super::instance::Instance;
-use super::lifecycle::{check_not_before, links_of};
+use super::lifecycle::check_not_before;
 use super::symbols::Symbol;
 use super::types::check_status_name;
 use super::{Graph, kind_of, past_link_key};
@@ -296,15 +296,9 @@ impl Graph {
 
     /// Moves the links of a relationship to where it leads now; reads of the past still find the ones before.
     pub(super) fn move_link(&mut self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
-        for (end, direction, link) in links_of(slot, before) {
-            self.adjacency_mut(direction).remove(end, link);
-            self.past_links.insert(&past_link_key(end, direction, link));
-        }
+        self.leave_links(slot, before);
         self.check_ends(after.type_name, after.ends)?;
-        for (end, direction, link) in links_of(slot, after) {
-            self.past_links.remove(&past_link_key(end, direction, link));
-            self.adjacency_mut(direction).insert(end, link);
-        }
+        self.enter_links(slot, after);
         Ok(())
     }
 

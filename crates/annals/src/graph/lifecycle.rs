@@ -53,14 +53,27 @@ impl Graph {
 
     fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it is linked");
-        for (end, direction, link) in links_of(slot, &found) {
-            self.adjacency_mut(direction).remove(end, link);
-            self.past_links.insert(&past_link_key(end, direction, link));
-        }
+        self.leave_links(slot, &found);
         self.leave_indexes(TypeKind::Relationship, slot, &found);
         let deleted = self.deleted(&found, context);
         self.relationships.replace(slot, &deleted);
         Ok(())
+    }
+
+    /// Moves the links of a live relationship to the past.
+    pub(super) fn leave_links(&mut self, slot: u32, relationship: &Instance) {
+        self.links.remove(slot, relationship.type_name, relationship.ends);
+        for (end, direction, link) in links_of(slot, relationship) {
+            self.past_links.insert(&past_link_key(end, direction, link));
+        }
+    }
+
+    /// Lists a relationship at its ends; it may have been there before.
+    pub(super) fn enter_links(&mut self, slot: u32, relationship: &Instance) {
+        for (end, direction, link) in links_of(slot, relationship) {
+            self.past_links.remove(&past_link_key(end, direction, link));
+        }
+        self.links.insert(slot, relationship.type_name, relationship.ends);
     }
 
     pub(super) fn restore(
@@ -132,10 +145,7 @@ impl Graph {
         self.check_ends(found.type_name, found.ends)?;
         let restored = self.restored(&found, context);
         self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
-        for (end, direction, link) in links_of(slot, &found) {
-            self.past_links.remove(&past_link_key(end, direction, link));
-            self.adjacency_mut(direction).insert(end, link);
-        }
+        self.enter_links(slot, &found);
         self.relationships.replace(slot, &restored);
         self.enter_indexes(TypeKind::Relationship, slot, &restored);
         // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
@@ -163,8 +173,8 @@ impl Graph {
 
     fn purge_relationship(&mut self, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it was found");
+        self.links.remove(slot, found.type_name, found.ends);
         for (end, direction, link) in links_of(slot, &found) {
-            self.adjacency_mut(direction).remove(end, link);
             self.past_links.remove(&past_link_key(end, direction, link));
         }
         self.forget(TypeKind::Relationship, slot)
@@ -195,7 +205,7 @@ impl Graph {
     }
 }
 
-pub(super) fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
+fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
     let [from, to] = relationship.ends;
     let link = |other| Link { type_name: relationship.type_name, relationship: slot, other };
     [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]

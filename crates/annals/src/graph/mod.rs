@@ -13,6 +13,7 @@ pub(crate) mod id_order;
 pub(crate) mod instance;
 mod integrity;
 pub(crate) mod key_set;
+pub(crate) mod links;
 mod lifecycle;
 mod header_changes;
 mod copies;
@@ -31,6 +32,7 @@ pub(crate) mod rows;
 pub(crate) mod slot_set;
 pub(crate) mod spill;
 pub(crate) mod spill_file;
+pub(crate) mod staged;
 pub(crate) mod stamps;
 pub(crate) mod symbols;
 pub(crate) mod table;
@@ -47,12 +49,13 @@ use std::sync::Arc;
 use adjacency::{Adjacency, Link, Neighbors};
 use headers::Headers;
 use key_set::KeySet;
+use links::Links;
 use spill::Spill;
 use spill_file::SpillSettings;
+use staged::{Behind, Indexer};
 use symbols::Symbols;
 use table::Table;
 use types::Types;
-use value_index::{Behind, Indexer};
 use vector::Vector;
 use wide::append_link_key;
 
@@ -75,10 +78,8 @@ pub(crate) struct Graph {
     pub(crate) type_changes: Vector<(u64, Arc<TypeDefinition>)>,
     pub(crate) entities: Table,
     pub(crate) relationships: Table,
-    /// Live relationships by the slot of the entity they start at.
-    pub(crate) out: Adjacency,
-    /// Live relationships by the slot of the entity they end at.
-    pub(crate) into: Adjacency,
+    /// Live relationships by the slots of the entities they start and end at.
+    pub(crate) links: Links,
     /// What instances have beyond the usual.
     pub(crate) headers: Headers,
     /// Name of the collection that this repository is, once it has one.
@@ -100,8 +101,7 @@ impl Graph {
             type_changes: Vector::new(),
             entities: Table::new(Spill::new(settings)),
             relationships: Table::new(Spill::new(settings)),
-            out: Adjacency::new(),
-            into: Adjacency::new(),
+            links: Links::new([Adjacency::new(), Adjacency::new()]),
             headers: Headers::new(),
             collection: None,
             past_links: KeySet::new(),
@@ -122,6 +122,8 @@ impl Graph {
 
     /// A copy to try changes on that are thrown away: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
+        // What is behind is done once here, and not for each copy.
+        self.links.part();
         let mut copy = self.clone();
         copy.entities.spill.stop();
         copy.relationships.spill.stop();
@@ -139,25 +141,29 @@ impl Graph {
         self.relationships.go_on_after(&lost.relationships);
     }
 
-    /// From now on what becomes of the indexes of values is only noted, unless a check reads them: until
-    /// [`Graph::hand_over_values`], nothing may be looked up by a value.
-    pub(crate) fn defer_values(&mut self) {
+    /// From now on what becomes of links and of the indexes of values is only noted, unless a check reads them: until
+    /// [`Graph::hand_over`], neither may be read.
+    pub(crate) fn defer(&mut self) {
         if !self.types.has_unique {
             self.entities.values.defer();
             self.relationships.values.defer();
         }
+        if !self.types.has_cardinality {
+            self.links.defer();
+        }
     }
 
-    /// Ends that. What was noted is done by whoever looks for a value first, or by the thread that
+    /// Ends that. What was noted is done by whoever reads it first, or by the thread that
     /// [`Graph::behind`] tells.
-    pub(crate) fn hand_over_values(&mut self) {
+    pub(crate) fn hand_over(&mut self) {
         self.entities.values.hand_over();
         self.relationships.values.hand_over();
+        self.links.hand_over();
     }
 
-    /// The indexes of values, if another thread should bring them up to date.
+    /// Links and indexes of values, if another thread should bring them up to date.
     pub(crate) fn behind(&self) -> Option<Behind> {
-        Behind::of(&self.indexer, [&self.entities.values, &self.relationships.values])
+        Behind::of(&self.indexer, [&self.entities.values, &self.relationships.values], &self.links)
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.
@@ -189,17 +195,7 @@ impl Graph {
     /// The live relationships of entities in one direction.
     #[inline]
     pub(crate) fn adjacency(&self, direction: Direction) -> &Adjacency {
-        match direction {
-            Direction::Out => &self.out,
-            Direction::In => &self.into,
-        }
-    }
-
-    pub(crate) fn adjacency_mut(&mut self, direction: Direction) -> &mut Adjacency {
-        match direction {
-            Direction::Out => &mut self.out,
-            Direction::In => &mut self.into,
-        }
+        self.links.in_direction(direction)
     }
 
     #[inline]

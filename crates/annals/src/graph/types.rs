@@ -25,6 +25,8 @@ pub(crate) struct Types {
     pub(crate) unindexed: BTreeSet<Symbol>,
     /// True if some type declares, or declared, a unique attribute.
     pub(crate) has_unique: bool,
+    /// True if some type says that an entity has at most one relationship of it.
+    pub(crate) has_cardinality: bool,
 }
 
 /// A declared type and what follows from its supertypes.
@@ -104,18 +106,19 @@ impl Types {
         let mut types = Types::default();
         for (position, definition) in changes {
             let name = names.intern(&definition.name);
-            types.note_attributes(definition, names);
+            types.note_checks(definition, names);
             definitions.insert((definition.kind, name), ((**definition).clone(), *position));
         }
         types.by_name = resolve(&definitions, names)?;
         Ok(types)
     }
 
-    fn note_attributes(&mut self, definition: &TypeDefinition, names: &mut Symbols) {
+    fn note_checks(&mut self, definition: &TypeDefinition, names: &mut Symbols) {
         for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
             self.unindexed.insert(names.intern(&attribute.name));
         }
         self.has_unique |= definition.attributes.iter().any(|attribute| attribute.is_unique);
+        self.has_cardinality |= definition.ends.iter().flatten().any(|end| !end.is_many);
     }
 
     /// Declares a type, or extends the declared one.
@@ -132,7 +135,7 @@ impl Types {
             check_extension(before, definition)?;
         }
         self.check_references(definition, names)?;
-        self.note_attributes(definition, names);
+        self.note_checks(definition, names);
         if before.is_none() {
             self.add(definition, name, names, position)?;
             return Ok(name);

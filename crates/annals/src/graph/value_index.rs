@@ -1,38 +1,22 @@
-//! The values held now, by property; whoever commits only notes what becomes of them.
+//! The values held now, by property.
 
-use std::sync::Arc;
-
-mod indexer;
 mod notes;
-mod stage;
 
 use super::key_set::KeySet;
+use super::staged::Staged;
 use super::symbols::Symbol;
 use super::vector::Vector;
-pub(crate) use indexer::{Behind, Indexer};
-use notes::{Notes, change};
-use stage::Stage;
+pub(crate) use notes::KeyNotes;
+use notes::change;
 
 /// Keys by property. Shape of a key: value key, slot (4).
-///
-/// Whoever applies many records may have the changes noted. [`ValueIndex::hand_over`] ends that; until then nothing may be
-/// asked. What was noted is done by another thread ([`Indexer`]), or by the first who asks.
-pub(crate) struct ValueIndex {
-    stage: Arc<Stage>,
-    // What comes after the stage, while changes are noted.
-    notes: Option<Box<Notes>>,
-}
+pub(crate) type ValueIndex = Staged<KeyNotes>;
 
 impl ValueIndex {
-    pub(crate) fn new(sets: Vector<KeySet>) -> ValueIndex {
-        ValueIndex { stage: Arc::new(Stage::settled(sets)), notes: None }
-    }
-
     /// All sets, by symbol.
     #[inline]
     pub(crate) fn sets(&self) -> &Vector<KeySet> {
-        assert!(self.notes.is_none(), "what was noted is handed over before keys are read");
-        self.stage.sets()
+        self.part()
     }
 
     /// The keys of the property with this number.
@@ -41,55 +25,27 @@ impl ValueIndex {
         self.sets().get(property)
     }
 
-    /// From now on changes are noted.
-    pub(crate) fn defer(&mut self) {
-        self.notes.get_or_insert_default();
-    }
-
-    /// Ends that; returns at once unless very much is noted that nobody has done.
-    pub(crate) fn hand_over(&mut self) {
-        if let Some(notes) = self.notes.take()
-            && !notes.is_empty()
-        {
-            self.stage = Arc::new(Stage::after(&self.stage, *notes));
-        }
-    }
-
     pub(super) fn insert(&mut self, name: Symbol, key: &[u8]) {
-        self.change(name, key, true);
+        self.set(name, key, true);
     }
 
     pub(super) fn remove(&mut self, name: Symbol, key: &[u8]) {
-        self.change(name, key, false);
+        self.set(name, key, false);
     }
 
-    fn change(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        match &mut self.notes {
-            Some(notes) => notes.push(name, key, is_added),
-            None => change(self.own_sets(), name, key, is_added),
-        }
-    }
-
-    // The sets for changing them: in place, unless a clone shares them.
-    fn own_sets(&mut self) -> &mut Vector<KeySet> {
-        if Arc::get_mut(&mut self.stage).is_none_or(|stage| stage.sets_mut().is_none()) {
-            self.stage = Arc::new(Stage::settled(self.stage.sets().clone()));
-        }
-        Arc::get_mut(&mut self.stage).and_then(Stage::sets_mut).expect("made its own above")
-    }
-}
-
-impl Clone for ValueIndex {
-    fn clone(&self) -> ValueIndex {
-        assert!(self.notes.is_none(), "what was noted is handed over before a graph is shared");
-        ValueIndex { stage: Arc::clone(&self.stage), notes: None }
+    fn set(&mut self, name: Symbol, key: &[u8], is_added: bool) {
+        self.change(|sets| change(sets, name, key, is_added), |notes| notes.push(name, key, is_added));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::adjacency::Adjacency;
+    use crate::graph::links::Links;
+    use crate::graph::staged::{Behind, Indexer, LAG_MAX};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
@@ -127,7 +83,7 @@ mod tests {
         // Long keys, so that leaves are divided.
         let mut key = vec![7; 200];
         key.extend_from_slice(&number.to_be_bytes());
-        index.change(name, &key, is_added);
+        index.set(name, &key, is_added);
         change(direct, name, &key, is_added);
     }
 
@@ -135,6 +91,7 @@ mod tests {
         #[test]
         fn each_clone_has_the_keys_of_its_time(steps in proptest::collection::vec(step(), 0..600)) {
             let indexer = Arc::<Indexer>::default();
+            let links = Links::new([Adjacency::new(), Adjacency::new()]);
             let (mut index, mut direct) = (ValueIndex::new(Vector::new()), Vector::new());
             let mut shared: Vec<(ValueIndex, Vector<KeySet>)> = Vec::new();
             for step in steps {
@@ -142,7 +99,7 @@ mod tests {
                     Step::Defer => index.defer(),
                     Step::HandOver | Step::Share => {
                         index.hand_over();
-                        Behind::of(&indexer, [&index, &index]).into_iter().for_each(Behind::catch_up);
+                        Behind::of(&indexer, [&index, &index], &links).into_iter().for_each(Behind::catch_up);
                         if matches!(step, Step::Share) {
                             shared.push((index.clone(), direct.clone()));
                         }
@@ -173,7 +130,7 @@ mod tests {
                 index.insert(Symbol(0), &[batch.to_be_bytes(), number.to_be_bytes()].concat());
             }
             index.hand_over();
-            assert!(index.stage.lag() <= stage::LAG_MAX);
+            assert!(index.lag() <= LAG_MAX);
         }
         assert_eq!(index.get(0).map(KeySet::len), Some(400_000));
     }
@@ -188,7 +145,7 @@ mod tests {
             index.hand_over();
             shared.push(index.clone());
         }
-        assert!(index.stage.lag() > 0, "nobody has asked yet");
+        assert!(index.lag() > 0, "nobody has asked yet");
         let looked_at = shared.swap_remove(1_999);
         let run = move || {
             drop(shared);

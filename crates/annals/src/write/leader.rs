@@ -15,7 +15,7 @@ use std::time::{Duration, Instant as Clock};
 use super::queue::{Committer, Request, State, panicked};
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Gate, Receipt};
-use crate::graph::value_index::Behind;
+use crate::graph::staged::Behind;
 use crate::{Error, ErrorKind, Result};
 
 /// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced

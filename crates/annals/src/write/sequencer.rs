@@ -158,7 +158,7 @@ impl Sequencer {
             Some(instant) => check_commit_instant(instant, last, now)?,
         };
         let position = self.working.position.next();
-        self.working.defer_values();
+        self.working.defer();
         if let Err(error) = self.working.apply(position, &work.record) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
@@ -192,13 +192,13 @@ impl Sequencer {
         let (graph, applied) = &self.savepoint;
         let lost = std::mem::replace(&mut self.working, Graph::clone(graph));
         self.working.go_on_after(&lost);
-        self.working.defer_values();
+        self.working.defer();
         for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.work.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
-        self.working.hand_over_values();
+        self.working.hand_over();
         self.savepoint = (Arc::new(self.working.clone()), self.batch.len());
     }
 
@@ -230,7 +230,7 @@ impl Sequencer {
     /// The batch, and the graph it makes. The next batch is gathered in `spare`.
     pub(super) fn hand_over(&mut self, spare: Vec<Sequenced>) -> Batch {
         self.batch_bytes = 0;
-        self.working.hand_over_values();
+        self.working.hand_over();
         let graph = Arc::new(self.working.clone());
         self.savepoint = (Arc::clone(&graph), 0);
         Batch { sequenced: std::mem::replace(&mut self.batch, spare), graph }

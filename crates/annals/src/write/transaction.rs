@@ -387,9 +387,9 @@ impl Transaction {
         let record = Record { instant, ..self.record() };
         let position = graph.position.next();
         // Most views are never searched.
-        graph.defer_values();
+        graph.defer();
         graph.apply(position, &record)?;
-        graph.hand_over_values();
+        graph.hand_over();
         let pending = Pending { position: position.0, record: Arc::new(record) };
         Ok(Snapshot::with_pending(Arc::new(graph), Arc::clone(self.base.source()), pending))
     }

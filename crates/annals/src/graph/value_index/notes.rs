@@ -1,12 +1,13 @@
 //! Keys to add and to remove, in order.
 
 use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
+use crate::graph::staged::Notes;
 use crate::graph::symbols::Symbol;
 use crate::graph::vector::Vector;
 
 /// Keys to add and to remove, in order.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(crate) struct KeyNotes {
     keys: Vec<u8>,
     list: Vec<Note>,
 }
@@ -20,29 +21,32 @@ struct Note {
 
 const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
 
-impl Notes {
-    pub(super) fn is_empty(&self) -> bool {
+impl Notes for KeyNotes {
+    type Part = Vector<KeySet>;
+
+    fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Units: bytes.
-    pub(super) fn size(&self) -> usize {
+    fn size(&self) -> usize {
         self.keys.len() + self.list.len() * size_of::<Note>()
     }
 
-    pub(super) fn push(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        let length = u16::try_from(key.len()).expect("keys are bounded");
-        self.keys.extend_from_slice(key);
-        self.list.push(Note { name, length, is_added });
-    }
-
-    pub(super) fn apply_to(&self, sets: &mut Vector<KeySet>) {
+    fn apply_to(&self, sets: &mut Vector<KeySet>) {
         let mut keys = &self.keys[..];
         for Note { name, length, is_added } in &self.list {
             let (key, rest) = keys.split_at(usize::from(*length));
             change(sets, *name, key, *is_added);
             keys = rest;
         }
+    }
+}
+
+impl KeyNotes {
+    pub(super) fn push(&mut self, name: Symbol, key: &[u8], is_added: bool) {
+        let length = u16::try_from(key.len()).expect("keys are bounded");
+        self.keys.extend_from_slice(key);
+        self.list.push(Note { name, length, is_added });
     }
 }
 

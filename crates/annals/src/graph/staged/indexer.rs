@@ -1,22 +1,28 @@
-//! The thread that brings the indexes of values up to date behind those who commit.
+//! The thread that brings parts of a graph up to date behind those who commit.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-use super::{Stage, ValueIndex};
+use super::Staged;
+use super::stage::Lagging;
+use crate::graph::links::LinkNotes;
+use crate::graph::value_index::KeyNotes;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
 const LAG_WORTH: usize = if cfg!(test) { 1 } else { 64 << 10 };
 
-/// The thread that brings the indexes of a graph and its clones up to date. It is started when there is something to do, and ends
+/// The thread that brings the parts of a graph and its clones up to date. It is started when there is something to do, and ends
 /// when the last of them is gone.
 #[derive(Default)]
 pub(crate) struct Indexer(Arc<Shared>);
 
-/// Indexes that are behind what was applied.
+/// The parts of one graph.
+type Parts = [Arc<dyn Lagging>; 3];
+
+/// Parts that are behind what was applied.
 pub(crate) struct Behind {
     indexer: Arc<Indexer>,
-    stages: [Arc<Stage>; 2],
+    parts: Parts,
 }
 
 #[derive(Default)]
@@ -28,24 +34,30 @@ struct Shared {
 #[derive(Default)]
 struct State {
     // What comes next; what was there before it is done with it.
-    newest: Option<[Arc<Stage>; 2]>,
+    newest: Option<Parts>,
     is_started: bool,
     is_over: bool,
 }
 
 impl Behind {
-    /// What these indexes lack, if it is worth waking a thread.
-    pub(crate) fn of(indexer: &Arc<Indexer>, indexes: [&ValueIndex; 2]) -> Option<Behind> {
-        let stages = indexes.map(|index| &index.stage);
-        let lag: usize = stages.iter().map(|stage| stage.lag()).sum();
-        (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), stages: stages.map(Arc::clone) })
+    /// What these parts lack, if it is worth waking a thread.
+    pub(crate) fn of(
+        indexer: &Arc<Indexer>,
+        [entities, relationships]: [&Staged<KeyNotes>; 2],
+        links: &Staged<LinkNotes>,
+    ) -> Option<Behind> {
+        let stages: [&dyn Lagging; 3] = [&*entities.stage, &*relationships.stage, &*links.stage];
+        (stages.iter().map(|stage| stage.lag()).sum::<usize>() >= LAG_WORTH).then(|| Behind {
+            indexer: Arc::clone(indexer),
+            parts: [entities.stage.clone(), relationships.stage.clone(), links.stage.clone()],
+        })
     }
 
     /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then.
     pub(crate) fn catch_up(self) {
         let shared = &self.indexer.0;
         let mut state = shared.state();
-        state.newest = Some(self.stages);
+        state.newest = Some(self.parts);
         if !state.is_started {
             let shared = Arc::clone(shared);
             // Without a thread, whoever asks does it.
@@ -72,11 +84,9 @@ impl Shared {
 fn run(shared: &Shared) {
     let mut state = shared.state();
     while !state.is_over {
-        if let Some(stages) = state.newest.take() {
+        if let Some(parts) = state.newest.take() {
             drop(state);
-            for stage in stages {
-                stage.sets();
-            }
+            parts.into_iter().for_each(|part| part.catch_up());
             state = shared.state();
         } else {
             state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);

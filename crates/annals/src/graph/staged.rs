@@ -1,0 +1,91 @@
+//! Parts of a graph that are brought up to date behind those who commit, who only note what becomes of them.
+
+use std::sync::Arc;
+
+mod indexer;
+mod stage;
+
+pub(crate) use indexer::{Behind, Indexer};
+use stage::Stage;
+
+#[cfg(test)]
+pub(crate) use stage::LAG_MAX;
+
+/// What is to become of a part, in order.
+pub(crate) trait Notes: Default + Send + Sync + 'static {
+    /// What they are about.
+    type Part: Clone + Send + Sync;
+
+    fn is_empty(&self) -> bool;
+
+    /// Units: bytes.
+    fn size(&self) -> usize;
+
+    /// Does what is noted.
+    fn apply_to(&self, part: &mut Self::Part);
+}
+
+/// A part of a graph.
+///
+/// Whoever applies many records may have the changes noted. [`Staged::hand_over`] ends that; until then nothing may be
+/// asked. What was noted is done by another thread ([`Indexer`]), or by the first who asks.
+pub(crate) struct Staged<N: Notes> {
+    stage: Arc<Stage<N>>,
+    // What comes after the stage, while changes are noted.
+    notes: Option<Box<N>>,
+}
+
+impl<N: Notes> Staged<N> {
+    pub(crate) fn new(part: N::Part) -> Staged<N> {
+        Staged { stage: Arc::new(Stage::settled(part)), notes: None }
+    }
+
+    /// The part as it is after all changes.
+    #[inline]
+    pub(crate) fn part(&self) -> &N::Part {
+        assert!(self.notes.is_none(), "what was noted is handed over before it is read");
+        self.stage.part()
+    }
+
+    /// Changes the part, or notes the change.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut N::Part), note: impl FnOnce(&mut N)) {
+        match &mut self.notes {
+            Some(notes) => note(notes),
+            None => change(own_part(&mut self.stage)),
+        }
+    }
+
+    /// From now on changes are noted.
+    pub(crate) fn defer(&mut self) {
+        self.notes.get_or_insert_default();
+    }
+
+    /// Ends that; returns at once unless very much is noted that nobody has done.
+    pub(crate) fn hand_over(&mut self) {
+        if let Some(notes) = self.notes.take()
+            && !notes.is_empty()
+        {
+            self.stage = Arc::new(Stage::after(&self.stage, *notes));
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn lag(&self) -> usize {
+        stage::Lagging::lag(&*self.stage)
+    }
+}
+
+// In place, unless a clone shares it.
+fn own_part<N: Notes>(stage: &mut Arc<Stage<N>>) -> &mut N::Part {
+    if Arc::get_mut(stage).is_none_or(|stage| stage.part_mut().is_none()) {
+        *stage = Arc::new(Stage::settled(stage.part().clone()));
+    }
+    Arc::get_mut(stage).and_then(Stage::part_mut).expect("made its own above")
+}
+
+impl<N: Notes> Clone for Staged<N> {
+    fn clone(&self) -> Staged<N> {
+        assert!(self.notes.is_none(), "what was noted is handed over before a graph is shared");
+        Staged { stage: Arc::clone(&self.stage), notes: None }
+    }
+}

@@ -1,0 +1,144 @@
+//! One version of a part, made from the one before when somebody needs it.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::Notes;
+
+/// Whoever hands over when so much is noted that nobody has done, does it himself. Units: bytes.
+pub(crate) const LAG_MAX: usize = 8 << 20;
+
+/// One version of a part.
+///
+/// It begins as the stage before and what was noted since; whoever needs the part first, settles it.
+pub(crate) struct Stage<N: Notes> {
+    part: OnceLock<N::Part>,
+    // Invariant: there until somebody begins to settle it, who keeps the lock until the part is there.
+    pending: Mutex<Option<Pending<N>>>,
+    // What was noted since the latest stage that somebody had begun to settle when this one was made. Units: bytes.
+    lag: usize,
+}
+
+struct Pending<N: Notes> {
+    before: Arc<Stage<N>>,
+    notes: Arc<N>,
+}
+
+impl<N: Notes> Clone for Pending<N> {
+    fn clone(&self) -> Pending<N> {
+        Pending { before: Arc::clone(&self.before), notes: Arc::clone(&self.notes) }
+    }
+}
+
+/// What may be behind, whatever it is a part of.
+pub(super) trait Lagging: Send + Sync {
+    /// How much was noted and not begun when this was made; 0 when somebody has begun it. Units: bytes.
+    fn lag(&self) -> usize;
+
+    /// Brings it up to date; returns when it is.
+    fn catch_up(&self);
+}
+
+impl<N: Notes> Lagging for Stage<N> {
+    fn lag(&self) -> usize {
+        if self.not_begun().is_some() { self.lag } else { 0 }
+    }
+
+    fn catch_up(&self) {
+        self.part();
+    }
+}
+
+impl<N: Notes> Stage<N> {
+    pub(super) fn settled(part: N::Part) -> Stage<N> {
+        Stage { part: OnceLock::from(part), pending: Mutex::new(None), lag: 0 }
+    }
+
+    /// The stage after `before`.
+    pub(super) fn after(before: &Arc<Stage<N>>, notes: N) -> Stage<N> {
+        let mut pending = Pending { before: Arc::clone(before), notes: Arc::new(notes) };
+        let mut stage = Stage { part: OnceLock::new(), pending: Mutex::new(Some(pending.clone())), lag: 0 };
+        loop {
+            stage.lag += pending.notes.size() + size_of::<Stage<N>>();
+            let Some(earlier) = pending.before.not_begun() else { break };
+            pending = earlier;
+        }
+        if stage.lag > LAG_MAX {
+            // Whoever has what is before keeps it from being changed in place.
+            drop(pending);
+            stage.settle();
+        }
+        stage
+    }
+
+    // What makes it, unless somebody has begun to settle it.
+    fn not_begun(&self) -> Option<Pending<N>> {
+        self.pending.try_lock().ok()?.clone()
+    }
+
+    #[inline]
+    pub(super) fn part(&self) -> &N::Part {
+        self.part.get().unwrap_or_else(|| self.settle())
+    }
+
+    /// The part for changing it, if it is there.
+    pub(super) fn part_mut(&mut self) -> Option<&mut N::Part> {
+        self.part.get_mut()
+    }
+
+    #[cold]
+    fn settle(&self) -> &N::Part {
+        let mut pending = self.pending();
+        if let Some(pending) = pending.take() {
+            self.part.get_or_init(|| pending.settle());
+        }
+        self.part.get().expect("whoever took what was pending has set the part")
+    }
+
+    fn take_pending(&mut self) -> Option<Pending<N>> {
+        self.pending.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Option<Pending<N>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<N: Notes> Drop for Stage<N> {
+    // One after the other: each inside the drop of the next would take a stack as deep as there are stages.
+    fn drop(&mut self) {
+        let mut pending = self.take_pending();
+        while let Some(Pending { before, .. }) = pending {
+            pending = Arc::into_inner(before).and_then(|mut before| before.take_pending());
+        }
+    }
+}
+
+impl<N: Notes> Pending<N> {
+    // Goes back to a stage with its part, then does what was noted since. Stages between that nobody else has are taken
+    // apart, so that a part nobody else has is changed in place.
+    fn settle(self) -> N::Part {
+        let mut notes = vec![self.notes];
+        let mut before = self.before;
+        let mut part = loop {
+            let pending = match Arc::try_unwrap(before) {
+                Ok(mut own) => match own.part.take() {
+                    Some(part) => break part,
+                    None => own.take_pending(),
+                },
+                Err(shared) => match shared.part.get() {
+                    Some(part) => break part.clone(),
+                    // Order: whoever settles a stage has its lock, and asks for those of stages before it only.
+                    None => match shared.pending().clone() {
+                        None => break shared.part().clone(),
+                        pending => pending,
+                    },
+                },
+            };
+            let pending = pending.expect("a stage without its part knows what comes before it");
+            notes.push(pending.notes);
+            before = pending.before;
+        };
+        notes.iter().rev().for_each(|notes| notes.apply_to(&mut part));
+        part
+    }
+}
