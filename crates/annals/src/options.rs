@@ -21,8 +21,8 @@ pub struct Options {
     pub queue_transactions_max: usize,
     /// Most bytes that wait to be committed.
     pub queue_bytes_max: usize,
-    /// A checkpoint is taken in the background when the log has grown by this much since the last and rests for ten seconds,
-    /// or, while it grows, by a quarter if that is more. Units: bytes.
+    /// A checkpoint is taken in the background when the log has grown by this much since the last, and either rests for ten
+    /// seconds or ten times as long has passed as the last one took. Units: bytes.
     pub checkpoint_log_bytes: u64,
     /// Most memory the process shall hold (its resident set), `None` for no bound; at least 16 MiB. With a budget, long
     /// values are kept in files beside the repository, and what would exceed it is refused: see the manual, docs/memory.md.

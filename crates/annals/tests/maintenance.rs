@@ -120,40 +120,6 @@ fn checkpoints_are_taken_in_the_background_and_old_ones_go() -> Result<()> {
 }
 
 #[test]
-fn a_log_that_grows_waits_for_a_quarter_and_one_that_rests_does_not() -> Result<()> {
-    let folder = tempfile::tempdir().unwrap();
-    let open = |checkpoint_log_bytes| {
-        Repository::open_with(folder.path(), Options { checkpoint_log_bytes, ..Options::default() })
-    };
-    let write = |repository: &Repository, bytes: usize| {
-        let noise = NewEntity::new("noise").property("text", "x".repeat(bytes));
-        repository.transact(|t| t.create_entity(noise.clone())).map(|(_, receipt)| receipt.position)
-    };
-    let repository = open(u64::MAX)?;
-    for _ in 0..20 {
-        write(&repository, 50_000)?;
-    }
-    repository.checkpoint()?;
-    repository.close()?;
-    let repository = open(10_000)?;
-    let first = checkpoints(folder.path());
-    let start = std::time::Instant::now();
-    let mut last = write(&repository, 50_000)?;
-    // More than the setting, less than a quarter.
-    while start.elapsed().as_secs() < 4 {
-        last = write(&repository, 500)?;
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    assert_eq!(checkpoints(folder.path()), first);
-    let name = format!("{:020}.checkpoint", last.0);
-    while !checkpoints(folder.path()).iter().any(|path| path.ends_with(&name)) {
-        assert!(start.elapsed().as_secs() < 60, "no checkpoint came");
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    Ok(())
-}
-
-#[test]
 fn a_backup_taken_while_writing_opens_and_restores() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::open(folder.path().join("a"))?;
