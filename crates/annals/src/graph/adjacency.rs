@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use super::links_page::{PAGE_ENTITIES, empty_page, entry_of, is_sound, set_wide, splice};
+use smallvec::SmallVec;
+
+use super::links_page::{
+    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_end, read_head, set_wide, splice,
+};
 use super::symbols::Symbol;
 use super::vector::Vector;
 use super::wide::{Wide, WideLinks};
@@ -127,6 +131,15 @@ impl Adjacency {
             Ok(narrow) => Neighbors::Narrow(narrow),
             Err(number) => Neighbors::Wide(self.wide_at(number)),
         }
+    }
+
+    /// Reads what adding links to these entities will need: the processor then waits for the memory of all of them together.
+    pub(super) fn look_ahead(&self, slots: impl Iterator<Item = u32>) {
+        let page = |slot| (self.pages.get(slot as usize / PAGE_ENTITIES), slot as usize % PAGE_ENTITIES);
+        let pages: SmallVec<[_; 32]> = slots.map(page).collect();
+        let pages = || pages.iter().filter_map(|(page, place)| Some((*page.as_ref()?, *place)));
+        pages().for_each(|(page, _)| read_head(page));
+        pages().for_each(|(page, place)| read_end(page, place));
     }
 
     #[inline(never)]

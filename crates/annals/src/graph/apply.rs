@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::headers::PLAIN;
+use super::id_map::Home;
 use super::instance::{Instance, Stamp};
 use super::past::Place;
 use super::patch::ValueChange;
@@ -79,20 +82,22 @@ impl Graph {
         Ok(())
     }
 
-    /// Looks up what the next changes will need, without using it: the processor then waits for the memory of all of
-    /// them together, and not for each when its turn comes.
+    /// Reads what the next changes will need: the processor then waits for the memory of all of them together, and not for
+    /// each when its turn comes.
     pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change>) {
+        let mut homes: SmallVec<[Home<'_>; 3 * AHEAD]> = SmallVec::new();
         for change in changes {
             match &change.action {
-                Action::CreateEntity(new) => self.entities.look_ahead(&new.id),
+                Action::CreateEntity(new) => homes.push(self.entities.home(&new.id)),
                 Action::CreateRelationship(new) => {
-                    self.relationships.look_ahead(&new.id);
-                    self.entities.look_ahead(&new.from);
-                    self.entities.look_ahead(&new.to);
+                    let ends = [&new.from, &new.to].map(|end| self.entities.home(end));
+                    homes.push(self.relationships.home(&new.id));
+                    homes.extend(ends);
                 }
                 _ => {}
             }
         }
+        Home::read_all(&homes);
     }
 
     fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {

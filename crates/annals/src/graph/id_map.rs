@@ -10,6 +10,7 @@ mod leaf;
 mod tests;
 
 use super::hash::hash_number;
+pub(crate) use leaf::Home;
 use leaf::{LEAF_ENTRIES_MAX, Leaf};
 
 const FAN_BITS: u32 = 5;
@@ -127,11 +128,11 @@ impl IdMap {
         slots.into_iter().find(|slot| is_it(*slot))
     }
 
-    /// Reads the memory that looking up `key` will need.
+    /// Where looking up `key` will begin.
     #[inline]
-    pub(crate) fn look_ahead(&self, key: u128) {
+    pub(crate) fn home(&self, key: u128) -> Home<'_> {
         let tag = tag(halves(key));
-        self.leaf(tag).look_ahead(tag);
+        self.leaf(tag).home(tag)
     }
 
     #[inline]

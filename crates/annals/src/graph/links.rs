@@ -1,7 +1,5 @@
 //! The live relationships of all entities, in both directions.
 
-use std::hint::black_box;
-
 use super::adjacency::{Adjacency, Link};
 use super::staged::{Notes, Staged};
 use super::symbols::Symbol;
@@ -69,11 +67,8 @@ impl Notes for LinkNotes {
     fn apply_to(&self, both: &mut [Adjacency; 2]) {
         push(both, self.entities_count);
         for notes in self.list.chunks(AHEAD) {
-            // The processor then waits for the memory of all of them together.
-            for note in notes {
-                for (adjacency, end) in both.iter().zip(note.ends) {
-                    black_box(adjacency.get(end).degree(None));
-                }
+            for (side, adjacency) in both.iter().enumerate() {
+                adjacency.look_ahead(notes.iter().map(|note| note.ends[side]));
             }
             notes.iter().for_each(|note| note.apply_to(both));
         }

@@ -5,6 +5,7 @@
 //! ends, the relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead,
 //! whose other end is the number under which they are kept.
 
+use std::hint::black_box;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -46,6 +47,17 @@ fn count(page: &[u32]) -> usize {
 #[inline]
 fn room(page: &[u32]) -> usize {
     page[ROOM] as usize
+}
+
+/// Reads the memory with which every use of a page begins.
+pub(super) fn read_head(page: &[u32]) {
+    black_box((page[0], page[ROOM]));
+}
+
+/// Reads the memory where a new link of the entity at `place` will go.
+pub(super) fn read_end(page: &[u32], place: usize) {
+    let end = LINKS + end(page, place);
+    black_box((page.get(end).copied(), page.get(end + room(page)).copied()));
 }
 
 /// The links of the entity at `place`, or the number under which they are kept elsewhere.

@@ -6,6 +6,7 @@ mod by_id;
 mod derive;
 
 use super::column::Columns;
+use super::id_map::Home;
 use super::id_order::IdOrder;
 use super::ids::FormerIds;
 use super::instance::Instance;
@@ -329,10 +330,10 @@ impl Table {
         self.slots.get(id, &self.ids, |slot| self.packed(slot).is_some())
     }
 
-    /// Reads the memory that looking up this id will need first.
+    /// Where looking up this id will begin.
     #[inline]
-    pub(crate) fn look_ahead(&self, id: &Id) {
-        self.slots.look_ahead(id);
+    pub(crate) fn home(&self, id: &Id) -> Home<'_> {
+        self.slots.home(id)
     }
 
     /// From now on tries changes that are thrown away.

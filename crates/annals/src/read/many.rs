@@ -1,10 +1,13 @@
 //! Many entities at once: faster than one after the other, because the processor waits for their memory together.
 
+use smallvec::SmallVec;
+
 use super::instance::{Entity, Held, Name};
 use super::neighbors::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::adjacency::Neighbors;
+use crate::graph::id_map::Home;
 use crate::graph::wide::Wide;
 use crate::model::{Direction, Id, TypeKind, Value};
 
@@ -216,7 +219,8 @@ impl Snapshot {
         let table = &self.graph().entities;
         let mut entities = Vec::with_capacity(ids.len());
         for ids in ids.chunks(AHEAD) {
-            ids.iter().for_each(|id| table.look_ahead(id));
+            let homes: SmallVec<[Home<'_>; AHEAD]> = ids.iter().map(|id| table.home(id)).collect();
+            Home::read_all(&homes);
             if self.is_plain() {
                 let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
                 entities.extend(ids.iter().map(|id| table.slot(id).map(entity)));

@@ -30,6 +30,20 @@ pub(super) struct Leaf {
     buckets: [Bucket; BUCKETS],
 }
 
+/// Where looking up a key begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Home<'g>(&'g Bucket);
+
+impl Home<'_> {
+    /// Reads the memory of all that are looked up next: the processor then waits for all of it together. Nothing but the reading
+    /// is done, so that as much as it can wait for at a time is on its way.
+    pub(crate) fn read_all(homes: &[Home<'_>]) {
+        for Home(bucket) in homes {
+            black_box(bucket.slots[0].load(Relaxed));
+        }
+    }
+}
+
 // One cache line. It fills from the front.
 #[repr(align(64))]
 struct Bucket {
@@ -123,10 +137,10 @@ impl Leaf {
         }
     }
 
-    /// Reads the memory that looking up `tag` will need.
+    /// Where looking up `tag` will begin.
     #[inline]
-    pub(super) fn look_ahead(&self, tag: u32) {
-        black_box(self.buckets[home(tag)].slots[0].load(Relaxed));
+    pub(super) fn home(&self, tag: u32) -> Home<'_> {
+        Home(&self.buckets[home(tag)])
     }
 
     /// Adds an entry; false, and nothing happens, if there is no room. One thread at a time may.

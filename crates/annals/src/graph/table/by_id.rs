@@ -1,7 +1,7 @@
 //! Which slot an id leads to.
 
 use crate::graph::hash::key_of;
-use crate::graph::id_map::IdMap;
+use crate::graph::id_map::{Home, IdMap};
 use crate::graph::vector::Vector;
 use crate::model::Id;
 
@@ -71,12 +71,12 @@ impl SlotsById {
         self.others.get(key_of(id), is_it)
     }
 
-    /// Reads the memory that looking up this id will need first.
+    /// Where looking up this id will begin.
     #[inline]
-    pub(super) fn look_ahead(&self, id: &Id) {
+    pub(super) fn home(&self, id: &Id) -> Home<'_> {
         match uuid(id) {
-            Some(uuid) => self.uuids.look_ahead(uuid),
-            None => self.others.look_ahead(key_of(id)),
+            Some(uuid) => self.uuids.home(uuid),
+            None => self.others.home(key_of(id)),
         }
     }
 
