@@ -81,13 +81,72 @@ impl KeySet {
     pub(crate) fn insert(&mut self, key: &[u8]) -> bool {
         assert_bounded(key);
         let path = self.path_to(key);
-        let Err(at) = path.found else { return false };
+        path.found.is_err_and(|at| {
+            self.insert_at(&path, at, key);
+            true
+        })
+    }
+
+    fn insert_at(&mut self, path: &Path, at: usize, key: &[u8]) {
         if let Some(split) = insert(&mut self.root, path.indexes(), at, key, true) {
             let left = self.root.clone();
             self.root = Arc::new(Node::Branch(Branch::over(left, split)));
         }
         self.len += 1;
-        true
+    }
+
+    /// Adds keys: all that go into one leaf together.
+    ///
+    /// Shape: `keys` ascending; those that are there, or come twice, count once.
+    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K]) {
+        while let Some(key) = keys.first() {
+            let key = key.as_ref();
+            assert_bounded(key);
+            let path = self.path_to(key);
+            // One that is there copies nothing, and one that stands alone, or divides its leaf, is no run.
+            let count = path.found.map_or_else(|_| self.count_beside(&path, keys), |_| 1);
+            if count <= 1 {
+                if let Err(at) = path.found {
+                    self.insert_at(&path, at, key);
+                }
+                keys = &keys[1..];
+                continue;
+            }
+            let (together, rest) = keys.split_at(count);
+            let leaf = leaf_mut(&mut self.root, path.indexes());
+            let len_before = leaf.len();
+            for key in together.iter().map(AsRef::as_ref) {
+                assert_bounded(key);
+                if let Err(at) = leaf.search(key) {
+                    leaf.insert(at, key);
+                }
+            }
+            self.len += leaf.len() - len_before;
+            keys = rest;
+        }
+    }
+
+    // How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
+    fn count_beside<K: AsRef<[u8]>>(&self, path: &Path, keys: &[K]) -> usize {
+        let mut node = &*self.root;
+        let mut behind = None;
+        for index in path.indexes() {
+            let index = usize::from(*index);
+            let separators = &node.branch().separators;
+            if index < separators.len() {
+                behind = Some(separators.get(index));
+            }
+            node = node.child(index);
+        }
+        let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
+        let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
+        let belongs = |key: &&K| {
+            let key = key.as_ref();
+            len += 1;
+            bytes_len += key.len();
+            len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
+        };
+        keys.iter().take_while(belongs).count()
     }
 
     /// Removes `key` and says whether it was there. Copies nothing if it was not.
@@ -189,6 +248,12 @@ fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: boo
         return None;
     }
     Some(split_leaf(leaf, at, key, is_last))
+}
+
+// The leaf at the end of `path`.
+fn leaf_mut<'n>(node: &'n mut Arc<Node>, path: &[u8]) -> &'n mut Leaf {
+    let child = path.iter().fold(node, |node, index| Node::child_mut(node, usize::from(*index)));
+    Node::leaf_mut(child)
 }
 
 fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {

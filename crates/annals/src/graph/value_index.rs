@@ -34,7 +34,7 @@ impl ValueIndex {
     }
 
     fn set(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        self.change(|sets| change(sets, name, key, is_added), |notes| notes.push(name, key, is_added));
+        self.change(|sets| change(sets, name, &[key], is_added), |notes| notes.push(name, key, is_added));
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
         let mut key = vec![7; 200];
         key.extend_from_slice(&number.to_be_bytes());
         index.set(name, &key, is_added);
-        change(direct, name, &key, is_added);
+        change(direct, name, &[&key], is_added);
     }
 
     proptest! {

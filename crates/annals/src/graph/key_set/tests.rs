@@ -324,3 +324,29 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn keys_added_together_are_those_added_one_by_one(
+        batches in proptest::collection::vec(
+            (0u32..1_000, proptest::collection::vec((0u32..3_000, 0usize..40), 0..400)), 1..12,
+        ),
+    ) {
+        let (mut set, mut direct) = (KeySet::new(), BTreeSet::new());
+        let mut shared = Vec::new();
+        for (first, numbers) in batches {
+            // Many neighbours, as keys that count up are, and keys of several lengths.
+            let mut keys: Vec<Vec<u8>> = numbers
+                .iter()
+                .map(|(number, more)| [&key(first + number)[..], &vec![b'x'; more % 3 * more]].concat())
+                .collect();
+            keys.sort_unstable();
+            set.insert_sorted(&keys);
+            direct.extend(keys);
+            check(&set);
+            shared.push((set.clone(), direct.len()));
+        }
+        prop_assert!(set.iter().eq(direct.iter()));
+        prop_assert!(shared.iter().all(|(set, len)| set.len() == *len && set.iter().count() == *len));
+    }
+}

@@ -34,10 +34,18 @@ impl Notes for KeyNotes {
 
     fn apply_to(&self, sets: &mut Vector<KeySet>) {
         let mut keys = &self.keys[..];
-        for Note { name, length, is_added } in &self.list {
-            let (key, rest) = keys.split_at(usize::from(*length));
-            change(sets, *name, key, *is_added);
+        let key_of = |note: &Note| {
+            let (key, rest) = keys.split_at(usize::from(note.length));
             keys = rest;
+            (note.name, note.is_added, key)
+        };
+        let mut list: Vec<(Symbol, bool, &[u8])> = self.list.iter().map(key_of).collect();
+        // Stable: a key that comes and goes does so in order.
+        list.sort_by_key(|(name, _, key)| (*name, *key));
+        for notes in list.chunk_by(|(name, is_added, _), next| (*name, *is_added) == (next.0, next.1)) {
+            let (name, is_added, _) = notes[0];
+            let keys: Vec<&[u8]> = notes.iter().map(|(_, _, key)| *key).collect();
+            change(sets, name, &keys, is_added);
         }
     }
 }
@@ -50,15 +58,17 @@ impl KeyNotes {
     }
 }
 
-/// Adds a key to the set of a property, or removes it.
-pub(super) fn change(sets: &mut Vector<KeySet>, name: Symbol, key: &[u8], is_added: bool) {
+/// Adds keys, ascending, to the set of a property, or removes them.
+pub(super) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is_added: bool) {
     while is_added && sets.len() <= name.index() {
         sets.push(KeySet::new());
     }
     let Some(set) = sets.get_mut(name.index()) else { return };
     if is_added {
-        set.insert(key);
+        set.insert_sorted(keys);
     } else {
-        set.remove(key);
+        keys.iter().for_each(|key| {
+            set.remove(key);
+        });
     }
 }
