@@ -85,14 +85,13 @@ impl Graph {
     /// Reads what the next changes will need: the processor then waits for the memory of all of them together, and not for
     /// each when its turn comes.
     pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change>) {
-        let mut homes: SmallVec<[Home<'_>; 3 * AHEAD]> = SmallVec::new();
+        let mut homes: SmallVec<[Home<'_>; 4 * AHEAD]> = SmallVec::new();
         for change in changes {
             match &change.action {
-                Action::CreateEntity(new) => homes.push(self.entities.home(&new.id)),
+                Action::CreateEntity(new) => homes.extend(self.entities.homes_of_new(&new.id)),
                 Action::CreateRelationship(new) => {
-                    let ends = [&new.from, &new.to].map(|end| self.entities.home(end));
-                    homes.push(self.relationships.home(&new.id));
-                    homes.extend(ends);
+                    homes.extend(self.relationships.homes_of_new(&new.id));
+                    homes.extend([&new.from, &new.to].map(|end| self.entities.home(end)));
                 }
                 _ => {}
             }

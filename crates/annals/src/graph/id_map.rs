@@ -135,6 +135,14 @@ impl IdMap {
         self.leaf(tag).home(tag)
     }
 
+    /// Where adding `key` will begin.
+    #[inline]
+    pub(crate) fn homes_of_new(&self, key: u128) -> [Home<'_>; 2] {
+        let tag = tag(halves(key));
+        let leaf = self.leaf(tag);
+        [leaf.first(), leaf.home(tag)]
+    }
+
     #[inline]
     fn leaf(&self, tag: u32) -> &Leaf {
         let mut node = &self.root;

@@ -26,6 +26,9 @@ impl FormerIds {
     }
 
     fn place(&self, id: &Id) -> Option<u32> {
+        if self.is_empty() {
+            return None;
+        }
         self.places
             .get(key_of(id), |place| self.list.get(place as usize).is_some_and(|(known, _)| known == id))
     }

@@ -21,6 +21,7 @@ impl Table {
         let values = self.past_values.get_mut(name.index()).expect("grown above");
         let (mut key, mut key_of) = (Vec::with_capacity(32), Vec::with_capacity(32));
         for_each_indexed(value, |scalar| {
+            key.clear();
             value_key(scalar, slot, &mut key);
             if values.insert(&key) {
                 key_of.clear();

@@ -336,6 +336,12 @@ impl Table {
         self.slots.home(id)
     }
 
+    /// Where adding this id will begin.
+    #[inline]
+    pub(crate) fn homes_of_new(&self, id: &Id) -> [Home<'_>; 2] {
+        self.slots.homes_of_new(id)
+    }
+
     /// From now on tries changes that are thrown away.
     pub(super) fn fork(&mut self) {
         self.slots.fork();
@@ -470,11 +476,7 @@ impl Table {
     /// Adds the scalars of `value` to the index of current values.
     pub(crate) fn add_value(&mut self, name: Symbol, value: &Value, slot: u32) {
         self.note_set(name, value);
-        let mut key = Vec::with_capacity(32);
-        for_each_indexed(value, |scalar| {
-            value_key(scalar, slot, &mut key);
-            self.values.insert(name, &key);
-        });
+        for_each_indexed(value, |scalar| self.values.insert(name, &|key| value_key(scalar, slot, key)));
     }
 
     /// Notes that one value may stand at several places of the index of this property, if it is a set.
@@ -491,11 +493,7 @@ impl Table {
 
     /// Takes the scalars of `value` out of the index of current values.
     pub(crate) fn remove_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        let mut key = Vec::with_capacity(32);
-        for_each_indexed(value, |scalar| {
-            value_key(scalar, slot, &mut key);
-            self.values.remove(name, &key);
-        });
+        for_each_indexed(value, |scalar| self.values.remove(name, &|key| value_key(scalar, slot, key)));
     }
 
     /// Lists an entity among those that carry a classification, or among those that did.
@@ -508,8 +506,8 @@ impl Table {
     }
 }
 
+/// Appends the key of a value.
 pub(super) fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
-    key.clear();
     append_index_key(scalar, key);
     key.extend_from_slice(&slot.to_be_bytes());
 }

@@ -25,16 +25,22 @@ impl ValueIndex {
         self.sets().get(property)
     }
 
-    pub(super) fn insert(&mut self, name: Symbol, key: &[u8]) {
-        self.set(name, key, true);
+    /// Adds the key that `append` appends.
+    pub(super) fn insert(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
+        self.set(name, append, true);
     }
 
-    pub(super) fn remove(&mut self, name: Symbol, key: &[u8]) {
-        self.set(name, key, false);
+    pub(super) fn remove(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
+        self.set(name, append, false);
     }
 
-    fn set(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        self.change(|sets| change(sets, name, &[key], is_added), |notes| notes.push(name, key, is_added));
+    fn set(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>), is_added: bool) {
+        let change_now = |sets: &mut Vector<KeySet>| {
+            let mut key = Vec::with_capacity(32);
+            append(&mut key);
+            change(sets, name, &[&key], is_added);
+        };
+        self.change(change_now, |notes| notes.push(name, append, is_added));
     }
 }
 
@@ -83,7 +89,7 @@ mod tests {
         // Long keys, so that leaves are divided.
         let mut key = vec![7; 200];
         key.extend_from_slice(&number.to_be_bytes());
-        index.set(name, &key, is_added);
+        index.set(name, &|out| out.extend_from_slice(&key), is_added);
         change(direct, name, &[&key], is_added);
     }
 
@@ -127,7 +133,7 @@ mod tests {
         for batch in 0u32..20 {
             index.defer();
             for number in 0u32..20_000 {
-                index.insert(Symbol(0), &[batch.to_be_bytes(), number.to_be_bytes()].concat());
+                index.insert(Symbol(0), &|key| key.extend([batch, number].map(u32::to_be_bytes).concat()));
             }
             index.hand_over();
             assert!(index.lag() <= LAG_MAX);
@@ -141,7 +147,7 @@ mod tests {
         let mut shared = Vec::new();
         for number in 0u32..3_000 {
             index.defer();
-            index.insert(Symbol(0), &number.to_be_bytes());
+            index.insert(Symbol(0), &|key| key.extend(number.to_be_bytes()));
             index.hand_over();
             shared.push(index.clone());
         }

@@ -143,6 +143,12 @@ impl Leaf {
         Home(&self.buckets[home(tag)])
     }
 
+    /// Where adding an entry begins, before its home.
+    #[inline]
+    pub(super) fn first(&self) -> Home<'_> {
+        Home(&self.buckets[0])
+    }
+
     /// Adds an entry; false, and nothing happens, if there is no room. One thread at a time may.
     pub(super) fn insert(&self, entry: Entry) -> bool {
         if !self.has_room() {

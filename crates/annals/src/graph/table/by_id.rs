@@ -80,6 +80,15 @@ impl SlotsById {
         }
     }
 
+    /// Where adding this id will begin.
+    #[inline]
+    pub(super) fn homes_of_new(&self, id: &Id) -> [Home<'_>; 2] {
+        match uuid(id) {
+            Some(uuid) => self.uuids.homes_of_new(uuid),
+            None => self.others.homes_of_new(key_of(id)),
+        }
+    }
+
     /// Adds a slot, which leads to nothing else any more.
     pub(super) fn insert(&mut self, id: &Id, slot: u32, ids: &Vector<Id>) {
         match uuid(id) {

@@ -51,9 +51,11 @@ impl Notes for KeyNotes {
 }
 
 impl KeyNotes {
-    pub(super) fn push(&mut self, name: Symbol, key: &[u8], is_added: bool) {
-        let length = u16::try_from(key.len()).expect("keys are bounded");
-        self.keys.extend_from_slice(key);
+    /// Notes the key that `append` appends.
+    pub(super) fn push(&mut self, name: Symbol, append: impl Fn(&mut Vec<u8>), is_added: bool) {
+        let start = self.keys.len();
+        append(&mut self.keys);
+        let length = u16::try_from(self.keys.len() - start).expect("keys are bounded");
         self.list.push(Note { name, length, is_added });
     }
 }
