@@ -69,6 +69,7 @@ pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::
     for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
         save_table(&mut out, number, table)?;
     }
+    graph.links.catch_up();
     for (number, links) in (0..).zip(graph.links.part()) {
         save_links(&mut out, number, links)?;
     }

@@ -56,6 +56,9 @@ impl Links {
 impl Notes for LinkNotes {
     type Part = [Adjacency; 2];
 
+    // Walks are short: entering the links of each commit would be a good part of them.
+    const PROMPT: u8 = 64;
+
     fn is_empty(&self) -> bool {
         self.entities_count == 0 && self.list.is_empty()
     }
@@ -171,5 +174,30 @@ mod tests {
                 prop_assert_eq!(&all(links), expected);
             }
         }
+    }
+
+    #[test]
+    fn readers_of_neighbouring_versions_wait_for_each_other_and_not_for_ever() {
+        const ROUNDS: u32 = 6_000;
+        let mut links = Links::new([Adjacency::new(), Adjacency::new()]);
+        links.push();
+        let (versions, received): (Vec<_>, Vec<_>) = (0..3).map(|_| std::sync::mpsc::sync_channel(1)).unzip();
+        std::thread::scope(|scope| {
+            for received in received {
+                scope.spawn(move || {
+                    for (number, links) in (1u32..).zip(received) {
+                        let links: Links = links;
+                        assert_eq!(links.in_direction(Direction::In).get(0).degree(None), number as usize);
+                    }
+                });
+            }
+            for number in 0..ROUNDS {
+                links.defer();
+                links.insert(number, Symbol(0), [0, 0]);
+                links.hand_over();
+                versions.iter().for_each(|version| version.send(links.clone()).unwrap());
+            }
+            drop(versions);
+        });
     }
 }

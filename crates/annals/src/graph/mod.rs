@@ -123,7 +123,7 @@ impl Graph {
     /// A copy to try changes on that are thrown away: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
         // What is behind is done once here, and not for each copy.
-        self.links.part();
+        self.links.catch_up();
         let mut copy = self.clone();
         copy.entities.spill.stop();
         copy.relationships.spill.stop();

@@ -16,6 +16,9 @@ pub(crate) trait Notes: Default + Send + Sync + 'static {
     /// What they are about.
     type Part: Clone + Send + Sync;
 
+    /// Once somebody has waited for a version, whoever commits makes as many after it himself, before anybody sees them.
+    const PROMPT: u8;
+
     fn is_empty(&self) -> bool;
 
     /// Units: bytes.
@@ -60,7 +63,12 @@ impl<N: Notes> Staged<N> {
         self.notes.get_or_insert_default();
     }
 
-    /// Ends that; returns at once unless very much is noted that nobody has done.
+    /// Brings it up to date, for somebody who will not ask for each version.
+    pub(crate) fn catch_up(&self) {
+        stage::Lagging::catch_up(&*self.stage);
+    }
+
+    /// Ends that; returns at once unless very much is noted that nobody has done, or somebody waits for each version.
     pub(crate) fn hand_over(&mut self) {
         if let Some(notes) = self.notes.take()
             && !notes.is_empty()

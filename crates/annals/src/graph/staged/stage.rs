@@ -1,5 +1,7 @@
 //! One version of a part, made from the one before when somebody needs it.
 
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Notes;
@@ -16,6 +18,8 @@ pub(crate) struct Stage<N: Notes> {
     pending: Mutex<Option<Pending<N>>>,
     // What was noted since the latest stage that somebody had begun to settle when this one was made. Units: bytes.
     lag: usize,
+    // How many more stages are made as soon as they are handed over, because somebody waited for one. All share it.
+    prompt: Arc<AtomicU8>,
 }
 
 struct Pending<N: Notes> {
@@ -44,25 +48,31 @@ impl<N: Notes> Lagging for Stage<N> {
     }
 
     fn catch_up(&self) {
-        self.part();
+        self.settle();
     }
 }
 
 impl<N: Notes> Stage<N> {
     pub(super) fn settled(part: N::Part) -> Stage<N> {
-        Stage { part: OnceLock::from(part), pending: Mutex::new(None), lag: 0 }
+        Stage { part: OnceLock::from(part), pending: Mutex::new(None), lag: 0, prompt: Arc::default() }
     }
 
     /// The stage after `before`.
     pub(super) fn after(before: &Arc<Stage<N>>, notes: N) -> Stage<N> {
         let mut pending = Pending { before: Arc::clone(before), notes: Arc::new(notes) };
-        let mut stage = Stage { part: OnceLock::new(), pending: Mutex::new(Some(pending.clone())), lag: 0 };
+        let mut stage = Stage {
+            part: OnceLock::new(),
+            pending: Mutex::new(Some(pending.clone())),
+            lag: 0,
+            prompt: Arc::clone(&before.prompt),
+        };
         loop {
             stage.lag += pending.notes.size() + size_of::<Stage<N>>();
             let Some(earlier) = pending.before.not_begun() else { break };
             pending = earlier;
         }
-        if stage.lag > LAG_MAX {
+        let is_prompt = stage.prompt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+        if stage.lag > LAG_MAX || is_prompt {
             // Whoever has what is before keeps it from being changed in place.
             drop(pending);
             stage.settle();
@@ -77,7 +87,13 @@ impl<N: Notes> Stage<N> {
 
     #[inline]
     pub(super) fn part(&self) -> &N::Part {
-        self.part.get().unwrap_or_else(|| self.settle())
+        self.part.get().unwrap_or_else(|| self.wait())
+    }
+
+    #[cold]
+    fn wait(&self) -> &N::Part {
+        self.prompt.store(N::PROMPT, Relaxed);
+        self.settle()
     }
 
     /// The part for changing it, if it is there.
@@ -85,12 +101,16 @@ impl<N: Notes> Stage<N> {
         self.part.get_mut()
     }
 
-    #[cold]
     fn settle(&self) -> &N::Part {
         let mut pending = self.pending();
         if let Some(pending) = pending.take() {
             self.part.get_or_init(|| pending.settle());
         }
+        self.settled_part()
+    }
+
+    // Takes no lock: the caller may have it.
+    fn settled_part(&self) -> &N::Part {
         self.part.get().expect("whoever took what was pending has set the part")
     }
 
@@ -129,7 +149,7 @@ impl<N: Notes> Pending<N> {
                     Some(part) => break part.clone(),
                     // Order: whoever settles a stage has its lock, and asks for those of stages before it only.
                     None => match shared.pending().clone() {
-                        None => break shared.part().clone(),
+                        None => break shared.settled_part().clone(),
                         pending => pending,
                     },
                 },

@@ -24,6 +24,9 @@ const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
 impl Notes for KeyNotes {
     type Part = Vector<KeySet>;
 
+    // Keys cost those who commit far more than those who search.
+    const PROMPT: u8 = 0;
+
     fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
