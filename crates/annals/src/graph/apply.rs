@@ -414,35 +414,22 @@ impl Graph {
     }
 }
 
-/// True if applying this may look at the relationships of an entity, beside [`Graph::defer`]'s checks.
+/// True if applying this may look at the relationships of an entity, beside the checks for which [`Graph::defer`] defers nothing.
 fn reads_links(action: &Action) -> bool {
-    match action {
+    !matches!(
+        action,
         Action::CreateEntity(_)
-        | Action::CreateRelationship(_)
-        | Action::Update(..)
-        | Action::Replace(..)
-        | Action::Classify(..)
-        | Action::Reclassify(..)
-        | Action::Declassify(..)
-        | Action::SetStatus(..)
-        | Action::SetProvenance(..)
-        | Action::NameCollection(_)
-        | Action::Void => false,
-        Action::Delete(_)
-        | Action::Restore(..)
-        | Action::Purge(_)
-        | Action::DefineType(_)
-        | Action::Rehome(..)
-        | Action::Reidentify(..)
-        | Action::Retype(..)
-        | Action::Relink(..)
-        | Action::SaveEntity(_)
-        | Action::SaveProxy(_)
-        | Action::SaveRelationship(_)
-        | Action::SaveClassification(..)
-        | Action::PurgeCopy(..)
-        | Action::PurgeClassificationCopy(..) => true,
-    }
+            | Action::CreateRelationship(_)
+            | Action::Update(..)
+            | Action::Replace(..)
+            | Action::Classify(..)
+            | Action::Reclassify(..)
+            | Action::Declassify(..)
+            | Action::SetStatus(..)
+            | Action::SetProvenance(..)
+            | Action::NameCollection(_)
+            | Action::Void
+    )
 }
 
 /// Why a declaration is refused: properties that are there were right when they were written.
