@@ -63,11 +63,6 @@ impl<N: Notes> Staged<N> {
         self.notes.get_or_insert_default();
     }
 
-    /// Brings it up to date, for somebody who will not ask for each version.
-    pub(crate) fn catch_up(&self) {
-        stage::Lagging::catch_up(&*self.stage);
-    }
-
     /// Ends that; returns at once unless very much is noted that nobody has done, or somebody waits for each version.
     pub(crate) fn hand_over(&mut self) {
         if let Some(notes) = self.notes.take()
@@ -75,6 +70,11 @@ impl<N: Notes> Staged<N> {
         {
             self.stage = Arc::new(Stage::after(&self.stage, *notes));
         }
+    }
+
+    /// Brings it up to date, for somebody who will not ask for each version.
+    pub(crate) fn catch_up(&self) {
+        stage::Lagging::catch_up(&*self.stage);
     }
 
     #[cfg(test)]
