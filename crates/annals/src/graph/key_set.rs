@@ -81,10 +81,9 @@ impl KeySet {
     pub(crate) fn insert(&mut self, key: &[u8]) -> bool {
         assert_bounded(key);
         let path = self.path_to(key);
-        path.found.is_err_and(|at| {
-            self.insert_at(&path, at, key);
-            true
-        })
+        let Err(at) = path.found else { return false };
+        self.insert_at(&path, at, key);
+        true
     }
 
     fn insert_at(&mut self, path: &Path, at: usize, key: &[u8]) {
