@@ -3,6 +3,8 @@
 //! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
 //! function of the log. An error leaves the graph half changed: the caller throws that copy away.
 
+use std::hint::black_box;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -58,8 +60,12 @@ impl Graph {
         }
         self.instants.push(micros);
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
+        let is_long = record.changes.len() > AHEAD;
+        if is_long {
+            self.names.remember();
+        }
         for (index, change) in (0u32..).zip(&record.changes) {
-            if record.changes.len() > AHEAD && (index as usize).is_multiple_of(AHEAD) {
+            if is_long && (index as usize).is_multiple_of(AHEAD) {
                 self.look_ahead(record.changes[index as usize..].iter().take(AHEAD));
             }
             let valid_from =
@@ -78,6 +84,7 @@ impl Graph {
             let is_anchored = change.anchor.is_some();
             self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
         }
+        self.names.forget();
         self.position = position;
         Ok(())
     }
@@ -85,6 +92,8 @@ impl Graph {
     /// Reads what the next changes will need: the processor then waits for the memory of all of them together, and not for
     /// each when its turn comes.
     pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change>) {
+        let changes: SmallVec<[&Change; AHEAD]> = changes.collect();
+        read_all(&changes);
         let mut homes: SmallVec<[Home<'_>; 4 * AHEAD]> = SmallVec::new();
         for change in changes {
             match &change.action {
@@ -140,7 +149,7 @@ impl Graph {
 
     /// The symbol of a name, checked when it is new.
     pub(super) fn symbol(&mut self, what: &str, name: &Arc<str>) -> Result<Symbol> {
-        if let Some(symbol) = self.names.find(name) {
+        if let Some(symbol) = self.names.find_again(name) {
             return Ok(symbol);
         }
         check_name(what, name)?;
@@ -411,6 +420,32 @@ impl Graph {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads changes, which other threads have made: their memory is in other caches. Nothing but the reading is done, as in
+/// [`Home::read_all`].
+fn read_all(changes: &[&Change]) {
+    for change in changes {
+        black_box(change.valid_from);
+    }
+    let values = || changes.iter().flat_map(|change| created(&change.action)).map(|(_, value)| value);
+    for value in values() {
+        black_box(discriminant(value));
+    }
+    for value in values() {
+        if let Value::String(text) = value {
+            black_box(text.as_bytes().last());
+        }
+    }
+}
+
+/// The properties of what is created.
+fn created(action: &Action) -> &[(Arc<str>, Value)] {
+    match action {
+        Action::CreateEntity(new) => &new.properties,
+        Action::CreateRelationship(new) => &new.properties,
+        _ => &[],
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::hash::key_of;
 use super::id_map::IdMap;
 use super::vector::Vector;
@@ -21,7 +23,16 @@ impl Symbol {
 pub(crate) struct Symbols {
     names: Vector<Arc<str>>,
     by_name: IdMap,
+    // Only while it pays.
+    recent: Option<Box<Recent>>,
 }
+
+/// Names met lately, with their symbols. Those of one record often are the same memory, and are found by its address.
+#[derive(Clone, Default)]
+struct Recent(SmallVec<[(Arc<str>, Symbol); RECENT_MAX]>);
+
+/// More names are looked up as fast as they are searched here.
+const RECENT_MAX: usize = 8;
 
 impl Symbols {
     pub(crate) fn new() -> Symbols {
@@ -36,6 +47,30 @@ impl Symbols {
         self.by_name
             .get(key_of(name), |slot| self.names.get(slot as usize).is_some_and(|known| **known == *name))
             .map(Symbol)
+    }
+
+    /// From now on remembers what is found, until [`Symbols::forget`].
+    pub(crate) fn remember(&mut self) {
+        self.recent.get_or_insert_default();
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.recent = None;
+    }
+
+    /// As [`Symbols::find`], for somebody who asks for the same names again and again.
+    pub(crate) fn find_again(&mut self, name: &Arc<str>) -> Option<Symbol> {
+        let Some(Recent(known)) = self.recent.as_deref() else { return self.find(name) };
+        if let Some((_, symbol)) = known.iter().find(|(known, _)| Arc::ptr_eq(known, name)) {
+            return Some(*symbol);
+        }
+        let symbol = self.find(name)?;
+        if let Some(Recent(known)) = self.recent.as_deref_mut()
+            && known.len() < RECENT_MAX
+        {
+            known.push((Arc::clone(name), symbol));
+        }
+        Some(symbol)
     }
 
     /// The symbol of `name`, a new one if it has none.

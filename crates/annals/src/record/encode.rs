@@ -112,7 +112,10 @@ impl<'a> Names<'a> {
         let next = u32::try_from(self.order.len()).expect("a record is smaller than 2^32 names");
         match &mut self.numbers {
             None => {
-                if let Some(found) = self.order.iter().position(|known| *known == name) {
+                // As a rule the same memory, which is compared faster than what it holds.
+                let same = self.order.iter().position(|known| std::ptr::eq(*known, name));
+                let found = same.or_else(|| self.order.iter().position(|known| *known == name));
+                if let Some(found) = found {
                     return u32::try_from(found).expect("at most LINEAR_MAX");
                 }
                 self.order.push(name);

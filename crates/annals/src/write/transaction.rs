@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::anchor;
 use super::correction;
+use super::lifecycle::TouchedEntities;
 use super::queue::{Committer, Request, Work};
 use super::reads::Reads;
 use super::sequencer::check_commit_instant;
@@ -37,9 +38,8 @@ pub struct Transaction {
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
-    changes: Vec<Change>,
-    // Entities that changes are about which copies have to know of.
-    pub(super) touched_entities: HashSet<Id>,
+    pub(super) changes: Vec<Change>,
+    pub(super) touched: TouchedEntities,
     // True once a change declares a type: defaults then come from the transaction's own view.
     defines_types: bool,
     // The view after the last declaration, for the defaults of what follows.
@@ -60,7 +60,7 @@ impl Transaction {
             is_serializable: false,
             reads: Reads::default(),
             changes: Vec::new(),
-            touched_entities: HashSet::new(),
+            touched: TouchedEntities::default(),
             defines_types: false,
             typed: None,
             view: None,
@@ -267,9 +267,6 @@ impl Transaction {
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
-        }
-        if let Some(InstanceId::Entity(id)) = action.instance().filter(|_| action.is_copy()) {
-            self.touched_entities.insert(id);
         }
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())

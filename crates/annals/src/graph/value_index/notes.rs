@@ -43,12 +43,16 @@ impl Notes for KeyNotes {
             (note.name, note.is_added, key)
         };
         let mut list: Vec<(Symbol, bool, &[u8])> = self.list.iter().map(key_of).collect();
-        // Stable: a key that comes and goes does so in order.
-        list.sort_by_key(|(name, _, key)| (*name, *key));
-        for notes in list.chunk_by(|(name, is_added, _), next| (*name, *is_added) == (next.0, next.1)) {
-            let (name, is_added, _) = notes[0];
-            let keys: Vec<&[u8]> = notes.iter().map(|(_, _, key)| *key).collect();
-            change(sets, name, &keys, is_added);
+        // By property first: the keys of one often come in order, and then there is little to sort.
+        list.sort_by_key(|(name, _, _)| *name);
+        for of_one in list.chunk_by_mut(|(name, ..), next| *name == next.0) {
+            // Stable: a key that comes and goes does so in order.
+            of_one.sort_by_key(|(_, _, key)| *key);
+            for notes in of_one.chunk_by(|(_, is_added, _), next| *is_added == next.1) {
+                let (name, is_added, _) = notes[0];
+                let keys: Vec<&[u8]> = notes.iter().map(|(_, _, key)| *key).collect();
+                change(sets, name, &keys, is_added);
+            }
         }
     }
 }
