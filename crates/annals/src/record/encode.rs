@@ -29,6 +29,9 @@ pub(crate) struct RecordBody {
 /// when they are known.
 const HEAD_BYTES_MAX: usize = 16;
 
+/// Units: bytes of a change, as a rule. Room for a larger one is made when it comes.
+const CHANGE_BYTES: usize = 256;
+
 impl RecordBody {
     pub(crate) fn encode(
         author: &str,
@@ -37,14 +40,15 @@ impl RecordBody {
         changes: &[Change],
     ) -> RecordBody {
         let mut names = Names::default();
-        let mut encoded_changes = Vec::with_capacity(64 * changes.len());
+        let mut encoded_changes = Vec::with_capacity(CHANGE_BYTES * changes.len());
         let mut out = Encoder::new(&mut encoded_changes);
         out.array(changes.len() as u64).expect(INFALLIBLE);
         for change in changes {
             encode_change(&mut out, &mut names, change);
         }
 
-        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX + encoded_changes.len() + 64);
+        let texts: usize = names.order.iter().chain([&author, &message]).map(|text| text.len() + 8).sum();
+        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX + texts + encoded_changes.len() + 32);
         bytes.resize(HEAD_BYTES_MAX, 0);
         let mut entries = 2;
         let mut out = Encoder::new(&mut bytes);

@@ -124,6 +124,9 @@ impl Sequencer {
     pub(super) fn sequence_all(&mut self, requests: Vec<Request>) -> Vec<(Request, Result<Receipt>)> {
         let mut refused = Vec::new();
         let mut requests: VecDeque<Request> = requests.into();
+        if requests.len() > 1 {
+            self.working.names.remember();
+        }
         while !requests.is_empty() {
             let ahead = requests.len().min(AHEAD);
             if ahead > 1 {
@@ -132,6 +135,7 @@ impl Sequencer {
             }
             refused.extend(requests.drain(..ahead).filter_map(|request| self.sequence(request)));
         }
+        self.working.names.forget();
         refused
     }
 

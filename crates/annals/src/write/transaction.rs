@@ -283,6 +283,9 @@ impl Transaction {
         }
         let snapshot = self.typed.as_ref().unwrap_or(&self.base);
         let graph = snapshot.graph();
+        if graph.types.is_empty() {
+            return Ok(());
+        }
         let Some(declared) = graph.names.find(type_name).and_then(|name| graph.types.get(kind, name)) else {
             return Ok(());
         };
