@@ -68,7 +68,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
 fn hop(snapshot: &Snapshot, ids: &[Id]) -> Outcome<u64> {
     let mut sum = 0;
     for id in ids {
-        for neighbor in snapshot.neighbors(id, Direction::Out, Some("edge"))? {
+        for neighbor in snapshot.neighbors(id, Direction::Out, None)? {
             let neighbor = neighbor?;
             sum = add(sum, neighbor.relationship.id().uuid_bytes());
             sum = add(sum, neighbor.entity.id().uuid_bytes());

@@ -113,7 +113,8 @@ impl Wide {
 impl Iterator for WideLinks<'_> {
     type Item = Link;
 
-    #[inline]
+    // Not inlined, so that walking few links is.
+    #[inline(never)]
     fn next(&mut self) -> Option<Link> {
         self.0.next().map(link_of_key)
     }

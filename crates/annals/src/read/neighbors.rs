@@ -314,13 +314,17 @@ impl<'s> Iterator for Neighbors<'s> {
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
         if self.is_in_memory
             && let LinksSeen::Current(links) = &mut self.links
-            && let Some(link) = links.next()
         {
-            let (snapshot, held) = (self.snapshot, Held::InForce);
-            // Live links are live relationships and lead to live entities.
-            let relationship = Relationship { snapshot, slot: link.relationship, held };
-            let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
-            return Some(Ok(Neighbor { relationship, entity }));
+            if let Some(link) = links.next() {
+                let (snapshot, held) = (self.snapshot, Held::InForce);
+                // Live links are live relationships and lead to live entities.
+                let relationship = Relationship { snapshot, slot: link.relationship, held };
+                let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
+                return Some(Ok(Neighbor { relationship, entity }));
+            }
+            if self.types.is_empty() {
+                return None;
+            }
         }
         self.next_read().map(|neighbor| *neighbor)
     }
