@@ -1,4 +1,8 @@
-//! many-values: adding the 10,000th value of one property, beside adding the 10th; and the log bytes of an add.
+//! many-values: adding the 10,000th value of one property, beside adding the 10th; and the log bytes of an add. What adding
+//! it to an ordered set takes serves to judge growth.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
 
 use annals::{InstanceId, Patch, Repository, Value};
 
@@ -40,11 +44,13 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let in_flight = entities / 2;
     let (ours, limit) =
         in_turn(job.round, || add(&repository, many, in_flight), || add(&repository, few, in_flight))?;
+    let same_work = add_to_sets(many)?;
     let bytes =
         |timed: &Timed<u64>, group: Group| timed.result as f64 / (group.entities * group.added) as f64;
     let micros = |timed: &Timed<u64>, group: Group| timed.micros_each(group.entities * group.added);
     Ok(vec![
         Sample::new("many-values-add", micros(&ours, many), micros(&limit, few)),
+        Sample::new("many-values-add-same-work", micros(&same_work, many), micros(&limit, few)),
         Sample::new("many-values-bytes", bytes(&ours, many), bytes(&limit, few)),
     ])
 }
@@ -90,6 +96,22 @@ fn add(repository: &Repository, group: Group, in_flight: usize) -> Outcome<Timed
         agree("the number of values", count, Some(group.values + group.added))?;
     }
     Ok(Timed { result: repository.log_bytes() - before, elapsed: timed.elapsed })
+}
+
+/// The same values in the same order, to ordered sets. Returns nothing of a log.
+fn add_to_sets(group: Group) -> Outcome<Timed<u64>> {
+    let set = |_| (0..group.values).map(tag).collect();
+    let mut sets: Vec<BTreeSet<Value>> = (0..group.entities).map(set).collect();
+    let timed = Timed::of(|| {
+        for value in group.values..group.values + group.added {
+            for set in &mut sets {
+                agree("a value is new", set.insert(tag(value)), true)?;
+            }
+        }
+        Ok(0)
+    })?;
+    black_box(sets);
+    Ok(timed)
 }
 
 fn tag(number: usize) -> Value {

@@ -1,5 +1,5 @@
 //! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
-//! writer.
+//! writer. What a hash map and packed neighbours take beside the same writer serves to judge growth.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use annals::{Direction, Find, Id, Operator, Repository, Snapshot};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{Packed, Random, Standard, size, vertex_id};
+use crate::graph::{FastMap, Packed, Plain, Random, Standard, Uuid, map_of_numbers, size, uuid, vertex_id};
 use crate::run::{Job, Latencies, Sample, agree, in_turn};
 
 /// Different questions that are asked again and again.
@@ -28,9 +28,20 @@ enum Read {
     Find,
 }
 
+/// The graph as a program would keep it that reads nothing else.
+struct PlainGraph {
+    numbers: FastMap<Uuid, u32>,
+    packed: Packed,
+    records: Vec<Plain>,
+}
+
 /// One round: all kinds of reads, alone and beside the writer.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
-    let packed = Packed::new(graph.entities, &graph.edges);
+    let plain = PlainGraph {
+        numbers: map_of_numbers(graph.entities, |number| number as u32),
+        packed: Packed::new(graph.entities, &graph.edges),
+        records: (0..graph.entities).map(Plain::new).collect(),
+    };
     let length = Duration::from_secs_f64(job.size.seconds(1.0, 0.1));
     let mut samples = Vec::new();
     for turn in job.turns(3) {
@@ -45,11 +56,17 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
             let mut random = Random::new(turn as u64);
             let questions: Vec<Question> = (0..QUESTIONS)
                 .map(|_| random.below(graph.entities))
-                .map(|number| (vertex_id(number), kind.answer(&packed, number)))
+                .map(|number| (vertex_id(number), kind.answer(&plain.packed, number)))
                 .collect();
-            let read = || read(&graph.repository, kind, &questions, length);
-            let (ours, limit) = in_turn(turn, || beside_writer(&graph.repository, read), read)?;
+            // Every time the newest snapshot.
+            let ask = || read(&questions, length, |id| kind.ask(&graph.repository.snapshot(), id));
+            let (ours, limit) = in_turn(turn, || beside_writer(&graph.repository, ask), ask)?;
             let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
+            if let Some(ask) = kind.ask_plain() {
+                let read = || read(&questions, length, |id| ask(&plain, id));
+                let same_work = beside_writer(&graph.repository, read)?;
+                samples.push(Sample::new(format!("{line}-same-work"), rate(&same_work), rate(&limit)));
+            }
             samples.push(Sample::new(line, rate(&ours), rate(&limit)));
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);
             samples.push(Sample::new(format!("{line}-p99.9"), p999(&ours), p999(&limit)));
@@ -58,13 +75,13 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Asks for `length`, every time the newest snapshot, and checks every answer.
-fn read(repository: &Repository, kind: Read, questions: &[Question], length: Duration) -> Outcome<Latencies> {
+/// Asks for `length` and checks every answer.
+fn read(questions: &[Question], length: Duration, ask: impl Fn(&Id) -> Outcome<i64>) -> Outcome<Latencies> {
     let mut latencies = Latencies::new()?;
     let begin = Instant::now();
     let mut start = begin;
     for (id, answer) in questions.iter().cycle() {
-        let found = kind.ask(&repository.snapshot(), id)?;
+        let found = ask(id)?;
         let end = Instant::now();
         latencies.record(end - start);
         start = end;
@@ -85,18 +102,43 @@ impl Read {
         }
     }
 
+    /// The same of a plain graph.
+    fn ask_plain(self) -> Option<fn(&PlainGraph, &Id) -> Outcome<i64>> {
+        match self {
+            Read::Get => Some(PlainGraph::get),
+            Read::Hop2 => Some(PlainGraph::hop2),
+            Read::Find => None,
+        }
+    }
+
     /// The right answer for the entity with this number.
     fn answer(self, packed: &Packed, number: usize) -> i64 {
         match self {
             Read::Get => size(number),
             Read::Find => PAGE as i64 * size(number),
-            Read::Hop2 => {
-                let firsts = packed.out(number as u32).iter();
-                let seconds = firsts.flat_map(|first| packed.out(*first));
-                seconds.map(|second| size(*second as usize)).sum()
-            }
+            Read::Hop2 => ends(packed, number as u32).map(|end| size(end as usize)).sum(),
         }
     }
+}
+
+impl PlainGraph {
+    fn number(&self, id: &Id) -> Outcome<u32> {
+        Ok(*self.numbers.get(&uuid(id)).ok_or("an entity is not there")?)
+    }
+
+    fn get(&self, id: &Id) -> Outcome<i64> {
+        Ok(self.records[self.number(id)? as usize].size)
+    }
+
+    fn hop2(&self, id: &Id) -> Outcome<i64> {
+        let ends = ends(&self.packed, self.number(id)?);
+        Ok(ends.map(|end| self.records[end as usize].size).sum())
+    }
+}
+
+/// What is two hops out.
+fn ends(packed: &Packed, number: u32) -> impl Iterator<Item = u32> {
+    packed.out(number).iter().flat_map(|first| packed.out(*first)).copied()
 }
 
 fn get(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
