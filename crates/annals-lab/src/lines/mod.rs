@@ -68,7 +68,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     fresh("commit-async", &["commit-async"], 0, commit_async::round),
     fresh("standard-graph", &[
         "bulk", "get-1", "get-1-same-work", "get-2", "get-2-same-work", "get-2-to-1", "hop2", "hop2-same-work", "hop2-frontier", "hop2-frontier-same-work", "scan-random",
-        "read-under-write-get", "read-under-write-get-p99.9", "read-under-write-hop2", "read-under-write-hop2-p99.9",
+        "read-under-write-get", "read-under-write-get-same-work", "read-under-write-get-p99.9", "read-under-write-hop2", "read-under-write-hop2-same-work", "read-under-write-hop2-p99.9",
         "read-under-write-find", "read-under-write-find-p99.9",
         "find-eq", "find-eq-same-work", "find-range", "find-range-same-work", "find-order", "find-order-same-work", "memory", "disk", "reopen-checkpoint", "reopen-log",
     ], 0, standard_graph::round),
@@ -80,7 +80,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     fresh("as-of-1000", &["as-of-1000", "as-of-1000-same-work"], 1_000, as_of::round),
     fresh("as-of-100000", &["as-of-100000", "as-of-100000-same-work"], 100_000, as_of::round),
     fresh("wide", &["wide-add", "wide-page-start", "wide-page-900000", "wide-degree"], 0, wide::round),
-    fresh("many-values", &["many-values-add", "many-values-bytes"], 0, many_values::round),
+    fresh("many-values", &["many-values-add", "many-values-add-same-work", "many-values-bytes"], 0, many_values::round),
     fresh("methods", &[
         "methods-write", "methods-read", "methods-history", "methods-page", "methods-walk", "methods-linking",
         "methods-purge-hub",
