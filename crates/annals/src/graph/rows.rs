@@ -62,10 +62,7 @@ impl Rows {
         tail.bytes.extend_from_slice(row);
         tail.ends.push(tail.bytes.len() as u16);
         if tail.ends.len() == PAGE_ROWS {
-            let page = tail.ends.iter().flat_map(|end| end.to_le_bytes()).chain(tail.bytes.iter().copied());
-            let mut bytes = Vec::with_capacity(ENDS_BYTES + tail.bytes.len());
-            bytes.extend(page);
-            self.pages.push(bytes.into());
+            self.pages.push(page_from(&tail.ends, &tail.bytes));
             tail.ends.clear();
             tail.bytes.clear();
         }
@@ -91,7 +88,7 @@ impl Rows {
         let rest = (!self.tail.ends.is_empty()).then(|| {
             let mut ends = self.tail.ends.clone();
             ends.resize(PAGE_ROWS, self.tail.bytes.len() as u16);
-            ends.iter().flat_map(|end| end.to_le_bytes()).chain(self.tail.bytes.iter().copied()).collect()
+            page_from(&ends, &self.tail.bytes)
         });
         self.pages.iter().cloned().chain(rest)
     }
@@ -141,6 +138,13 @@ pub(crate) fn page_of<'r>(rows: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
         page[END_BYTES * place..END_BYTES * (place + 1)].copy_from_slice(&end.to_le_bytes());
     }
     page
+}
+
+fn page_from(ends: &[u16], rows: &[u8]) -> Arc<[u8]> {
+    let mut page = Vec::with_capacity(ENDS_BYTES + rows.len());
+    page.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
+    page.extend_from_slice(rows);
+    page.into()
 }
 
 fn assert_bounded(row: &[u8]) {
