@@ -92,3 +92,30 @@ impl Symbols {
         self.names.iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_again_wherever_it_is_kept() {
+        let names: Vec<Arc<str>> =
+            (0..2 * RECENT_MAX).map(|number| format!("name {number}").into()).collect();
+        let mut symbols = Symbols::new();
+        let known: Vec<Symbol> = names.iter().map(|name| symbols.intern(name)).collect();
+        symbols.remember();
+        for _ in 0..2 {
+            for (name, symbol) in names.iter().zip(&known) {
+                assert_eq!(symbols.find_again(name), Some(*symbol));
+                assert_eq!(
+                    symbols.find_again(&Arc::from(&**name)),
+                    Some(*symbol),
+                    "the same in other memory"
+                );
+            }
+            assert_eq!(symbols.find_again(&Arc::from("unknown")), None);
+        }
+        symbols.forget();
+        assert_eq!(symbols.find_again(&names[0]), Some(known[0]));
+    }
+}
