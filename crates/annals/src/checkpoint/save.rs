@@ -20,7 +20,7 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 7;
+pub(super) const FORMAT: u64 = 8;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;

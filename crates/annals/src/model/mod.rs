@@ -5,6 +5,7 @@ mod content;
 mod id;
 mod provenance;
 mod instant_text;
+mod number;
 mod time;
 mod type_definition;
 mod type_patch;

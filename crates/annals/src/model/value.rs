@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
+use super::number::Parts;
 use super::{Date, Duration, Instant, ValueSet, ValueType};
 use crate::{Error, ErrorKind, Result};
 
@@ -115,10 +116,10 @@ impl Value {
             (Dec(a), Dec(b)) => Some(a.cmp(b)),
             (Integer(a), Dec(b)) => Some(Decimal::from(*a).cmp(b)),
             (Dec(a), Integer(b)) => Some(a.cmp(&Decimal::from(*b))),
-            (Integer(a), Float(b)) => Some(compare_integer_float(*a, *b)),
-            (Float(a), Integer(b)) => Some(compare_integer_float(*b, *a).reverse()),
-            (Dec(a), Float(b)) => Some(compare_decimal_float(*a, *b)),
-            (Float(a), Dec(b)) => Some(compare_decimal_float(*b, *a).reverse()),
+            (Integer(a), Float(b)) => Some(Parts::of_integer(*a).compare_float(*b)),
+            (Float(a), Integer(b)) => Some(Parts::of_integer(*b).compare_float(*a).reverse()),
+            (Dec(a), Float(b)) => Some(Parts::of_decimal(*a).compare_float(*b)),
+            (Float(a), Dec(b)) => Some(Parts::of_decimal(*b).compare_float(*a).reverse()),
             (a, b) if a.rank() == b.rank() => Some(a.cmp(b)),
             _ => None,
         }
@@ -200,28 +201,6 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
 /// Numeric order with NaN last and both zeros equal.
 fn compare_floats(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
-}
-
-fn compare_integer_float(a: i64, b: f64) -> Ordering {
-    const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-    if b.is_nan() || b >= TWO_TO_63 {
-        return Ordering::Less;
-    }
-    if b < -TWO_TO_63 {
-        return Ordering::Greater;
-    }
-    // Within range the whole part of `b` is an exact i64; the fraction decides a tie.
-    #[allow(clippy::cast_possible_truncation)]
-    let whole = b.trunc() as i64;
-    a.cmp(&whole).then_with(|| 0.0_f64.partial_cmp(&b.fract()).unwrap_or(Ordering::Equal))
-}
-
-fn compare_decimal_float(a: Decimal, b: f64) -> Ordering {
-    match Decimal::from_f64_retain(b) {
-        Some(b) => a.cmp(&b),
-        None if b.is_nan() || b > 0.0 => Ordering::Less,
-        None => Ordering::Greater,
-    }
 }
 
 impl Ord for Value {
@@ -336,6 +315,7 @@ mod tests {
             Value::Integer(9_007_199_254_740_993).compare(&Value::Float(9_007_199_254_740_992.0)),
             Some(Ordering::Greater)
         );
+        assert_eq!(Value::Float(-1e-308).compare(&Value::Decimal(Decimal::ZERO)), Some(Ordering::Less));
         assert_eq!(Value::Integer(1).compare(&Value::from("1")), None);
         assert_ne!(Value::Integer(1), Value::Float(1.0));
     }

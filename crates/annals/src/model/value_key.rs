@@ -1,14 +1,15 @@
 //! Byte keys whose order is the order of the values they stand for.
 //!
 //! Shape of a key: one tag byte, then by kind:
-//! `10` boolean: 1 byte · `20` number: its float64 order bits (8), kind (1), exact bytes (8 or 16) ·
+//! `10` boolean: 1 byte · `20` number: its float64 order bits (8), kind (1), then the integer (8), the bits of the float (8),
+//! or of the decimal the whole part (16), the fraction in units of 10^-28 (16) and the scale (1) ·
 //! `30` string, `38` IRI, `40` bytes: escaped (`00` becomes `00 FF`), ended by `00 00` (whole) or `00 02` (cut) ·
 //! `50` date: 4 · `58` timestamp, `60` duration: 8 · `68` UUID: 16. Big endian, sign bit flipped.
 //! Numbers of all kinds share one order, so a range over a property finds integers, floats and decimals alike.
 
-use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive;
+use std::cmp::Ordering;
 
+use super::number::{Parts, nearest_float};
 use super::{Date, Duration, Instant, Value};
 
 /// Longest text that goes whole into an index key; longer ones are cut there and compared in full when found.
@@ -76,7 +77,7 @@ fn approximate(value: &Value) -> Option<f64> {
         #[allow(clippy::cast_precision_loss)]
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number),
-        Value::Decimal(number) => Some(number.to_f64().unwrap_or(f64::NAN)),
+        Value::Decimal(number) => Some(nearest_float(*number)),
         _ => None,
     }
 }
@@ -112,7 +113,8 @@ fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
             }
             Value::Decimal(number) => {
                 out.push(DECIMAL_KIND);
-                out.extend_from_slice(&number.serialize());
+                append_parts(Parts::of_decimal(*number), out);
+                out.extend_from_slice(&number.scale().to_be_bytes()[3..]);
             }
             _ => unreachable!("only numbers have a numeric prefix"),
         }
@@ -146,43 +148,35 @@ fn append(value: &Value, text_bytes_max: usize, out: &mut Vec<u8>) {
 /// Appends a key that orders scalars as they compare and is the same for equal numbers of different kinds. Others have
 /// their index key.
 ///
-/// Shape of a number: `20`, its float64 order bits (8), then what it is more than that float: `80` nothing, `7F` less and
-/// `81` more, each with the whole part (16) and the fraction (16, in units of 10^-28).
+/// Shape of a number: `20`, its float64 order bits (8), then `80` if it is that float, or `7F` if it is less and `81` if it
+/// is more, each with its whole part (16) and its fraction (16, in units of 10^-28).
 pub(crate) fn append_order_key(value: &Value, out: &mut Vec<u8>) {
     let Some(float) = approximate(value) else { return append_index_key(value, out) };
     append_numeric_prefix(value, out);
-    let (whole, fraction) = match value {
-        Value::Integer(number) => (i128::from(*number) - whole_of(float), 0),
-        Value::Decimal(number) => beyond(*number, float),
-        _ => (0, 0),
+    let parts = match value {
+        Value::Integer(number) => Parts::of_integer(*number),
+        Value::Decimal(number) => Parts::of_decimal(*number),
+        _ => return out.push(SAME),
     };
-    out.push(match (whole, fraction).cmp(&(0, 0)) {
-        std::cmp::Ordering::Equal => return out.push(SAME),
-        std::cmp::Ordering::Less => LESS,
-        std::cmp::Ordering::Greater => MORE,
+    out.push(match parts.compare_float(float) {
+        Ordering::Equal => return out.push(SAME),
+        Ordering::Less => LESS,
+        Ordering::Greater => MORE,
     });
-    for part in [whole, fraction] {
+    append_parts(parts, out);
+}
+
+fn append_parts(parts: Parts, out: &mut Vec<u8>) {
+    for part in [parts.whole, parts.fraction] {
         out.extend_from_slice(&(part.cast_unsigned() ^ 1 << 127).to_be_bytes());
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
-fn whole_of(float: f64) -> i128 {
-    float as i128
-}
-
-/// How much a decimal is more than the float next to it: the whole part, and units of 10^-28.
-fn beyond(number: Decimal, float: f64) -> (i128, i128) {
-    let Some(float) = Decimal::from_f64_retain(float) else {
-        // A float greater than every decimal, or less, is next to the outermost ones.
-        let outermost = whole_of(float);
-        return (number.trunc().mantissa() - outermost, 0);
-    };
-    // Both are alike in their first digits, so that the difference is exact.
-    let difference = number - float;
-    let mut fraction = difference.fract();
-    fraction.rescale(Decimal::MAX_SCALE);
-    (difference.trunc().mantissa(), fraction.mantissa())
+fn decode_parts(bytes: &[u8]) -> Option<(Parts, &[u8])> {
+    let part = |bytes: &[u8; 16]| (u128::from_be_bytes(*bytes) ^ 1 << 127).cast_signed();
+    let (whole, rest) = bytes.split_first_chunk()?;
+    let (fraction, rest) = rest.split_first_chunk()?;
+    Some((Parts { whole: part(whole), fraction: part(fraction) }, rest))
 }
 
 fn append_text(tag: u8, text: &[u8], bytes_max: usize, out: &mut Vec<u8>) {
@@ -254,7 +248,10 @@ pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
             match kind {
                 INTEGER_KIND => Value::Integer(unflip64(exact)?),
                 FLOAT_KIND => Value::Float(f64::from_bits(u64::from_be_bytes(exact.try_into().ok()?))),
-                DECIMAL_KIND => Value::Decimal(Decimal::deserialize(exact.try_into().ok()?)),
+                DECIMAL_KIND => {
+                    let (parts, scale) = decode_parts(exact)?;
+                    Value::Decimal(parts.to_decimal((*scale.first()?).into())?)
+                }
                 _ => return None,
             }
         }
@@ -293,6 +290,7 @@ fn decode_text(escaped: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rust_decimal::Decimal;
 
     fn scalar() -> impl Strategy<Value = Value> {
         prop_oneof![
@@ -301,6 +299,12 @@ mod tests {
             (-5i64..5).prop_map(Value::Integer),
             any::<f64>().prop_map(Value::Float),
             (-50i64..50, 0u32..4).prop_map(|(n, s)| Value::Decimal(Decimal::new(n, s))),
+            (any::<i64>(), any::<u32>(), 0u32..29).prop_map(|(high, low, scale)| {
+                Value::Decimal(Decimal::from_i128_with_scale(
+                    (i128::from(high) << 32) + i128::from(low),
+                    scale,
+                ))
+            }),
             "[a-c\\x00]{0,4}".prop_map(Value::from),
             "[a-c]{0,4}".prop_map(|text| Value::Iri(text.into())),
             proptest::collection::vec(any::<u8>(), 0..4).prop_map(|bytes| Value::Bytes(bytes.into())),
@@ -343,6 +347,17 @@ mod tests {
             scalar(),
             close_number(),
             close_number(),
+            any::<f64>().prop_map(|number| Value::Float(number * 1e-290)),
+            // Decimals that share a float.
+            (0i128..9, 0u32..29).prop_map(|(step, scale)| {
+                Value::Decimal(Decimal::from_i128_with_scale(1_234_567_890_123_456_789_012_340 + step, scale))
+            }),
+            (0u32..9).prop_map(|zeros| {
+                Value::Decimal(Decimal::from_i128_with_scale(
+                    19_230_933_864_998_508_941 * 10i128.pow(zeros),
+                    15 + zeros,
+                ))
+            }),
             // Around the outermost decimals.
             (0u32..3).prop_map(|step| Value::Decimal(Decimal::MAX - Decimal::from(step))),
             (0u32..3).prop_map(|step| Value::Decimal(Decimal::MIN + Decimal::from(step))),
@@ -384,6 +399,14 @@ mod tests {
                 Some(std::cmp::Ordering::Less) => prop_assert!(prefix(&a) <= prefix(&b)),
                 Some(std::cmp::Ordering::Equal) => prop_assert_eq!(prefix(&a), prefix(&b)),
                 _ => {}
+            }
+        }
+
+        /// However close: equal numbers of one kind may differ in their bytes only.
+        #[test]
+        fn keys_of_one_kind_order_exactly_as_values_compare(a in scalar_or_number(), b in scalar_or_number()) {
+            if std::mem::discriminant(&a) == std::mem::discriminant(&b) && let Some(order) = a.compare(&b) && order.is_ne() {
+                prop_assert_eq!(key(&a).cmp(&key(&b)), order);
             }
         }
 

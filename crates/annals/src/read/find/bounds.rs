@@ -304,6 +304,11 @@ mod tests {
     fn values_at_the_edges_are_found_by_every_plan() -> Result<()> {
         let decimal = |text: &str| Value::Decimal(text.parse().unwrap());
         let scalars = [
+            Value::Float(1e-30),
+            decimal("0"),
+            // Equal, and a sum of parts that are rounded would be another float for each.
+            decimal("192309.3386499985089410"),
+            decimal("192309.338649998508941"),
             Value::Float(0.1),
             decimal("0.1"),
             decimal("0.1000000000000000055511151231"),
