@@ -67,13 +67,15 @@ impl Notes for LinkNotes {
         self.list.len() * size_of::<Note>()
     }
 
-    fn apply_to(&self, both: &mut [Adjacency; 2]) {
-        push(both, self.entities_count);
-        for notes in self.list.chunks(AHEAD) {
-            for (side, adjacency) in both.iter().enumerate() {
-                adjacency.look_ahead(notes.iter().map(|note| note.ends[side]));
+    fn apply_to(notes: &[&LinkNotes], both: &mut [Adjacency; 2]) {
+        for notes in notes {
+            push(both, notes.entities_count);
+            for notes in notes.list.chunks(AHEAD) {
+                for (side, adjacency) in both.iter().enumerate() {
+                    adjacency.look_ahead(notes.iter().map(|note| note.ends[side]));
+                }
+                notes.iter().for_each(|note| note.apply_to(both));
             }
-            notes.iter().for_each(|note| note.apply_to(both));
         }
     }
 }

@@ -24,8 +24,8 @@ pub(crate) trait Notes: Default + Send + Sync + 'static {
     /// Units: bytes.
     fn size(&self) -> usize;
 
-    /// Does what is noted.
-    fn apply_to(&self, part: &mut Self::Part);
+    /// Does what is noted, the oldest first.
+    fn apply_to(notes: &[&Self], part: &mut Self::Part);
 }
 
 /// A part of a graph.

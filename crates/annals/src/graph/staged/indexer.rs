@@ -9,7 +9,7 @@ use crate::graph::links::LinkNotes;
 use crate::graph::value_index::KeyNotes;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
-const LAG_WORTH: usize = if cfg!(test) { 1 } else { 64 << 10 };
+const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
 
 /// The thread that brings the parts of a graph and its clones up to date. It is started when there is something to do, and ends
 /// when the last of them is gone.

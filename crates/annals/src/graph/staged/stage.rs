@@ -158,7 +158,8 @@ impl<N: Notes> Pending<N> {
             notes.push(pending.notes);
             before = pending.before;
         };
-        notes.iter().rev().for_each(|notes| notes.apply_to(&mut part));
+        let in_order: Vec<&N> = notes.iter().rev().map(|notes| &**notes).collect();
+        N::apply_to(&in_order, &mut part);
         part
     }
 }

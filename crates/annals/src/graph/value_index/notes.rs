@@ -35,14 +35,8 @@ impl Notes for KeyNotes {
         self.keys.len() + self.list.len() * size_of::<Note>()
     }
 
-    fn apply_to(&self, sets: &mut Vector<KeySet>) {
-        let mut keys = &self.keys[..];
-        let key_of = |note: &Note| {
-            let (key, rest) = keys.split_at(usize::from(note.length));
-            keys = rest;
-            (note.name, note.is_added, key)
-        };
-        let mut list: Vec<(Symbol, bool, &[u8])> = self.list.iter().map(key_of).collect();
+    fn apply_to(notes: &[&KeyNotes], sets: &mut Vector<KeySet>) {
+        let mut list: Vec<(Symbol, bool, &[u8])> = notes.iter().flat_map(|notes| notes.in_order()).collect();
         // By property first: the keys of one often come in order, and then there is little to sort.
         list.sort_by_key(|(name, _, _)| *name);
         for of_one in list.chunk_by_mut(|(name, ..), next| *name == next.0) {
@@ -58,6 +52,15 @@ impl Notes for KeyNotes {
 }
 
 impl KeyNotes {
+    fn in_order(&self) -> impl Iterator<Item = (Symbol, bool, &[u8])> {
+        let mut keys = &self.keys[..];
+        self.list.iter().map(move |note| {
+            let (key, rest) = keys.split_at(usize::from(note.length));
+            keys = rest;
+            (note.name, note.is_added, key)
+        })
+    }
+
     /// Notes the key that `append` appends.
     pub(super) fn push(&mut self, name: Symbol, append: impl Fn(&mut Vec<u8>), is_added: bool) {
         let start = self.keys.len();
