@@ -84,7 +84,9 @@ impl Graph {
             let is_anchored = change.anchor.is_some();
             self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
         }
-        self.names.forget();
+        if is_long {
+            self.names.forget();
+        }
         self.position = position;
         Ok(())
     }
