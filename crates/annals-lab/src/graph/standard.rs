@@ -88,7 +88,7 @@ pub fn name(number: usize) -> String {
     text
 }
 
-// Formatting would take longer than Annals does with the whole entity.
+// Formatting them takes several times as long.
 fn hex(number: u64) -> [u8; 16] {
     std::array::from_fn(|at| b"0123456789abcdef"[(number >> (60 - 4 * at)) as usize & 15])
 }

@@ -26,8 +26,8 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let young = build(&job.folder.join("young"), entities, 1)?;
     let map = map_of_numbers(entities, |number| Arc::new(Plain::new(number)));
     // What was built last is in the caches: once to each, so that both are.
-    commit(&old, 0..entities)?;
-    commit(&young, 0..entities)?;
+    commit(&old, 0..entities, 0)?;
+    commit(&young, 0..entities, 0)?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let mut random = Random::new(turn as u64);
@@ -47,8 +47,8 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
                 let numbers = entities * part / PARTS..entities * (part + 1) / PARTS;
                 let (ours, limit) = in_turn(
                     turn + part,
-                    || Timed::of(|| commit(&old, numbers.clone())),
-                    || Timed::of(|| commit(&young, numbers.clone())),
+                    || Timed::of(|| commit(&old, numbers.clone(), turn + 1)),
+                    || Timed::of(|| commit(&young, numbers.clone(), turn + 1)),
                 )?;
                 times[0] += ours.elapsed;
                 times[1] += limit.elapsed;
@@ -90,13 +90,13 @@ fn get(repository: &Repository, ids: &[Id]) -> Outcome<usize> {
     Ok(usize::try_from(sum)?)
 }
 
-/// Changes entities once, each in a commit of its own.
-fn commit(repository: &Repository, numbers: Range<usize>) -> Outcome<()> {
+/// Changes entities once, each in a commit of its own. What an entity gets differs in every turn.
+fn commit(repository: &Repository, numbers: Range<usize>, turn: usize) -> Outcome<()> {
     let mut in_flight = InFlight::new(IN_FLIGHT);
     for number in numbers {
         let id = InstanceId::Entity(vertex_id(number));
         let mut transaction = repository.transaction();
-        transaction.update(&id, Patch::new().set("weight", number as f64))?;
+        transaction.update(&id, Patch::new().set("weight", number as f64 + turn as f64 / 8.0))?;
         in_flight.submit(transaction)?;
     }
     in_flight.finish()?;

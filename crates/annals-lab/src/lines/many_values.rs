@@ -102,10 +102,11 @@ fn add(repository: &Repository, group: Group, in_flight: usize) -> Outcome<Timed
 fn add_to_sets(group: Group) -> Outcome<Timed<u64>> {
     let set = |_| (0..group.values).map(tag).collect();
     let mut sets: Vec<BTreeSet<Value>> = (0..group.entities).map(set).collect();
+    let added: Vec<Value> = (group.values..group.values + group.added).map(tag).collect();
     let timed = Timed::of(|| {
-        for value in group.values..group.values + group.added {
+        for value in &added {
             for set in &mut sets {
-                agree("a value is new", set.insert(tag(value)), true)?;
+                agree("a value is new", set.insert(value.clone()), true)?;
             }
         }
         Ok(0)

@@ -61,9 +61,7 @@ impl Graph {
         self.instants.push(micros);
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
         let is_long = record.changes.len() > AHEAD;
-        if is_long {
-            self.names.remember();
-        }
+        let is_remembering = is_long && self.names.remember();
         for (index, change) in (0u32..).zip(&record.changes) {
             if is_long && (index as usize).is_multiple_of(AHEAD) {
                 self.look_ahead(record.changes[index as usize..].iter().take(AHEAD));
@@ -84,7 +82,7 @@ impl Graph {
             let is_anchored = change.anchor.is_some();
             self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
         }
-        if is_long {
+        if is_remembering {
             self.names.forget();
         }
         self.position = position;
@@ -437,7 +435,7 @@ fn read_all(changes: &[&Change]) {
     }
     for value in values() {
         if let Value::String(text) = value {
-            black_box(text.as_bytes().last());
+            black_box(text.as_bytes().last().copied());
         }
     }
 }

@@ -27,7 +27,8 @@ pub(crate) struct Symbols {
     recent: Option<Box<Recent>>,
 }
 
-/// Names met lately, with their symbols. Those of one record often are the same memory, and are found by its address.
+/// The first names met, with their symbols: few clients use more at a time. Those that are the same memory are found by its
+/// address, the others without a hash.
 #[derive(Clone, Default)]
 struct Recent(SmallVec<[(Arc<str>, Symbol); RECENT_MAX]>);
 
@@ -49,9 +50,11 @@ impl Symbols {
             .map(Symbol)
     }
 
-    /// From now on remembers what is found, until [`Symbols::forget`].
-    pub(crate) fn remember(&mut self) {
+    /// From now on remembers what is found, until [`Symbols::forget`]. False if it does already, for somebody else.
+    pub(crate) fn remember(&mut self) -> bool {
+        let begins = self.recent.is_none();
         self.recent.get_or_insert_default();
+        begins
     }
 
     pub(crate) fn forget(&mut self) {
@@ -61,7 +64,7 @@ impl Symbols {
     /// As [`Symbols::find`], for somebody who asks for the same names again and again.
     pub(crate) fn find_again(&mut self, name: &Arc<str>) -> Option<Symbol> {
         let Some(Recent(known)) = self.recent.as_deref() else { return self.find(name) };
-        if let Some((_, symbol)) = known.iter().find(|(known, _)| Arc::ptr_eq(known, name)) {
+        if let Some((_, symbol)) = known.iter().find(|(known, _)| known == name) {
             return Some(*symbol);
         }
         let symbol = self.find(name)?;

@@ -19,6 +19,7 @@ pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchSte
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
 pub use instant_text::InstantText;
+pub(crate) use number::nearest_float;
 pub use provenance::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, PROVENANCE_ITEMS_MAX, PROVENANCE_TEXT_BYTES_MAX,
     Provenance, ProvenanceKind, RelationshipCopy,

@@ -8,15 +8,15 @@ use rust_decimal::Decimal;
 const EXACT_MANTISSA: u128 = 1 << 53;
 const EXACT_SCALE: u32 = 22;
 
-/// The float next to a decimal. Decimals are in the order of their floats, and equal ones (1.5 and 1.50) have the same.
-pub(super) fn nearest_float(number: Decimal) -> f64 {
+/// The float next to a decimal. A greater decimal never has a lesser one, and equal ones (1.5 and 1.50) have the same.
+pub(crate) fn nearest_float(number: Decimal) -> f64 {
     let (mantissa, scale) = (number.mantissa(), number.scale());
     if mantissa.unsigned_abs() <= EXACT_MANTISSA && scale <= EXACT_SCALE {
         #[allow(clippy::cast_precision_loss)]
         return mantissa as f64 / 10u128.pow(scale) as f64;
     }
     // `Decimal::to_f64` is one float off for every tenth of these.
-    number.to_string().parse().expect("a decimal is written as floats are read")
+    number.array_string().as_ref().parse().expect("a decimal is written as floats are read")
 }
 
 /// A number cut toward zero to what decimals can tell apart. Parts with their signs order as the numbers do.

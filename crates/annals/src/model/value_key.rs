@@ -250,7 +250,8 @@ pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
                 FLOAT_KIND => Value::Float(f64::from_bits(u64::from_be_bytes(exact.try_into().ok()?))),
                 DECIMAL_KIND => {
                     let (parts, scale) = decode_parts(exact)?;
-                    Value::Decimal(parts.to_decimal((*scale.first()?).into())?)
+                    let [scale] = scale else { return None };
+                    Value::Decimal(parts.to_decimal((*scale).into())?)
                 }
                 _ => return None,
             }
@@ -424,8 +425,14 @@ mod tests {
         }
 
         #[test]
-        fn decoding_any_bytes_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn decoding_any_bytes_never_panics(
+            bytes in proptest::collection::vec(any::<u8>(), 0..40),
+            parts in any::<[[u8; 16]; 2]>(),
+            scale in 0u8..40,
+        ) {
             let _ = decode_key(&bytes);
+            let decimal = [&[NUMBER; 9][..], &[DECIMAL_KIND], parts.as_flattened(), &[scale]].concat();
+            let _ = decode_key(&decimal);
         }
     }
 

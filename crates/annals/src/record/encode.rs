@@ -9,6 +9,7 @@ use super::provenance::{encode_origin, encode_provenance};
 use super::type_definition::encode_type;
 use super::value::{INFALLIBLE, Sink, encode_value};
 use super::{action_code, change_key, record_key, step_code};
+use crate::log::RECORD_BYTES_MAX;
 use crate::model::{
     Action, Anchor, Change, ClassificationContent, ClassificationCopy, CopyHeader, Id, InstanceId, Instant,
     Patch, PatchStep, Provenance, Record, Value,
@@ -40,7 +41,7 @@ impl RecordBody {
         changes: &[Change],
     ) -> RecordBody {
         let mut names = Names::default();
-        let mut encoded_changes = Vec::with_capacity(CHANGE_BYTES * changes.len());
+        let mut encoded_changes = Vec::with_capacity((CHANGE_BYTES * changes.len()).min(RECORD_BYTES_MAX));
         let mut out = Encoder::new(&mut encoded_changes);
         out.array(changes.len() as u64).expect(INFALLIBLE);
         for change in changes {

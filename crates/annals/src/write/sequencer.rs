@@ -25,8 +25,9 @@ const APPEND_BYTES_WORTH: usize = 2 << 20;
 /// Bytes of records that are taken from the queue at once; then the leader looks whether the device is free.
 const TAKE_BYTES: usize = 32 << 10;
 
-/// Transactions whose ids are looked up at once.
+/// Transactions whose ids are looked up at once, and how many of their changes at most: a long one looks ahead itself.
 const AHEAD: usize = 16;
+const AHEAD_CHANGES: usize = 128;
 
 /// How often in a row the log may answer that a position is taken, and have no record there.
 const EMPTY_CONFLICTS_MAX: u32 = 100;
@@ -124,18 +125,18 @@ impl Sequencer {
     pub(super) fn sequence_all(&mut self, requests: Vec<Request>) -> Vec<(Request, Result<Receipt>)> {
         let mut refused = Vec::new();
         let mut requests: VecDeque<Request> = requests.into();
-        if requests.len() > 1 {
-            self.working.names.remember();
-        }
+        let is_remembering = requests.len() > 1 && self.working.names.remember();
         while !requests.is_empty() {
             let ahead = requests.len().min(AHEAD);
             if ahead > 1 {
                 let changes = requests.iter().take(ahead).flat_map(|request| &request.work.record.changes);
-                self.working.look_ahead(changes);
+                self.working.look_ahead(changes.take(AHEAD_CHANGES));
             }
             refused.extend(requests.drain(..ahead).filter_map(|request| self.sequence(request)));
         }
-        self.working.names.forget();
+        if is_remembering {
+            self.working.names.forget();
+        }
         refused
     }
 

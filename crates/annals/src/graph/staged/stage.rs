@@ -16,7 +16,7 @@ pub(crate) struct Stage<N: Notes> {
     part: OnceLock<N::Part>,
     // Invariant: there until somebody begins to settle it, who keeps the lock until the part is there.
     pending: Mutex<Option<Pending<N>>>,
-    // What was noted since the latest stage that somebody had begun to settle when this one was made. Units: bytes.
+    // What was noted since the latest stage that somebody had begun to settle when the next one was made. Units: bytes.
     lag: usize,
     // How many more stages are made as soon as they are handed over, because somebody waited for one. All share it.
     prompt: Arc<AtomicU8>,
@@ -44,7 +44,8 @@ pub(super) trait Lagging: Send + Sync {
 
 impl<N: Notes> Lagging for Stage<N> {
     fn lag(&self) -> usize {
-        if self.not_begun().is_some() { self.lag } else { 0 }
+        let is_begun = self.pending.try_lock().map_or(true, |pending| pending.is_none());
+        if is_begun { 0 } else { self.lag }
     }
 
     fn catch_up(&self) {
@@ -59,30 +60,17 @@ impl<N: Notes> Stage<N> {
 
     /// The stage after `before`.
     pub(super) fn after(before: &Arc<Stage<N>>, notes: N) -> Stage<N> {
-        let mut pending = Pending { before: Arc::clone(before), notes: Arc::new(notes) };
-        let mut stage = Stage {
+        let stage = Stage {
+            lag: before.lag() + notes.size() + size_of::<Stage<N>>(),
             part: OnceLock::new(),
-            pending: Mutex::new(Some(pending.clone())),
-            lag: 0,
+            pending: Mutex::new(Some(Pending { before: Arc::clone(before), notes: Arc::new(notes) })),
             prompt: Arc::clone(&before.prompt),
         };
-        loop {
-            stage.lag += pending.notes.size() + size_of::<Stage<N>>();
-            let Some(earlier) = pending.before.not_begun() else { break };
-            pending = earlier;
-        }
         let is_prompt = stage.prompt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
         if stage.lag > LAG_MAX || is_prompt {
-            // Whoever has what is before keeps it from being changed in place.
-            drop(pending);
             stage.settle();
         }
         stage
-    }
-
-    // What makes it, unless somebody has begun to settle it.
-    fn not_begun(&self) -> Option<Pending<N>> {
-        self.pending.try_lock().ok()?.clone()
     }
 
     #[inline]

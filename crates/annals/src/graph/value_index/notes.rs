@@ -40,12 +40,15 @@ impl Notes for KeyNotes {
         // By property first: the keys of one often come in order, and then there is little to sort.
         list.sort_by_key(|(name, _, _)| *name);
         for of_one in list.chunk_by_mut(|(name, ..), next| *name == next.0) {
-            // Stable: a key that comes and goes does so in order.
+            // Stable: of what becomes of one key the last counts.
             of_one.sort_by_key(|(_, _, key)| *key);
-            for notes in of_one.chunk_by(|(_, is_added, _), next| *is_added == next.1) {
-                let (name, is_added, _) = notes[0];
-                let keys: Vec<&[u8]> = notes.iter().map(|(_, _, key)| *key).collect();
-                change(sets, name, &keys, is_added);
+            let mut keys: [Vec<&[u8]>; 2] = Default::default();
+            for same in of_one.chunk_by(|(_, _, key), next| *key == next.2) {
+                let (_, is_added, key) = same[same.len() - 1];
+                keys[usize::from(is_added)].push(key);
+            }
+            for (keys, is_added) in keys.iter().zip([false, true]).filter(|(keys, _)| !keys.is_empty()) {
+                change(sets, of_one[0].0, keys, is_added);
             }
         }
     }

@@ -11,7 +11,7 @@ use super::reach::Reach;
 use super::steps::Steps;
 use crate::graph::adjacency::Link;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id, TypeKind, Value};
+use crate::model::{Direction, Id, TypeKind, Value, nearest_float};
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
@@ -187,7 +187,7 @@ impl Snapshot {
             None => return Ok(None),
             Some(Value::Integer(number)) => Some(*number as f64),
             Some(Value::Float(number)) => Some(*number),
-            Some(Value::Decimal(number)) => number.to_string().parse().ok(),
+            Some(Value::Decimal(number)) => Some(nearest_float(*number)),
             Some(_) => None,
         };
         match number.filter(|number: &f64| number.is_finite() && *number >= 0.0) {
