@@ -1,7 +1,7 @@
 //! One version of a part, made from the one before when somebody needs it.
 
-use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Notes;
@@ -16,10 +16,18 @@ pub(crate) struct Stage<N: Notes> {
     part: OnceLock<N::Part>,
     // Invariant: there until somebody begins to settle it, who keeps the lock until the part is there.
     pending: Mutex<Option<Pending<N>>>,
-    // What was noted since the latest stage that somebody had begun to settle when the next one was made. Units: bytes.
-    lag: usize,
-    // How many more stages are made as soon as they are handed over, because somebody waited for one. All share it.
-    prompt: Arc<AtomicU8>,
+    // All that was ever noted, up to this one. Units: bytes.
+    noted: u64,
+    common: Arc<Common>,
+}
+
+/// What all stages of a part have in common.
+#[derive(Default)]
+struct Common {
+    // The most that was noted up to a stage which somebody has begun to settle. Units: bytes.
+    begun: AtomicU64,
+    // How many more stages are made as soon as they are handed over, because somebody waited for one.
+    prompt: AtomicU8,
 }
 
 struct Pending<N: Notes> {
@@ -35,7 +43,7 @@ impl<N: Notes> Clone for Pending<N> {
 
 /// What may be behind, whatever it is a part of.
 pub(super) trait Lagging: Send + Sync {
-    /// How much was noted and not begun when this was made; 0 when somebody has begun it. Units: bytes.
+    /// How much was noted up to this and is not begun; 0 when somebody has begun it. Units: bytes.
     fn lag(&self) -> usize;
 
     /// Brings it up to date; returns when it is.
@@ -44,8 +52,8 @@ pub(super) trait Lagging: Send + Sync {
 
 impl<N: Notes> Lagging for Stage<N> {
     fn lag(&self) -> usize {
-        let is_begun = self.pending.try_lock().map_or(true, |pending| pending.is_none());
-        if is_begun { 0 } else { self.lag }
+        let lag = self.noted.saturating_sub(self.common.begun.load(Relaxed));
+        usize::try_from(lag).unwrap_or(usize::MAX)
     }
 
     fn catch_up(&self) {
@@ -55,19 +63,20 @@ impl<N: Notes> Lagging for Stage<N> {
 
 impl<N: Notes> Stage<N> {
     pub(super) fn settled(part: N::Part) -> Stage<N> {
-        Stage { part: OnceLock::from(part), pending: Mutex::new(None), lag: 0, prompt: Arc::default() }
+        Stage { part: OnceLock::from(part), pending: Mutex::new(None), noted: 0, common: Arc::default() }
     }
 
     /// The stage after `before`.
     pub(super) fn after(before: &Arc<Stage<N>>, notes: N) -> Stage<N> {
         let stage = Stage {
-            lag: before.lag() + notes.size() + size_of::<Stage<N>>(),
+            noted: before.noted + (notes.size() + size_of::<Stage<N>>()) as u64,
             part: OnceLock::new(),
             pending: Mutex::new(Some(Pending { before: Arc::clone(before), notes: Arc::new(notes) })),
-            prompt: Arc::clone(&before.prompt),
+            common: Arc::clone(&before.common),
         };
-        let is_prompt = stage.prompt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
-        if stage.lag > LAG_MAX || is_prompt {
+        let is_prompt =
+            stage.common.prompt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+        if stage.lag() > LAG_MAX || is_prompt {
             stage.settle();
         }
         stage
@@ -80,7 +89,7 @@ impl<N: Notes> Stage<N> {
 
     #[cold]
     fn wait(&self) -> &N::Part {
-        self.prompt.store(N::PROMPT, Relaxed);
+        self.common.prompt.store(N::PROMPT, Relaxed);
         self.settle()
     }
 
@@ -92,6 +101,7 @@ impl<N: Notes> Stage<N> {
     fn settle(&self) -> &N::Part {
         let mut pending = self.pending();
         if let Some(pending) = pending.take() {
+            self.common.begun.fetch_max(self.noted, Relaxed);
             self.part.get_or_init(|| pending.settle());
         }
         self.settled_part()
