@@ -230,7 +230,8 @@ mod tests {
     proptest! {
         #[test]
         fn rows_behave_as_a_vector_and_clones_keep_what_they_had(
-            steps in proptest::collection::vec((0usize..300, 0usize..8, any::<u8>()), 0..300),
+            // Short ones often have the length of those they replace.
+            steps in proptest::collection::vec((0usize..300, prop_oneof![0usize..8, 0usize..70], any::<u8>()), 0..300),
         ) {
             let mut rows = Rows::new();
             let mut model: Vec<Vec<u8>> = Vec::new();
