@@ -297,7 +297,10 @@ fn insert_into(leaves: &mut Arc<Twig>, entry: Entry, bits: u32, is_own: &dyn Fn(
     if leaves[at].has_room() {
         let leaves = Arc::make_mut(leaves);
         own_leaf(leaves, at);
-        return leaves[at].insert(entry);
+        // The copy may be full: of what another thread has put in meanwhile.
+        if leaves[at].insert(entry) {
+            return true;
+        }
     }
     let mut kept: Vec<Entry> = leaves[at].iter().filter(is_own).collect();
     loop {

@@ -232,6 +232,7 @@ fn next(at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::id_map::IdMap;
 
     #[test]
     fn a_copy_made_while_another_thread_puts_entries_in_is_full_when_it_is() {
@@ -243,6 +244,17 @@ mod tests {
         let copy = leaf.copy();
         let put = (COUNT..1_000).take_while(|slot| copy.insert(entry(*slot))).count();
         assert_eq!((put, copy.iter().count()), (LEAF_ENTRIES_MAX - COUNT as usize, LEAF_ENTRIES_MAX));
+    }
+
+    #[test]
+    fn a_fork_finds_room_when_the_leaf_it_copies_becomes_full_meanwhile() {
+        const COUNT: u32 = LEAF_ENTRIES_MAX as u32;
+        let mut map = IdMap::of((0..COUNT).map(|slot| (slot.into(), slot)));
+        let _shared = map.clone();
+        map.leaf(0).buckets[0].count.store(COUNT - 1, Relaxed);
+        map.fork();
+        map.insert(COUNT.into(), COUNT, |_| None);
+        assert!((0..=COUNT).all(|slot| map.get(slot.into(), |found| found == slot) == Some(slot)));
     }
 
     #[test]
