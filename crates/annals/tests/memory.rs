@@ -133,8 +133,9 @@ fn spill_files(folder: &Path) -> Vec<File> {
         let target = std::fs::read_link(path).unwrap_or_default();
         target.starts_with(folder) && target.to_string_lossy().contains(".spill")
     };
-    let paths = entries.map(|entry| entry.path()).filter(|path| is_ours(path));
-    paths.map(|path| File::options().read(true).write(true).open(path).unwrap()).collect()
+    // All are listed before one is opened: what is opened would be listed, too.
+    let paths: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_ours(path)).collect();
+    paths.iter().map(|path| File::options().read(true).write(true).open(path).unwrap()).collect()
 }
 
 #[test]
