@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annals::{Find, Operator, Repository, Ticket, Transaction};
+use annals::{Deleted, Find, Operator, Repository, Ticket, Transaction};
 
 use super::standard::{Standard, vertex_id};
 use crate::Outcome;
@@ -65,11 +65,12 @@ pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> O
     settle(repository)
 }
 
-/// Returns when the indexes of values have all that is committed: whoever asks them, waits for that.
+/// Returns when the indexes of values, those of the past too, have all that is committed: whoever asks them, waits for that.
 pub fn settle(repository: &Repository) -> Outcome<()> {
     let snapshot = repository.snapshot();
-    snapshot.find_entities(&Find::all().matching("size", Operator::Equal, 0).limit(1))?;
-    snapshot.find_relationships(&Find::all().matching("number", Operator::Equal, 0).limit(1))?;
+    let find = |name| Find::all().deleted(Deleted::With).matching(name, Operator::Equal, 0).limit(1);
+    snapshot.find_entities(&find("size"))?;
+    snapshot.find_relationships(&find("number"))?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use super::load_keys::KeySets;
 use super::load_rows::RowParts;
 use super::save::SetKind;
 use crate::graph::instance::Instance;
+use crate::graph::past_index::{PastIndex, PastValues};
 use crate::graph::row_check::{Ends, Limits};
 use crate::graph::rows::Rows;
 use crate::graph::slot_set::SlotSet;
@@ -127,14 +128,16 @@ impl WholeRows {
             keys.read(&mut input)?;
         }
         keys.close();
-        table.past_values_of = keys.take(SetKind::PastValuesOf, 0);
+        table.past_values = PastIndex::new(PastValues {
+            by_value: keys.take_all(SetKind::PastValues, names).collect(),
+            by_slot: keys.take(SetKind::PastValuesOf, 0),
+        });
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
         let updated = keys.take(SetKind::Updated, 0);
         let past_updated = keys.take(SetKind::PastUpdated, 0);
         table.stamps.set_updated(updated, past_updated);
         table.multi_valued = keys.take(SetKind::MultiValued, 0);
         table.values = ValueIndex::new(keys.take_all(SetKind::Values, names).collect());
-        table.past_values = keys.take_all(SetKind::PastValues, names).collect();
         Ok((table, keys.count))
     }
 }

@@ -20,7 +20,7 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 8;
+pub(super) const FORMAT: u64 = 9;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -263,15 +263,17 @@ fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
 fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<u64> {
     let mut count = 0;
     for (kind, keys) in [
-        (SetKind::PastValuesOf, &table.past_values_of),
+        (SetKind::PastValuesOf, &table.past_values.part().by_slot),
         (SetKind::PastClassifiedOf, &table.past_classified_of),
         (SetKind::MultiValued, &table.multi_valued),
-        (SetKind::Updated, &table.stamps.updated),
-        (SetKind::PastUpdated, &table.stamps.past_updated),
+        (SetKind::Updated, table.stamps.updated()),
+        (SetKind::PastUpdated, table.stamps.past_updated()),
     ] {
         count += save_keys(out, kind, number, 0, keys)?;
     }
-    for (kind, sets) in [(SetKind::Values, table.values.sets()), (SetKind::PastValues, &table.past_values)] {
+    for (kind, sets) in
+        [(SetKind::Values, table.values.sets()), (SetKind::PastValues, table.past_values.sets())]
+    {
         for (name, keys) in (0..).zip(sets.iter()) {
             count += save_keys(out, kind, number, name, keys)?;
         }

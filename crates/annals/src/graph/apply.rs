@@ -3,15 +3,11 @@
 //! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
 //! function of the log. An error leaves the graph half changed: the caller throws that copy away.
 
-use std::hint::black_box;
-use std::mem::discriminant;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::headers::PLAIN;
-use super::id_map::Home;
 use super::instance::{Instance, Stamp};
+use super::look_ahead::AHEAD;
 use super::past::Place;
 use super::patch::ValueChange;
 use super::properties::Properties;
@@ -30,9 +26,6 @@ use super::integrity::display_micros;
 
 /// Most instances of one kind a graph ever holds, purged ones included.
 const SLOTS_MAX: usize = u32::MAX as usize - 1;
-
-/// How many changes are looked up at once.
-const AHEAD: usize = 32;
 
 /// What all changes of one record have in common, and which one is being applied.
 #[derive(Clone, Copy)]
@@ -87,25 +80,6 @@ impl Graph {
         }
         self.position = position;
         Ok(())
-    }
-
-    /// Reads what the next changes will need: the processor then waits for the memory of all of them together, and not for
-    /// each when its turn comes.
-    pub(crate) fn look_ahead<'c>(&self, changes: impl Iterator<Item = &'c Change>) {
-        let changes: SmallVec<[&Change; AHEAD]> = changes.collect();
-        read_all(&changes);
-        let mut homes: SmallVec<[Home<'_>; 4 * AHEAD]> = SmallVec::new();
-        for change in changes {
-            match &change.action {
-                Action::CreateEntity(new) => homes.extend(self.entities.homes_of_new(&new.id)),
-                Action::CreateRelationship(new) => {
-                    homes.extend(self.relationships.homes_of_new(&new.id));
-                    homes.extend([&new.from, &new.to].map(|end| self.entities.home(end)));
-                }
-                _ => {}
-            }
-        }
-        Home::read_all(&homes);
     }
 
     fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {
@@ -420,32 +394,6 @@ impl Graph {
             }
         }
         Ok(())
-    }
-}
-
-/// Reads changes, which other threads have made: their memory is in other caches. Nothing but the reading is done, as in
-/// [`Home::read_all`].
-fn read_all(changes: &[&Change]) {
-    for change in changes {
-        black_box(change.valid_from);
-    }
-    let values = || changes.iter().flat_map(|change| created(&change.action)).map(|(_, value)| value);
-    for value in values() {
-        black_box(discriminant(value));
-    }
-    for value in values() {
-        if let Value::String(text) = value {
-            black_box(text.as_bytes().last().copied());
-        }
-    }
-}
-
-/// The properties of what is created.
-fn created(action: &Action) -> &[(Arc<str>, Value)] {
-    match action {
-        Action::CreateEntity(new) => &new.properties,
-        Action::CreateRelationship(new) => &new.properties,
-        _ => &[],
     }
 }
 

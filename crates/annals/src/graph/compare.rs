@@ -111,14 +111,15 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
             report.add(|| format!("{what} {}: its id leads elsewhere", instance.id));
         }
     }
+    let (expected_past, past) = (expected.past_values.part(), found.past_values.part());
     for (index, expected, found) in [
-        ("past values by instance", &expected.past_values_of, &found.past_values_of),
+        ("past values by instance", &expected_past.by_slot, &past.by_slot),
         ("past classifications by entity", &expected.past_classified_of, &found.past_classified_of),
     ] {
         compare_keys(report, &format!("{what} {index}"), expected, found);
     }
     compare_sets(report, &format!("{what} values"), expected.values.sets(), found.values.sets());
-    compare_sets(report, &format!("{what} past values"), &expected.past_values, &found.past_values);
+    compare_sets(report, &format!("{what} past values"), &expected_past.by_value, &past.by_value);
     for (index, expected, found) in [
         ("type extents", &expected.extents, &found.extents),
         ("past type extents", &expected.past_extents, &found.past_extents),

@@ -3,6 +3,7 @@
 // In the order a newcomer should read them: structures, then contents, then how records change them.
 pub(crate) mod adjacency;
 mod apply;
+mod look_ahead;
 mod version;
 mod column;
 mod content;
@@ -21,7 +22,7 @@ mod ids;
 mod links_page;
 pub(crate) mod compare;
 pub(crate) mod past;
-mod past_index;
+pub(crate) mod past_index;
 pub(crate) mod patch;
 pub(crate) mod properties;
 pub(crate) mod row;
@@ -141,13 +142,12 @@ impl Graph {
         self.relationships.go_on_after(&lost.relationships);
     }
 
-    /// From now on what becomes of links and of the indexes of values is only noted, unless a check reads them: until
-    /// [`Graph::hand_over`], neither may be read.
+    /// From now on what becomes of links and of indexes is only noted, unless a check reads them: until
+    /// [`Graph::hand_over`], none may be read.
     pub(crate) fn defer(&mut self) {
-        if !self.types.has_unique {
-            self.entities.values.defer();
-            self.relationships.values.defer();
-        }
+        let with_values = !self.types.has_unique;
+        self.entities.defer(with_values);
+        self.relationships.defer(with_values);
         if !self.types.has_cardinality {
             self.links.defer();
         }
@@ -156,14 +156,15 @@ impl Graph {
     /// Ends that. What was noted is done by whoever reads it first, or by the thread that
     /// [`Graph::behind`] tells.
     pub(crate) fn hand_over(&mut self) {
-        self.entities.values.hand_over();
-        self.relationships.values.hand_over();
+        self.entities.hand_over();
+        self.relationships.hand_over();
         self.links.hand_over();
     }
 
-    /// Links and indexes of values, if another thread should bring them up to date.
+    /// Links and indexes, if another thread should bring them up to date.
     pub(crate) fn behind(&self) -> Option<Behind> {
-        Behind::of(&self.indexer, [&self.entities.values, &self.relationships.values], &self.links)
+        let of_tables = [&self.entities, &self.relationships].into_iter().flat_map(Table::lagging);
+        Behind::of(&self.indexer, of_tables.chain([self.links.lagging()]).collect())
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

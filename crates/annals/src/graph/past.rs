@@ -104,7 +104,7 @@ impl Past {
         blocks.flat_map(|past| past.versions.iter().rev())
     }
 
-    fn newest(&self) -> &PastVersion {
+    pub(super) fn newest(&self) -> &PastVersion {
         &self.versions[self.versions.len() - 1]
     }
 

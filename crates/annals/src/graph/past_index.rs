@@ -1,9 +1,92 @@
 //! The indexes of the past: what was true of some version that is not in force.
 
 use super::key_set::KeySet;
+use super::staged::{Notes, Staged};
 use super::symbols::Symbol;
-use super::table::{Table, for_each_indexed, grow, slot_of_key, value_key};
+use super::table::{Table, for_each_indexed, slot_of_key, value_key, without_slot};
+use super::value_index::KeyNotes;
+use super::vector::Vector;
 use crate::model::Value;
+
+/// Values held by some version that is not in force.
+pub(crate) type PastIndex = Staged<PastNotes>;
+
+#[derive(Clone)]
+pub(crate) struct PastValues {
+    /// By property. Shape of a key: value key, slot (4).
+    pub(crate) by_value: Vector<KeySet>,
+    /// The same by instance. Shape: slot (4), property (4, little endian), value key.
+    pub(crate) by_slot: KeySet,
+}
+
+/// Keys by property to add.
+#[derive(Default)]
+pub(crate) struct PastNotes(KeyNotes);
+
+impl PastValues {
+    fn new() -> PastValues {
+        PastValues { by_value: Vector::new(), by_slot: KeySet::new() }
+    }
+}
+
+impl Notes for PastNotes {
+    type Part = PastValues;
+
+    const PROMPT: u8 = KeyNotes::PROMPT;
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn apply_to(notes: &[&PastNotes], past: &mut PastValues) {
+        let notes: Vec<&KeyNotes> = notes.iter().map(|notes| &notes.0).collect();
+        KeyNotes::apply_to(&notes, &mut past.by_value);
+        let added = notes.iter().flat_map(|notes| notes.in_order());
+        let mut keys: Vec<Vec<u8>> = added.map(|(name, _, key)| key_by_slot(name, key)).collect();
+        keys.sort_unstable();
+        past.by_slot.insert_sorted(&keys);
+    }
+}
+
+impl PastIndex {
+    pub(super) fn empty() -> PastIndex {
+        PastIndex::new(PastValues::new())
+    }
+
+    /// Sets by value, by symbol of the property.
+    pub(crate) fn sets(&self) -> &Vector<KeySet> {
+        &self.part().by_value
+    }
+
+    /// The keys by value of the property with this number.
+    pub(crate) fn get(&self, property: usize) -> Option<&KeySet> {
+        self.sets().get(property)
+    }
+
+    /// Adds the key that `append` appends.
+    fn insert(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
+        let insert_now = |past: &mut PastValues| {
+            let mut notes = PastNotes::default();
+            notes.0.push(name, append, true);
+            PastNotes::apply_to(&[&notes], past);
+        };
+        self.change(insert_now, |notes| notes.0.push(name, append, true));
+    }
+}
+
+/// Key by instance of a value of this property, from its key by value.
+fn key_by_slot(name: Symbol, key: &[u8]) -> Vec<u8> {
+    let mut own = Vec::with_capacity(key.len() + size_of::<Symbol>());
+    own.extend_from_slice(&key[key.len() - 4..]);
+    // What tells two properties apart comes first: a leaf compares few bytes of what one instance had.
+    own.extend_from_slice(&name.0.to_le_bytes());
+    own.extend_from_slice(without_slot(key));
+    own
+}
 
 /// Key of a classification that an entity carried.
 fn past_classified_key(slot: u32, name: Symbol) -> [u8; 8] {
@@ -16,20 +99,9 @@ fn past_classified_key(slot: u32, name: Symbol) -> [u8; 8] {
 impl Table {
     /// Adds the scalars of `value` to the index of values of the past.
     pub(crate) fn add_past_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        grow(&mut self.past_values, name, KeySet::new);
         self.note_set(name, value);
-        let values = self.past_values.get_mut(name.index()).expect("grown above");
-        let (mut key, mut key_of) = (Vec::with_capacity(32), Vec::with_capacity(32));
         for_each_indexed(value, |scalar| {
-            key.clear();
-            value_key(scalar, slot, &mut key);
-            if values.insert(&key) {
-                key_of.clear();
-                key_of.extend_from_slice(&slot.to_be_bytes());
-                key_of.extend_from_slice(&name.0.to_be_bytes());
-                key_of.extend_from_slice(&key[..key.len() - 4]);
-                self.past_values_of.insert(&key_of);
-            }
+            self.past_values.insert(name, &|key| value_key(scalar, slot, key));
         });
     }
 
@@ -53,23 +125,62 @@ impl Table {
     pub(crate) fn past_keys(&self, slot: u32, name: Option<Symbol>) -> impl Iterator<Item = &[u8]> {
         let mut place = [0; 8];
         place[..4].copy_from_slice(&slot.to_be_bytes());
-        place[4..].copy_from_slice(&name.map_or(0, |name| name.0).to_be_bytes());
+        place[4..].copy_from_slice(&name.map_or(0, |name| name.0).to_le_bytes());
         let prefix = if name.is_some() { &place[..] } else { &place[..4] };
-        self.past_values_of.prefix(prefix).map(|key| &key[8..])
+        self.past_values.part().by_slot.prefix(prefix).map(|key| &key[8..])
     }
 
-    /// Forgets all values of the past of one instance.
+    /// Forgets all values of the past of one instance. From here on none are noted before they are entered.
     pub(crate) fn forget_past_values(&mut self, slot: u32) {
-        let keys: Vec<Vec<u8>> =
-            self.past_values_of.prefix(&slot.to_be_bytes()).map(<[u8]>::to_vec).collect();
+        self.past_values.hand_over();
+        let of_slot = self.past_values.part().by_slot.prefix(&slot.to_be_bytes());
+        let keys: Vec<Vec<u8>> = of_slot.map(<[u8]>::to_vec).collect();
+        if keys.is_empty() {
+            return;
+        }
+        let past = self.past_values.part_mut();
         for key_of in keys {
-            self.past_values_of.remove(&key_of);
-            let name = u32::from_be_bytes(key_of[4..8].try_into().expect("four bytes"));
+            past.by_slot.remove(&key_of);
+            let name = u32::from_le_bytes(key_of[4..8].try_into().expect("four bytes"));
             let mut key = key_of[8..].to_vec();
             key.extend_from_slice(&slot.to_be_bytes());
-            if let Some(values) = self.past_values.get_mut(name as usize) {
+            if let Some(values) = past.by_value.get_mut(name as usize) {
                 values.remove(&key);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::spill::Spill;
+
+    fn slots(table: &Table, name: u32) -> Vec<u32> {
+        table.past_values.get(name as usize).into_iter().flat_map(KeySet::iter).map(slot_of_key).collect()
+    }
+
+    #[test]
+    fn a_purge_forgets_what_was_noted_and_a_snapshot_before_it_does_not() {
+        let mut table = Table::new(Spill::new(None));
+        let value = |number: u32| Value::Integer(number.into());
+        table.past_values.defer();
+        for slot in 0..3 {
+            table.add_past_value(Symbol(0), &value(7), slot);
+            table.add_past_value(Symbol(2), &value(slot), slot);
+        }
+        table.past_values.hand_over();
+        let before = table.clone();
+        table.past_values.defer();
+        table.add_past_value(Symbol(0), &value(8), 1);
+        table.add_past_value(Symbol(0), &value(7), 4);
+        table.forget_past_values(1);
+        table.add_past_value(Symbol(2), &value(9), 1);
+        table.past_values.hand_over();
+
+        assert_eq!((slots(&table, 0), slots(&table, 2)), (vec![0, 2, 4], vec![0, 2, 1]));
+        assert_eq!((table.past_keys(1, None).count(), table.past_keys(1, Some(Symbol(0))).count()), (1, 0));
+        assert_eq!((slots(&before, 0), slots(&before, 2)), (vec![0, 1, 2], vec![0, 1, 2]));
+        assert_eq!((before.past_keys(1, None).count(), before.past_keys(4, None).count()), (2, 0));
     }
 }

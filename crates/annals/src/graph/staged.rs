@@ -6,6 +6,7 @@ mod indexer;
 mod stage;
 
 pub(crate) use indexer::{Behind, Indexer};
+pub(crate) use stage::Lagging;
 use stage::Stage;
 
 #[cfg(test)]
@@ -54,8 +55,18 @@ impl<N: Notes> Staged<N> {
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut N::Part), note: impl FnOnce(&mut N)) {
         match &mut self.notes {
             Some(notes) => note(notes),
-            None => change(own_part(&mut self.stage)),
+            None => change(self.part_mut()),
         }
+    }
+
+    /// The part for changing it: in place, unless a clone shares it.
+    pub(crate) fn part_mut(&mut self) -> &mut N::Part {
+        assert!(self.notes.is_none(), "what was noted is handed over before anything else changes");
+        let stage = &mut self.stage;
+        if Arc::get_mut(stage).is_none_or(|stage| stage.part_mut().is_none()) {
+            *stage = Arc::new(Stage::settled(stage.part().clone()));
+        }
+        Arc::get_mut(stage).and_then(Stage::part_mut).expect("made its own above")
     }
 
     /// From now on changes are noted.
@@ -74,21 +85,18 @@ impl<N: Notes> Staged<N> {
 
     /// Brings it up to date, for somebody who will not ask for each version.
     pub(crate) fn catch_up(&self) {
-        stage::Lagging::catch_up(&*self.stage);
+        Lagging::catch_up(&*self.stage);
+    }
+
+    /// What brings it up to date, for [`Behind`].
+    pub(crate) fn lagging(&self) -> Arc<dyn Lagging> {
+        self.stage.clone()
     }
 
     #[cfg(test)]
     pub(crate) fn lag(&self) -> usize {
-        stage::Lagging::lag(&*self.stage)
+        Lagging::lag(&*self.stage)
     }
-}
-
-// In place, unless a clone shares it.
-fn own_part<N: Notes>(stage: &mut Arc<Stage<N>>) -> &mut N::Part {
-    if Arc::get_mut(stage).is_none_or(|stage| stage.part_mut().is_none()) {
-        *stage = Arc::new(Stage::settled(stage.part().clone()));
-    }
-    Arc::get_mut(stage).and_then(Stage::part_mut).expect("made its own above")
 }
 
 impl<N: Notes> Clone for Staged<N> {

@@ -6,30 +6,39 @@
 use super::key_set::KeySet;
 use super::row::Row;
 use super::slot_set::SlotSet;
+use super::symbols::Symbol;
+use super::value_index::ValueIndex;
 use crate::model::{Instant, Value, append_index_key};
 
-/// Keys of instances whose times do not follow from their slots. Shape of a key: index key of the time (9), slot (4).
+/// When the unordered ones were created.
+const CREATED: Symbol = Symbol(0);
+/// When the versions in force were written, of those that were changed or are unordered.
+const UPDATED: Symbol = Symbol(1);
+/// The same of versions that are not in force, but for the first of those in order.
+const PAST_UPDATED: Symbol = Symbol(2);
+
+/// Keys of instances whose times do not follow from their slots.
 #[derive(Clone)]
 pub(crate) struct Stamps {
     // The latest creation among those in order.
     last: i64,
     // Those that are older than one before them.
     unordered: SlotSet,
-    /// When the unordered ones were created.
-    pub(crate) created: KeySet,
     changed: SlotSet,
-    /// When the versions in force were written, of those that were changed or are unordered.
-    pub(crate) updated: KeySet,
-    /// The same of versions that are not in force, but for the first of those in order.
-    pub(crate) past_updated: KeySet,
+    /// Three sets. Shape of a key: index key of the time (9), slot (4).
+    pub(super) keys: ValueIndex,
 }
 
 /// The key of an instance at a time. Units: microseconds since 1970.
 pub(crate) fn stamp_key(micros: i64, slot: u32) -> Vec<u8> {
     let mut key = Vec::with_capacity(13);
-    append_index_key(&Value::Timestamp(Instant::from_checked_micros(micros)), &mut key);
-    key.extend_from_slice(&slot.to_be_bytes());
+    append_stamp_key(micros, slot, &mut key);
     key
+}
+
+fn append_stamp_key(micros: i64, slot: u32, key: &mut Vec<u8>) {
+    append_index_key(&Value::Timestamp(Instant::from_checked_micros(micros)), key);
+    key.extend_from_slice(&slot.to_be_bytes());
 }
 
 /// When the instance was created, and when the version in force was written. Units: microseconds since 1970.
@@ -42,11 +51,33 @@ impl Stamps {
         Stamps {
             last: i64::MIN,
             unordered: SlotSet::new(),
-            created: KeySet::new(),
             changed: SlotSet::new(),
-            updated: KeySet::new(),
-            past_updated: KeySet::new(),
+            keys: keys([KeySet::new(), KeySet::new(), KeySet::new()]),
         }
+    }
+
+    pub(crate) fn created(&self) -> &KeySet {
+        self.set(CREATED)
+    }
+
+    pub(crate) fn updated(&self) -> &KeySet {
+        self.set(UPDATED)
+    }
+
+    pub(crate) fn past_updated(&self) -> &KeySet {
+        self.set(PAST_UPDATED)
+    }
+
+    fn set(&self, set: Symbol) -> &KeySet {
+        self.keys.get(set.index()).expect("there are three from the beginning")
+    }
+
+    fn insert(&mut self, set: Symbol, micros: i64, slot: u32) {
+        self.keys.insert(set, &|key| append_stamp_key(micros, slot, key));
+    }
+
+    fn take(&mut self, set: Symbol, micros: i64, slot: u32) {
+        self.keys.remove(set, &|key| append_stamp_key(micros, slot, key));
     }
 
     /// True if this instance, and every other of which it is true, was created after those in smaller slots.
@@ -70,7 +101,7 @@ impl Stamps {
     pub(crate) fn push(&mut self, slot: u32, created: i64, updated: i64) {
         self.place(slot, created);
         if updated != created || !self.is_in_order(slot) {
-            self.updated.insert(&stamp_key(updated, slot));
+            self.insert(UPDATED, updated, slot);
             self.changed.insert(slot);
         }
     }
@@ -80,42 +111,42 @@ impl Stamps {
             self.last = created;
         } else {
             self.unordered.insert(slot);
-            self.created.insert(&stamp_key(created, slot));
+            self.insert(CREATED, created, slot);
         }
     }
 
     /// Lists a later version in the place of the one before.
     pub(crate) fn replace(&mut self, slot: u32, before: (i64, i64), after: (i64, i64)) {
         if before.0 != after.0 {
-            self.created.remove(&stamp_key(before.0, slot));
+            self.take(CREATED, before.0, slot);
             self.unordered.insert(slot);
-            self.created.insert(&stamp_key(after.0, slot));
+            self.insert(CREATED, after.0, slot);
         }
         if before != after {
             if self.changed.contains(slot) {
-                self.updated.remove(&stamp_key(before.1, slot));
+                self.take(UPDATED, before.1, slot);
             }
             if self.changed.insert(slot) && before.0 == after.0 {
                 // The first version stands where its slot is.
             } else {
-                self.past_updated.insert(&stamp_key(before.1, slot));
+                self.insert(PAST_UPDATED, before.1, slot);
             }
-            self.updated.insert(&stamp_key(after.1, slot));
+            self.insert(UPDATED, after.1, slot);
         }
     }
 
     /// Lists a version that was written into the past.
     pub(crate) fn add_past(&mut self, slot: u32, updated: i64) {
-        self.past_updated.insert(&stamp_key(updated, slot));
+        self.insert(PAST_UPDATED, updated, slot);
     }
 
     /// Forgets a purged instance.
     pub(crate) fn remove(&mut self, slot: u32, created: i64, updated: i64) {
         if self.unordered.remove(slot) {
-            self.created.remove(&stamp_key(created, slot));
+            self.take(CREATED, created, slot);
         }
         if self.changed.remove(slot) {
-            self.updated.remove(&stamp_key(updated, slot));
+            self.take(UPDATED, updated, slot);
         }
     }
 
@@ -129,7 +160,10 @@ impl Stamps {
         for key in updated.iter() {
             self.changed.insert(super::table::slot_of_key(key));
         }
-        self.updated = updated;
-        self.past_updated = past_updated;
+        self.keys = keys([self.created().clone(), updated, past_updated]);
     }
+}
+
+fn keys(sets: [KeySet; 3]) -> ValueIndex {
+    ValueIndex::new(sets.into_iter().collect())
 }

@@ -1,6 +1,9 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
 
+use std::hint::black_box;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 mod by_id;
 mod derive;
@@ -12,11 +15,13 @@ use super::ids::FormerIds;
 use super::instance::Instance;
 use super::key_set::{KEY_BYTES_MAX, KeySet};
 use super::past::{Past, PastVersion, View};
+use super::past_index::PastIndex;
 use super::row::{NO_EXTRA, Packed, Row, pack_whole};
 use super::rows::Rows;
 use super::slot_set::{Extents, SlotSet};
 use super::spill::Spill;
 use super::spill_file::SpillPlace;
+use super::staged::Lagging;
 use super::stamps::{Stamps, times};
 use super::symbols::Symbol;
 use super::value_index::ValueIndex;
@@ -69,10 +74,8 @@ pub(crate) struct Table {
     pub(crate) past_extents: Extents,
     /// Values held now, by property.
     pub(crate) values: ValueIndex,
-    /// Values held by some version that is not in force, by property. Shape: value key, slot (4).
-    pub(crate) past_values: Vector<KeySet>,
-    /// The same by slot, so that a purge finds them. Shape: slot (4), property (4), value key.
-    pub(crate) past_values_of: KeySet,
+    /// Values held by some version that is not in force.
+    pub(crate) past_values: PastIndex,
     /// Properties of which some instance holds, or held, a set. Shape: property (4).
     pub(crate) multi_valued: KeySet,
     /// Live entities by classification.
@@ -136,8 +139,7 @@ impl Table {
             extents: Extents::new(),
             past_extents: Extents::new(),
             values: ValueIndex::new(Vector::new()),
-            past_values: Vector::new(),
-            past_values_of: KeySet::new(),
+            past_values: PastIndex::empty(),
             multi_valued: KeySet::new(),
             classified: Extents::new(),
             past_classified: Extents::new(),
@@ -234,6 +236,17 @@ impl Table {
                 *found = past.find(view).copied();
             }
         }
+    }
+
+    /// Reads the memory of the rows at `slots` and of the versions before them.
+    pub(super) fn read_all(&self, slots: &[u32]) {
+        let extras: SmallVec<[u32; 32]> =
+            slots.iter().filter_map(|slot| self.packed(*slot)?.extra()).collect();
+        let pasts: SmallVec<[&Past; 32]> =
+            extras.iter().filter_map(|extra| self.past_in(*extra)).map(|past| &**past).collect();
+        pasts.iter().for_each(|past| {
+            black_box(past.newest());
+        });
     }
 
     /// The instance at `slot`, taken apart.
@@ -340,6 +353,27 @@ impl Table {
     #[inline]
     pub(crate) fn homes_of_new(&self, id: &Id) -> [Home<'_>; 2] {
         self.slots.homes_of_new(id)
+    }
+
+    /// From now on what becomes of indexes is only noted; of that of the values in force, if it is said.
+    pub(super) fn defer(&mut self, with_values: bool) {
+        if with_values {
+            self.values.defer();
+        }
+        self.past_values.defer();
+        self.stamps.keys.defer();
+    }
+
+    /// Ends that.
+    pub(super) fn hand_over(&mut self) {
+        self.values.hand_over();
+        self.past_values.hand_over();
+        self.stamps.keys.hand_over();
+    }
+
+    /// What may be behind.
+    pub(super) fn lagging(&self) -> [Arc<dyn Lagging>; 3] {
+        [self.values.lagging(), self.past_values.lagging(), self.stamps.keys.lagging()]
     }
 
     /// From now on tries changes that are thrown away.
@@ -510,10 +544,4 @@ impl Table {
 pub(super) fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
     append_index_key(scalar, key);
     key.extend_from_slice(&slot.to_be_bytes());
-}
-
-pub(super) fn grow<T: Clone>(vector: &mut Vector<T>, symbol: Symbol, mut empty: impl FnMut() -> T) {
-    while vector.len() <= symbol.index() {
-        vector.push(empty());
-    }
 }

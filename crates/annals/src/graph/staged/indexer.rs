@@ -3,10 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-use super::Staged;
 use super::stage::Lagging;
-use crate::graph::links::LinkNotes;
-use crate::graph::value_index::KeyNotes;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
 const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
@@ -17,7 +14,7 @@ const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
 pub(crate) struct Indexer(Arc<Shared>);
 
 /// The parts of one graph.
-type Parts = [Arc<dyn Lagging>; 3];
+type Parts = Vec<Arc<dyn Lagging>>;
 
 /// Parts that are behind what was applied.
 pub(crate) struct Behind {
@@ -41,16 +38,9 @@ struct State {
 
 impl Behind {
     /// What these parts lack, if it is worth waking a thread.
-    pub(crate) fn of(
-        indexer: &Arc<Indexer>,
-        [entities, relationships]: [&Staged<KeyNotes>; 2],
-        links: &Staged<LinkNotes>,
-    ) -> Option<Behind> {
-        let stages: [&dyn Lagging; 3] = [&*entities.stage, &*relationships.stage, &*links.stage];
-        (stages.iter().map(|stage| stage.lag()).sum::<usize>() >= LAG_WORTH).then(|| Behind {
-            indexer: Arc::clone(indexer),
-            parts: [entities.stage.clone(), relationships.stage.clone(), links.stage.clone()],
-        })
+    pub(crate) fn of(indexer: &Arc<Indexer>, parts: Parts) -> Option<Behind> {
+        let lag: usize = parts.iter().map(|part| part.lag()).sum();
+        (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), parts })
     }
 
     /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then.

@@ -42,7 +42,7 @@ impl<N: Notes> Clone for Pending<N> {
 }
 
 /// What may be behind, whatever it is a part of.
-pub(super) trait Lagging: Send + Sync {
+pub(crate) trait Lagging: Send + Sync {
     /// How much was noted up to this and is not begun; 0 when somebody has begun it. Units: bytes.
     fn lag(&self) -> usize;
 

@@ -55,7 +55,7 @@ impl Notes for KeyNotes {
 }
 
 impl KeyNotes {
-    fn in_order(&self) -> impl Iterator<Item = (Symbol, bool, &[u8])> {
+    pub(in crate::graph) fn in_order(&self) -> impl Iterator<Item = (Symbol, bool, &[u8])> {
         let mut keys = &self.keys[..];
         self.list.iter().map(move |note| {
             let (key, rest) = keys.split_at(usize::from(note.length));
@@ -65,7 +65,7 @@ impl KeyNotes {
     }
 
     /// Notes the key that `append` appends.
-    pub(super) fn push(&mut self, name: Symbol, append: impl Fn(&mut Vec<u8>), is_added: bool) {
+    pub(in crate::graph) fn push(&mut self, name: Symbol, append: impl Fn(&mut Vec<u8>), is_added: bool) {
         let start = self.keys.len();
         append(&mut self.keys);
         let length = u16::try_from(self.keys.len() - start).expect("keys are bounded");
@@ -82,8 +82,6 @@ pub(super) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is
     if is_added {
         set.insert_sorted(keys);
     } else {
-        keys.iter().for_each(|key| {
-            set.remove(key);
-        });
+        set.remove_all(keys);
     }
 }

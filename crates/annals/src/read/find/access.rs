@@ -59,8 +59,8 @@ impl<'s> Places<'s> {
     }
 
     fn sets(&self, property: Symbol) -> impl Iterator<Item = &'s KeySet> {
-        let past = self.table.past_values.get(property.index()).filter(|_| self.with_past);
-        self.table.values.get(property.index()).into_iter().chain(past)
+        let past = || self.table.past_values.get(property.index());
+        self.table.values.get(property.index()).into_iter().chain(self.with_past.then(past).flatten())
     }
 
     pub(super) fn is_indexed(&self, property: Symbol) -> bool {
@@ -69,7 +69,8 @@ impl<'s> Places<'s> {
 
     /// The symbols of all properties with values.
     fn properties(&self) -> impl Iterator<Item = Symbol> {
-        let count = self.table.values.sets().len().max(self.table.past_values.len());
+        let past_count = if self.with_past { self.table.past_values.sets().len() } else { 0 };
+        let count = self.table.values.sets().len().max(past_count);
         (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
     }
 

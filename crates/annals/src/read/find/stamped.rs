@@ -33,8 +33,8 @@ impl<'d, 'g> Stamped<'d, 'g> {
         let stamps: &'g Stamps = &table.stamps;
         let after = after.map(|key| index_key(key, is_descending));
         let (current, past) = match is_updated {
-            true => (&stamps.updated, Some(&stamps.past_updated).filter(|_| with_past)),
-            false => (&stamps.created, None),
+            true => (stamps.updated(), with_past.then(|| stamps.past_updated())),
+            false => (stamps.created(), None),
         };
         let place = after.as_deref().map(|after| ordered_place(table, after));
         let ordered = match place {

@@ -156,7 +156,7 @@ impl<'d, 'g> Walker<'d, 'g> {
                     let after = after.map(|key| index_key(key, *is_descending));
                     Some(Directed::new(set, bounds, after.as_deref(), *is_descending))
                 };
-                let past = table.past_values.get(property.index()).filter(|_| with_past);
+                let past = with_past.then(|| table.past_values.get(property.index())).flatten();
                 let absent = if *with_absent { Absent::Behind(domain, absent_after) } else { Absent::None };
                 Walker::Values(Box::new(Values {
                     current: set(table.values.get(property.index())),
