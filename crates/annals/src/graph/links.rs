@@ -1,7 +1,7 @@
 //! The live relationships of all entities, in both directions.
 
 use super::adjacency::{Adjacency, Link};
-use super::staged::{Notes, Staged};
+use super::staged::{Notes, Staged, give_way};
 use super::symbols::Symbol;
 use crate::model::Direction;
 
@@ -69,6 +69,7 @@ impl Notes for LinkNotes {
 
     fn apply_to(notes: &[&LinkNotes], both: &mut [Adjacency; 2]) {
         for notes in notes {
+            give_way();
             push(both, notes.entities_count);
             for notes in notes.list.chunks(AHEAD) {
                 for (side, adjacency) in both.iter().enumerate() {

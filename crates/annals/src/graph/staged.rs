@@ -29,6 +29,11 @@ pub(crate) trait Notes: Default + Send + Sync + 'static {
     fn apply_to(notes: &[&Self], part: &mut Self::Part);
 }
 
+/// Lets others have the core for whom it is worth more: those who commit, and wait for it.
+pub(crate) fn give_way() {
+    std::thread::yield_now();
+}
+
 /// A part of a graph.
 ///
 /// Whoever applies many records may have the changes noted. [`Staged::hand_over`] ends that; until then nothing may be

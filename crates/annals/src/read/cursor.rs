@@ -9,6 +9,18 @@ const NUMBER_BYTES: usize = 4;
 /// Longest cursor. Units: bytes.
 const CURSOR_BYTES_MAX: usize = 8_192;
 
+/// The digits of each byte.
+const PAIRS: [[u8; 2]; 256] = {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < pairs.len() {
+        pairs[byte] = [DIGITS[byte >> 4], DIGITS[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
 /// Writes the number of an order and the key of the last instance of a page as text.
 pub(in crate::read) fn encode(order: u32, key: &[u8]) -> String {
     let mut digits = vec![0; 2 * (NUMBER_BYTES + key.len())];
@@ -19,10 +31,8 @@ pub(in crate::read) fn encode(order: u32, key: &[u8]) -> String {
 }
 
 fn write_hex(bytes: &[u8], digits: &mut [u8]) {
-    const DIGITS: [u8; 16] = *b"0123456789abcdef";
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
-        pair[0] = DIGITS[usize::from(byte >> 4)];
-        pair[1] = DIGITS[usize::from(byte & 15)];
+    for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = PAIRS[usize::from(*byte)];
     }
 }
 

@@ -65,8 +65,10 @@ impl<const N: usize> KeyRun<N> {
         &self,
         indexes: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = [u8; 4]> + ExactSizeIterator {
-        let tail = |end: &u16| self.bytes[..usize::from(*end)].last_chunk().copied().unwrap_or_default();
-        self.ends[indexes].iter().map(tail)
+        let bytes = &self.bytes[..];
+        self.ends[indexes]
+            .iter()
+            .map(move |end| bytes[..usize::from(*end)].last_chunk().copied().unwrap_or_default())
     }
 
     pub(super) fn last(&self) -> Option<&[u8]> {
@@ -78,7 +80,7 @@ impl<const N: usize> KeyRun<N> {
     pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
         let skip = usize::from(self.skip);
         // `bytes` starts with the first key, so with what all keys have in common.
-        match key[..skip.min(key.len())].cmp(&self.bytes[..skip]) {
+        match cmp_first(key, &self.bytes, skip) {
             Ordering::Less => return Err(0),
             Ordering::Equal => {}
             Ordering::Greater => return Err(self.len()),
@@ -228,6 +230,17 @@ impl<const N: usize> Clone for KeyRun<N> {
 /// Counts the bytes at the start in which `left` and `right` agree.
 pub(super) fn common_len(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+// Compares the first `len` bytes of two strings, of which the second has as many.
+#[inline]
+fn cmp_first(left: &[u8], right: &[u8], len: usize) -> Ordering {
+    // Most are few: as one number they are compared without a call.
+    if let (Some(left), Some(right), 0..8) = (left.first_chunk(), right.first_chunk(), len) {
+        let [left, right] = [left, right].map(|bytes| u64::from_be_bytes(*bytes) >> 8 >> (8 * (7 - len)));
+        return left.cmp(&right);
+    }
+    left[..len.min(left.len())].cmp(&right[..len])
 }
 
 // Smaller heads belong to smaller keys; keys with one head must be compared themselves.

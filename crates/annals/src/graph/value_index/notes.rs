@@ -1,7 +1,7 @@
 //! Keys to add and to remove, in order.
 
 use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
-use crate::graph::staged::Notes;
+use crate::graph::staged::{Notes, give_way};
 use crate::graph::symbols::Symbol;
 use crate::graph::vector::Vector;
 
@@ -11,6 +11,9 @@ pub(crate) struct KeyNotes {
     keys: Vec<u8>,
     list: Vec<Note>,
 }
+
+/// Some hundred microseconds.
+const KEYS_AT_ONCE: usize = 256;
 
 struct Note {
     name: Symbol,
@@ -79,9 +82,12 @@ pub(super) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is
         sets.push(KeySet::new());
     }
     let Some(set) = sets.get_mut(name.index()) else { return };
-    if is_added {
-        set.insert_sorted(keys);
-    } else {
-        set.remove_all(keys);
+    for keys in keys.chunks(KEYS_AT_ONCE) {
+        give_way();
+        if is_added {
+            set.insert_sorted(keys);
+        } else {
+            set.remove_all(keys);
+        }
     }
 }
