@@ -1,7 +1,7 @@
 //! The live relationships of all entities, in both directions.
 
 use super::adjacency::{Adjacency, Link};
-use super::staged::{Notes, Staged, give_way};
+use super::staged::{Notes, Staged, in_parts};
 use super::symbols::Symbol;
 use crate::model::Direction;
 
@@ -69,14 +69,15 @@ impl Notes for LinkNotes {
 
     fn apply_to(notes: &[&LinkNotes], both: &mut [Adjacency; 2]) {
         for notes in notes {
-            give_way();
             push(both, notes.entities_count);
-            for notes in notes.list.chunks(AHEAD) {
-                for (side, adjacency) in both.iter().enumerate() {
-                    adjacency.look_ahead(notes.iter().map(|note| note.ends[side]));
+            in_parts(&notes.list, |notes| {
+                for notes in notes.chunks(AHEAD) {
+                    for (side, adjacency) in both.iter().enumerate() {
+                        adjacency.look_ahead(notes.iter().map(|note| note.ends[side]));
+                    }
+                    notes.iter().for_each(|note| note.apply_to(both));
                 }
-                notes.iter().for_each(|note| note.apply_to(both));
-            }
+            });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The indexes of the past: what was true of some version that is not in force.
 
 use super::key_set::KeySet;
-use super::staged::{Notes, Staged};
+use super::staged::{Notes, Staged, in_parts};
 use super::symbols::Symbol;
 use super::table::{Table, for_each_indexed, slot_of_key, value_key, without_slot};
 use super::value_index::KeyNotes;
@@ -48,7 +48,7 @@ impl Notes for PastNotes {
         let added = notes.iter().flat_map(|notes| notes.in_order());
         let mut keys: Vec<Vec<u8>> = added.map(|(name, _, key)| key_by_slot(name, key)).collect();
         keys.sort_unstable();
-        past.by_slot.insert_sorted(&keys);
+        in_parts(&keys, |keys| past.by_slot.insert_sorted(keys));
     }
 }
 

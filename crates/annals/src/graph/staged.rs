@@ -29,9 +29,18 @@ pub(crate) trait Notes: Default + Send + Sync + 'static {
     fn apply_to(notes: &[&Self], part: &mut Self::Part);
 }
 
-/// Lets others have the core for whom it is worth more: those who commit, and wait for it.
-pub(crate) fn give_way() {
-    std::thread::yield_now();
+/// So many changes take some hundred microseconds.
+const PART_LEN: usize = 256;
+
+/// Calls `take` with a part of the changes at a time. Before each whole one, others may have the core for whom it is worth
+/// more: those who commit, and wait for it.
+pub(crate) fn in_parts<T>(changes: &[T], mut take: impl FnMut(&[T])) {
+    for part in changes.chunks(PART_LEN) {
+        if part.len() == PART_LEN {
+            std::thread::yield_now();
+        }
+        take(part);
+    }
 }
 
 /// A part of a graph.

@@ -1,7 +1,7 @@
 //! Keys to add and to remove, in order.
 
 use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
-use crate::graph::staged::{Notes, give_way};
+use crate::graph::staged::{Notes, in_parts};
 use crate::graph::symbols::Symbol;
 use crate::graph::vector::Vector;
 
@@ -11,9 +11,6 @@ pub(crate) struct KeyNotes {
     keys: Vec<u8>,
     list: Vec<Note>,
 }
-
-/// Some hundred microseconds.
-const KEYS_AT_ONCE: usize = 256;
 
 struct Note {
     name: Symbol,
@@ -82,12 +79,5 @@ pub(super) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is
         sets.push(KeySet::new());
     }
     let Some(set) = sets.get_mut(name.index()) else { return };
-    for keys in keys.chunks(KEYS_AT_ONCE) {
-        give_way();
-        if is_added {
-            set.insert_sorted(keys);
-        } else {
-            set.remove_all(keys);
-        }
-    }
+    in_parts(keys, |keys| if is_added { set.insert_sorted(keys) } else { set.remove_all(keys) });
 }
