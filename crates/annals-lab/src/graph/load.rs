@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annals::{Deleted, Find, Operator, Repository, Ticket, Transaction};
+use annals::{Deleted, Find, Header, Operator, Order, Repository, Ticket, Transaction};
 
 use super::standard::{Standard, vertex_id};
 use crate::Outcome;
@@ -65,12 +65,18 @@ pub fn load(repository: &Repository, entities: usize, edges: &[(u32, u32)]) -> O
     settle(repository)
 }
 
-/// Returns when the indexes of values, those of the past too, have all that is committed: whoever asks them, waits for that.
+/// Returns when the indexes of values and of times, those of the past too, have all that is committed: whoever asks them,
+/// waits for that.
 pub fn settle(repository: &Repository) -> Outcome<()> {
     let snapshot = repository.snapshot();
-    let find = |name| Find::all().deleted(Deleted::With).matching(name, Operator::Equal, 0).limit(1);
-    snapshot.find_entities(&find("size"))?;
-    snapshot.find_relationships(&find("number"))?;
+    let all = Find::all().deleted(Deleted::With).limit(1);
+    for find in ["size", "number"].map(|name| all.clone().matching(name, Operator::Equal, 0)) {
+        snapshot.find_entities(&find)?;
+        snapshot.find_relationships(&find)?;
+    }
+    let by_change = all.order_by_header(Header::UpdatedAt, Order::Descending);
+    snapshot.find_entities(&by_change)?;
+    snapshot.find_relationships(&by_change)?;
     Ok(())
 }
 

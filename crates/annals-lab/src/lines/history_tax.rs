@@ -16,7 +16,6 @@ use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
 const VERSIONS: usize = 100;
 /// Commits on their way at a time: fewer than entities, so that none is changed twice at once.
 const IN_FLIGHT: usize = 500;
-
 /// Parts in which both are committed to in turn: long enough that keys are entered behind them, as in a long run.
 const PARTS: usize = 2;
 

@@ -11,7 +11,7 @@ use super::id_map::Home;
 use super::{Graph, kind_of};
 use crate::model::{Action, Change, InstanceId, TypeKind, Value};
 
-/// How many changes are looked up at once.
+/// How many changes are looked up at once, as a rule.
 pub(super) const AHEAD: usize = 32;
 
 impl Graph {

@@ -123,7 +123,7 @@ impl Graph {
 
     /// A copy to try changes on that are thrown away: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
-        // What is behind is done once here, and not for each copy.
+        // Links that are behind are entered once here, and not for each copy.
         self.links.catch_up();
         let mut copy = self.clone();
         copy.entities.spill.stop();
@@ -133,6 +133,7 @@ impl Graph {
         copy.relationships.id_order = Arc::default();
         copy.entities.fork();
         copy.relationships.fork();
+        copy.links.fork();
         copy
     }
 
@@ -142,8 +143,8 @@ impl Graph {
         self.relationships.go_on_after(&lost.relationships);
     }
 
-    /// From now on what becomes of links and of indexes is only noted, unless a check reads them: until
-    /// [`Graph::hand_over`], none may be read.
+    /// From now on what becomes of links and of the indexes of values and times is only noted, unless a check reads them: until
+    /// [`Graph::hand_over`], none of them may be read.
     pub(crate) fn defer(&mut self) {
         let with_values = !self.types.has_unique;
         self.entities.defer(with_values);
@@ -163,8 +164,10 @@ impl Graph {
 
     /// Links and indexes, if another thread should bring them up to date.
     pub(crate) fn behind(&self) -> Option<Behind> {
-        let of_tables = [&self.entities, &self.relationships].into_iter().flat_map(Table::lagging);
-        Behind::of(&self.indexer, of_tables.chain([self.links.lagging()]).collect())
+        let tables = [&self.entities, &self.relationships];
+        let lag = self.links.lag() + tables.map(Table::lag).into_iter().sum::<usize>();
+        let parts = || tables.into_iter().flat_map(Table::lagging).chain([self.links.lagging()]).collect();
+        Behind::of(&self.indexer, lag, parts)
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

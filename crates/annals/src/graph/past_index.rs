@@ -4,7 +4,7 @@ use super::key_set::KeySet;
 use super::staged::{Notes, Staged, in_parts};
 use super::symbols::Symbol;
 use super::table::{Table, for_each_indexed, slot_of_key, value_key, without_slot};
-use super::value_index::KeyNotes;
+use super::value_index::{KeyNotes, change};
 use super::vector::Vector;
 use crate::model::Value;
 
@@ -19,13 +19,29 @@ pub(crate) struct PastValues {
     pub(crate) by_slot: KeySet,
 }
 
-/// Keys by property to add.
+/// Keys to add, and slots of which all are forgotten: nothing is added to them any more.
 #[derive(Default)]
-pub(crate) struct PastNotes(KeyNotes);
+pub(crate) struct PastNotes {
+    added: KeyNotes,
+    forgotten: Vec<u32>,
+}
 
 impl PastValues {
     fn new() -> PastValues {
         PastValues { by_value: Vector::new(), by_slot: KeySet::new() }
+    }
+
+    fn forget(&mut self, slot: u32) {
+        let keys: Vec<Vec<u8>> = self.by_slot.prefix(&slot.to_be_bytes()).map(<[u8]>::to_vec).collect();
+        for key_of in keys {
+            self.by_slot.remove(&key_of);
+            let name = u32::from_le_bytes(key_of[4..8].try_into().expect("four bytes"));
+            let mut key = key_of[8..].to_vec();
+            key.extend_from_slice(&slot.to_be_bytes());
+            if let Some(values) = self.by_value.get_mut(name as usize) {
+                values.remove(&key);
+            }
+        }
     }
 }
 
@@ -35,20 +51,27 @@ impl Notes for PastNotes {
     const PROMPT: u8 = KeyNotes::PROMPT;
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.added.is_empty() && self.forgotten.is_empty()
     }
 
     fn size(&self) -> usize {
-        self.0.size()
+        self.added.size() + size_of_val(&self.forgotten[..])
     }
 
     fn apply_to(notes: &[&PastNotes], past: &mut PastValues) {
-        let notes: Vec<&KeyNotes> = notes.iter().map(|notes| &notes.0).collect();
-        KeyNotes::apply_to(&notes, &mut past.by_value);
-        let added = notes.iter().flat_map(|notes| notes.in_order());
-        let mut keys: Vec<Vec<u8>> = added.map(|(name, _, key)| key_by_slot(name, key)).collect();
+        let added: Vec<&KeyNotes> = notes.iter().map(|notes| &notes.added).collect();
+        KeyNotes::apply_to(&added, &mut past.by_value);
+        let mut keys = Vec::new();
+        let mut ends = Vec::new();
+        for (name, _, key) in added.iter().flat_map(|notes| notes.in_order()) {
+            append_key_by_slot(name, key, &mut keys);
+            ends.push(keys.len());
+        }
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let mut keys: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| &keys[start..*end]).collect();
         keys.sort_unstable();
         in_parts(&keys, |keys| past.by_slot.insert_sorted(keys));
+        notes.iter().flat_map(|notes| &notes.forgotten).for_each(|slot| past.forget(*slot));
     }
 }
 
@@ -70,22 +93,22 @@ impl PastIndex {
     /// Adds the key that `append` appends.
     fn insert(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
         let insert_now = |past: &mut PastValues| {
-            let mut notes = PastNotes::default();
-            notes.0.push(name, append, true);
-            PastNotes::apply_to(&[&notes], past);
+            let (mut key, mut key_of) = (Vec::with_capacity(32), Vec::with_capacity(32));
+            append(&mut key);
+            change(&mut past.by_value, name, &[&key], true);
+            append_key_by_slot(name, &key, &mut key_of);
+            past.by_slot.insert(&key_of);
         };
-        self.change(insert_now, |notes| notes.0.push(name, append, true));
+        self.change(insert_now, |notes| notes.added.push(name, append, true));
     }
 }
 
-/// Key by instance of a value of this property, from its key by value.
-fn key_by_slot(name: Symbol, key: &[u8]) -> Vec<u8> {
-    let mut own = Vec::with_capacity(key.len() + size_of::<Symbol>());
+/// Appends the key by instance of a value of this property, from its key by value.
+fn append_key_by_slot(name: Symbol, key: &[u8], own: &mut Vec<u8>) {
     own.extend_from_slice(&key[key.len() - 4..]);
     // What tells two properties apart comes first: a leaf compares few bytes of what one instance had.
     own.extend_from_slice(&name.0.to_le_bytes());
     own.extend_from_slice(without_slot(key));
-    own
 }
 
 /// Key of a classification that an entity carried.
@@ -130,24 +153,9 @@ impl Table {
         self.past_values.part().by_slot.prefix(prefix).map(|key| &key[8..])
     }
 
-    /// Forgets all values of the past of one instance. From here on none are noted before they are entered.
+    /// Forgets all values of the past of an instance that is purged.
     pub(crate) fn forget_past_values(&mut self, slot: u32) {
-        self.past_values.hand_over();
-        let of_slot = self.past_values.part().by_slot.prefix(&slot.to_be_bytes());
-        let keys: Vec<Vec<u8>> = of_slot.map(<[u8]>::to_vec).collect();
-        if keys.is_empty() {
-            return;
-        }
-        let past = self.past_values.part_mut();
-        for key_of in keys {
-            past.by_slot.remove(&key_of);
-            let name = u32::from_le_bytes(key_of[4..8].try_into().expect("four bytes"));
-            let mut key = key_of[8..].to_vec();
-            key.extend_from_slice(&slot.to_be_bytes());
-            if let Some(values) = past.by_value.get_mut(name as usize) {
-                values.remove(&key);
-            }
-        }
+        self.past_values.change(|past| past.forget(slot), |notes| notes.forgotten.push(slot));
     }
 }
 
@@ -175,11 +183,11 @@ mod tests {
         table.add_past_value(Symbol(0), &value(8), 1);
         table.add_past_value(Symbol(0), &value(7), 4);
         table.forget_past_values(1);
-        table.add_past_value(Symbol(2), &value(9), 1);
         table.past_values.hand_over();
+        table.forget_past_values(2);
 
-        assert_eq!((slots(&table, 0), slots(&table, 2)), (vec![0, 2, 4], vec![0, 2, 1]));
-        assert_eq!((table.past_keys(1, None).count(), table.past_keys(1, Some(Symbol(0))).count()), (1, 0));
+        assert_eq!((slots(&table, 0), slots(&table, 2)), (vec![0, 4], vec![0]));
+        assert_eq!((table.past_keys(1, None).count(), table.past_keys(0, Some(Symbol(2))).count()), (0, 1));
         assert_eq!((slots(&before, 0), slots(&before, 2)), (vec![0, 1, 2], vec![0, 1, 2]));
         assert_eq!((before.past_keys(1, None).count(), before.past_keys(4, None).count()), (2, 0));
     }

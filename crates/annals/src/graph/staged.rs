@@ -5,7 +5,7 @@ use std::sync::Arc;
 mod indexer;
 mod stage;
 
-pub(crate) use indexer::{Behind, Indexer};
+pub(crate) use indexer::{Behind, Indexer, in_parts};
 pub(crate) use stage::Lagging;
 use stage::Stage;
 
@@ -29,33 +29,26 @@ pub(crate) trait Notes: Default + Send + Sync + 'static {
     fn apply_to(notes: &[&Self], part: &mut Self::Part);
 }
 
-/// So many changes take some hundred microseconds.
-const PART_LEN: usize = 256;
-
-/// Calls `take` with a part of the changes at a time. Before each whole one, others may have the core for whom it is worth
-/// more: those who commit, and wait for it.
-pub(crate) fn in_parts<T>(changes: &[T], mut take: impl FnMut(&[T])) {
-    for part in changes.chunks(PART_LEN) {
-        if part.len() == PART_LEN {
-            std::thread::yield_now();
-        }
-        take(part);
-    }
-}
-
 /// A part of a graph.
 ///
 /// Whoever applies many records may have the changes noted. [`Staged::hand_over`] ends that; until then nothing may be
 /// asked. What was noted is done by another thread ([`Indexer`]), or by the first who asks.
 pub(crate) struct Staged<N: Notes> {
     stage: Arc<Stage<N>>,
+    // True until the first stage that nothing before it is to know of.
+    is_forked: bool,
     // What comes after the stage, while changes are noted.
     notes: Option<Box<N>>,
 }
 
 impl<N: Notes> Staged<N> {
     pub(crate) fn new(part: N::Part) -> Staged<N> {
-        Staged { stage: Arc::new(Stage::settled(part)), notes: None }
+        Staged { stage: Arc::new(Stage::settled(part)), is_forked: false, notes: None }
+    }
+
+    /// From now on tries changes that are thrown away: settling them settles nothing that goes on without them.
+    pub(crate) fn fork(&mut self) {
+        self.is_forked = true;
     }
 
     /// The part as it is after all changes.
@@ -93,7 +86,8 @@ impl<N: Notes> Staged<N> {
         if let Some(notes) = self.notes.take()
             && !notes.is_empty()
         {
-            self.stage = Arc::new(Stage::after(&self.stage, *notes));
+            let is_first = std::mem::take(&mut self.is_forked);
+            self.stage = Arc::new(Stage::after(&self.stage, *notes, is_first));
         }
     }
 
@@ -107,7 +101,6 @@ impl<N: Notes> Staged<N> {
         self.stage.clone()
     }
 
-    #[cfg(test)]
     pub(crate) fn lag(&self) -> usize {
         Lagging::lag(&*self.stage)
     }
@@ -116,6 +109,6 @@ impl<N: Notes> Staged<N> {
 impl<N: Notes> Clone for Staged<N> {
     fn clone(&self) -> Staged<N> {
         assert!(self.notes.is_none(), "what was noted is handed over before a graph is shared");
-        Staged { stage: Arc::clone(&self.stage), notes: None }
+        Staged { stage: Arc::clone(&self.stage), is_forked: self.is_forked, notes: None }
     }
 }

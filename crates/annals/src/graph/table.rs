@@ -14,6 +14,7 @@ use super::id_order::IdOrder;
 use super::ids::FormerIds;
 use super::instance::Instance;
 use super::key_set::{KEY_BYTES_MAX, KeySet};
+use super::look_ahead::AHEAD;
 use super::past::{Past, PastVersion, View};
 use super::past_index::PastIndex;
 use super::row::{NO_EXTRA, Packed, Row, pack_whole};
@@ -238,11 +239,11 @@ impl Table {
         }
     }
 
-    /// Reads the memory of the rows at `slots` and of the versions before them.
+    /// Reads the memory of the rows at `slots` and of the latest versions before them.
     pub(super) fn read_all(&self, slots: &[u32]) {
-        let extras: SmallVec<[u32; 32]> =
+        let extras: SmallVec<[u32; AHEAD]> =
             slots.iter().filter_map(|slot| self.packed(*slot)?.extra()).collect();
-        let pasts: SmallVec<[&Past; 32]> =
+        let pasts: SmallVec<[&Past; AHEAD]> =
             extras.iter().filter_map(|extra| self.past_in(*extra)).map(|past| &**past).collect();
         pasts.iter().for_each(|past| {
             black_box(past.newest());
@@ -355,7 +356,7 @@ impl Table {
         self.slots.homes_of_new(id)
     }
 
-    /// From now on what becomes of indexes is only noted; of that of the values in force, if it is said.
+    /// From now on what becomes of the indexes of values and times is only noted; of values in force, only `with_values`.
     pub(super) fn defer(&mut self, with_values: bool) {
         if with_values {
             self.values.defer();
@@ -371,6 +372,11 @@ impl Table {
         self.stamps.keys.hand_over();
     }
 
+    /// How much of that is behind. Units: bytes noted.
+    pub(super) fn lag(&self) -> usize {
+        self.values.lag() + self.past_values.lag() + self.stamps.keys.lag()
+    }
+
     /// What may be behind.
     pub(super) fn lagging(&self) -> [Arc<dyn Lagging>; 3] {
         [self.values.lagging(), self.past_values.lagging(), self.stamps.keys.lagging()]
@@ -379,6 +385,9 @@ impl Table {
     /// From now on tries changes that are thrown away.
     pub(super) fn fork(&mut self) {
         self.slots.fork();
+        self.values.fork();
+        self.past_values.fork();
+        self.stamps.keys.fork();
     }
 
     /// Goes on where `lost` does not: a later version that nobody has any more.

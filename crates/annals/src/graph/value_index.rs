@@ -7,7 +7,7 @@ use super::staged::Staged;
 use super::symbols::Symbol;
 use super::vector::Vector;
 pub(crate) use notes::KeyNotes;
-use notes::change;
+pub(super) use notes::change;
 
 /// Keys by property. Shape of a key: value key, slot (4).
 pub(crate) type ValueIndex = Staged<KeyNotes>;
@@ -102,7 +102,7 @@ mod tests {
                     Step::Defer => index.defer(),
                     Step::HandOver | Step::Share => {
                         index.hand_over();
-                        Behind::of(&indexer, vec![index.lagging()]).into_iter().for_each(Behind::catch_up);
+                        Behind::of(&indexer, index.lag(), || vec![index.lagging()]).into_iter().for_each(Behind::catch_up);
                         if matches!(step, Step::Share) {
                             shared.push((index.clone(), direct.clone()));
                         }
@@ -136,6 +136,25 @@ mod tests {
             assert!(index.lag() <= LAG_MAX);
         }
         assert_eq!(index.get(0).map(KeySet::len), Some(400_000));
+    }
+
+    #[test]
+    fn whoever_settles_what_he_tries_settles_nothing_for_those_who_commit() {
+        let add = |index: &mut ValueIndex, number: u32| {
+            index.defer();
+            index.insert(Symbol(0), &|key| key.extend(number.to_be_bytes()));
+            index.hand_over();
+        };
+        let mut index = ValueIndex::new(Vector::new());
+        for number in 0u32..20 {
+            let mut view = index.clone();
+            view.fork();
+            add(&mut view, 1_000 + number);
+            assert_eq!(view.get(0).map(KeySet::len), Some(number as usize + 1));
+            let before = index.lag();
+            add(&mut index, number);
+            assert!(index.lag() > before, "the thread of the index is to know of it");
+        }
     }
 
     #[test]

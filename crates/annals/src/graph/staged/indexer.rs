@@ -1,5 +1,6 @@
 //! The thread that brings parts of a graph up to date behind those who commit.
 
+use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
@@ -7,6 +8,27 @@ use super::stage::Lagging;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
 const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
+
+/// So many changes take some hundred microseconds.
+const PART_LEN: usize = 256;
+
+thread_local! {
+    // How many changes the thread has entered since it gave way; `None` for threads that somebody may be waiting for.
+    static ENTERED: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Calls `take` with a part of the changes at a time. Between them the thread of the index lets others have the core for whom
+/// it is worth more: those who commit, and wait for it.
+pub(crate) fn in_parts<T>(changes: &[T], mut take: impl FnMut(&[T])) {
+    for part in changes.chunks(PART_LEN) {
+        take(part);
+        let Some(entered) = ENTERED.get().map(|entered| entered + part.len()) else { continue };
+        if entered >= PART_LEN {
+            std::thread::yield_now();
+        }
+        ENTERED.set(Some(entered % PART_LEN));
+    }
+}
 
 /// The thread that brings the parts of a graph and its clones up to date. It is started when there is something to do, and ends
 /// when the last of them is gone.
@@ -37,10 +59,9 @@ struct State {
 }
 
 impl Behind {
-    /// What these parts lack, if it is worth waking a thread.
-    pub(crate) fn of(indexer: &Arc<Indexer>, parts: Parts) -> Option<Behind> {
-        let lag: usize = parts.iter().map(|part| part.lag()).sum();
-        (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), parts })
+    /// What parts lack, if there is so much that it is worth waking a thread. Units of `lag`: bytes.
+    pub(crate) fn of(indexer: &Arc<Indexer>, lag: usize, parts: impl FnOnce() -> Parts) -> Option<Behind> {
+        (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), parts: parts() })
     }
 
     /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then.
@@ -72,6 +93,7 @@ impl Shared {
 }
 
 fn run(shared: &Shared) {
+    ENTERED.set(Some(0));
     let mut state = shared.state();
     while !state.is_over {
         if let Some(parts) = state.newest.take() {

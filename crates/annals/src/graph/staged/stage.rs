@@ -21,7 +21,7 @@ pub(crate) struct Stage<N: Notes> {
     common: Arc<Common>,
 }
 
-/// What all stages of a part have in common.
+/// What all stages of a part have in common; those of a fork have their own.
 #[derive(Default)]
 struct Common {
     // The most that was noted up to a stage which somebody has begun to settle. Units: bytes.
@@ -50,6 +50,12 @@ pub(crate) trait Lagging: Send + Sync {
     fn catch_up(&self);
 }
 
+impl Common {
+    fn fork(&self) -> Common {
+        Common { begun: AtomicU64::new(self.begun.load(Relaxed)), prompt: AtomicU8::new(0) }
+    }
+}
+
 impl<N: Notes> Lagging for Stage<N> {
     fn lag(&self) -> usize {
         let lag = self.noted.saturating_sub(self.common.begun.load(Relaxed));
@@ -66,13 +72,13 @@ impl<N: Notes> Stage<N> {
         Stage { part: OnceLock::from(part), pending: Mutex::new(None), noted: 0, common: Arc::default() }
     }
 
-    /// The stage after `before`.
-    pub(super) fn after(before: &Arc<Stage<N>>, notes: N) -> Stage<N> {
+    /// The stage after `before`, or the first of a fork there.
+    pub(super) fn after(before: &Arc<Stage<N>>, notes: N, is_forked: bool) -> Stage<N> {
         let stage = Stage {
             noted: before.noted + (notes.size() + size_of::<Stage<N>>()) as u64,
             part: OnceLock::new(),
             pending: Mutex::new(Some(Pending { before: Arc::clone(before), notes: Arc::new(notes) })),
-            common: Arc::clone(&before.common),
+            common: if is_forked { Arc::new(before.common.fork()) } else { Arc::clone(&before.common) },
         };
         let is_prompt =
             stage.common.prompt.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
