@@ -28,9 +28,6 @@ const LEAF_BYTES_MAX: usize = 2048;
 // Even a tree worn out by removals keeps eight children per branch on average, and 8^12 leaves fit no memory.
 const HEIGHT_MAX: usize = 12;
 
-/// How many keys are looked up at once.
-const AHEAD: usize = 16;
-
 /// A persistent ordered set of byte strings: a clone costs one reference count, and a change copies only what a clone
 /// still shares.
 ///
@@ -100,14 +97,7 @@ impl KeySet {
     /// Adds keys: all that go into one leaf together.
     ///
     /// Shape: `keys` ascending; those that are there, or come twice, count once.
-    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, keys: &[K]) {
-        for keys in keys.chunks(AHEAD) {
-            self.look_ahead(keys);
-            self.insert_chunk(keys);
-        }
-    }
-
-    fn insert_chunk<K: AsRef<[u8]>>(&mut self, mut keys: &[K]) {
+    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K]) {
         while let Some(key) = keys.first() {
             let key = key.as_ref();
             assert_bounded(key);
@@ -156,35 +146,6 @@ impl KeySet {
             len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
         };
         keys.iter().take_while(belongs).count()
-    }
-
-    /// Removes keys. Those that are not there do not count.
-    pub(crate) fn remove_all<K: AsRef<[u8]>>(&mut self, keys: &[K]) {
-        for keys in keys.chunks(AHEAD) {
-            self.look_ahead(keys);
-            for key in keys {
-                self.remove(key.as_ref());
-            }
-        }
-    }
-
-    /// Reads the leaves that keys lead to, level by level: the processor then waits for the memory of all of them together.
-    fn look_ahead<K: AsRef<[u8]>>(&self, keys: &[K]) {
-        if keys.len() < 2 {
-            return;
-        }
-        let mut nodes = [&*self.root; AHEAD];
-        // All leaves are at one depth.
-        while nodes[0].is_inner() {
-            for (node, key) in nodes.iter_mut().zip(keys) {
-                *node = node.child(node.branch().child_index(key.as_ref()));
-            }
-        }
-        for node in &nodes[..keys.len()] {
-            if let Node::Leaf(leaf) = node {
-                leaf.read();
-            }
-        }
     }
 
     /// Removes `key` and says whether it was there. Copies nothing if it was not.

@@ -1,7 +1,6 @@
 //! Holds a short sorted run of keys in one buffer.
 
 use std::cmp::Ordering;
-use std::hint::black_box;
 use std::ops::Range;
 
 // Buffers grow in steps instead of doubling: most of the memory of a set is in them.
@@ -52,11 +51,6 @@ impl<const N: usize> KeyRun<N> {
     #[inline]
     pub(super) fn get(&self, index: usize) -> &[u8] {
         &self.bytes[self.start(index)..usize::from(self.ends[index])]
-    }
-
-    /// Reads a little of each of its memory.
-    pub(super) fn read(&self) {
-        black_box((self.heads[0], self.ends[0], self.bytes.first().copied()));
     }
 
     /// The last four bytes of some keys, each of which has as many.

@@ -79,5 +79,13 @@ pub(in crate::graph) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[
         sets.push(KeySet::new());
     }
     let Some(set) = sets.get_mut(name.index()) else { return };
-    in_parts(keys, |keys| if is_added { set.insert_sorted(keys) } else { set.remove_all(keys) });
+    in_parts(keys, |keys| {
+        if is_added {
+            set.insert_sorted(keys);
+        } else {
+            keys.iter().for_each(|key| {
+                set.remove(key);
+            });
+        }
+    });
 }
