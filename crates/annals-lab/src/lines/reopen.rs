@@ -75,15 +75,14 @@ fn check(repository: &Repository, loaded: usize, expected: (u64, u64)) -> Outcom
 }
 
 fn read_all(folder: &Path) -> Outcome<usize> {
-    let mut buffer = vec![0; 1 << 20];
+    const BLOCK: usize = 1 << 20;
+    let mut block = Vec::with_capacity(BLOCK);
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {
-        let mut file = File::open(entry?.path())?;
-        loop {
-            match file.read(&mut buffer)? {
-                0 => break,
-                read => bytes += read,
-            }
+        let file = File::open(entry?.path())?;
+        while (&file).take(BLOCK as u64).read_to_end(&mut block)? > 0 {
+            bytes += block.len();
+            block.clear();
         }
     }
     Ok(bytes)

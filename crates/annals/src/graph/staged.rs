@@ -66,9 +66,8 @@ impl<N: Notes> Staged<N> {
         }
     }
 
-    /// The part for changing it: in place, unless a clone shares it.
-    pub(crate) fn part_mut(&mut self) -> &mut N::Part {
-        assert!(self.notes.is_none(), "what was noted is handed over before anything else changes");
+    // In place, unless a clone shares it.
+    fn part_mut(&mut self) -> &mut N::Part {
         let stage = &mut self.stage;
         if Arc::get_mut(stage).is_none_or(|stage| stage.part_mut().is_none()) {
             *stage = Arc::new(Stage::settled(stage.part().clone()));
