@@ -114,6 +114,13 @@ impl IdMap {
         slot < self.known_end
     }
 
+    /// The slot of `key`, if the map vouches for it and finds it at once; otherwise [`IdMap::get`] tells.
+    #[inline]
+    pub(crate) fn get_own(&self, key: u128) -> Option<u32> {
+        let tag = tag(halves(key));
+        Some(self.leaf(tag).find(tag, key)).filter(|slot| self.vouches(*slot))
+    }
+
     /// The slot of `key` for which `is_it` is true; it says no to a slot that is not in the caller's version.
     #[inline]
     pub(crate) fn get(&self, key: u128, is_it: impl Fn(u32) -> bool + Copy) -> Option<u32> {

@@ -78,7 +78,7 @@ impl<'s> Iterator for EntitiesOf<'s> {
                 continue;
             };
             if self.is_plain {
-                return Some(Ok(Entity { snapshot: self.snapshot, slot, held: Held::InForce }));
+                return Some(Ok(Entity::new(self.snapshot, slot, Held::InForce)));
             }
             if let Some(entity) = self.snapshot.entity_at(slot).transpose() {
                 return Some(entity);

@@ -44,11 +44,21 @@ impl Snapshot {
 macro_rules! instance_methods {
     ($name:ident, $variant:ident) => {
         impl<'s> $name<'s> {
+            #[inline]
+            pub(super) fn new(snapshot: &'s Snapshot, slot: u32, held: Held) -> $name<'s> {
+                $name { snapshot, slot: WholeSlot(slot.into()), held }
+            }
+
+            #[inline]
+            pub(super) fn slot(&self) -> u32 {
+                self.slot.0 as u32
+            }
+
             /// Its id.
             #[inline(always)] // A handle that is asked for nothing else is then never made.
             pub fn id(&self) -> &'s Id {
                 match &self.held {
-                    Held::InForce => self.snapshot.graph().table(TypeKind::$variant).id(self.slot),
+                    Held::InForce => self.snapshot.graph().table(TypeKind::$variant).id(self.slot()),
                     Held::Read(version) => self.id_then(version),
                 }
             }
@@ -56,7 +66,7 @@ macro_rules! instance_methods {
             // It may have had another one then.
             #[inline(never)]
             fn id_then(&self, version: &Version) -> &'s Id {
-                self.snapshot.graph().id_in(TypeKind::$variant, self.slot, version.row().header())
+                self.snapshot.graph().id_in(TypeKind::$variant, self.slot(), version.row().header())
             }
 
             fn header(&self) -> &'s Header {
@@ -104,7 +114,7 @@ macro_rules! instance_methods {
 
             #[inline]
             fn row(&self) -> Row<'_> {
-                self.snapshot.row(TypeKind::$variant, self.slot, &self.held)
+                self.snapshot.row(TypeKind::$variant, self.slot(), &self.held)
             }
 
             /// Its id, with its kind.
@@ -161,7 +171,7 @@ macro_rules! instance_methods {
             /// The value of a property whose name was looked up before.
             #[inline]
             pub fn value(&self, name: Name) -> Option<Value> {
-                self.snapshot.value(TypeKind::$variant, self.slot, &self.held, name.0)
+                self.snapshot.value(TypeKind::$variant, self.slot(), &self.held, name.0)
             }
 
             /// All properties, each with its name.
@@ -185,11 +195,16 @@ macro_rules! instance_methods {
     };
 }
 
+/// A slot as wide as a register. Were half of it padding, the compiler would write that half word and move the whole one,
+/// which the processor does not forward: a look-up would wait there until all before it are done.
+#[derive(Clone, Copy)]
+struct WholeSlot(u64);
+
 /// An entity in one version.
 #[derive(Clone)]
 pub struct Entity<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) slot: u32,
+    slot: WholeSlot,
     pub(super) held: Held,
 }
 
@@ -197,7 +212,7 @@ pub struct Entity<'s> {
 #[derive(Clone)]
 pub struct Relationship<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) slot: u32,
+    slot: WholeSlot,
     pub(super) held: Held,
 }
 

@@ -93,12 +93,12 @@ impl Snapshot {
     ) -> Result<Vec<Entity<'s>>> {
         let types = self.relationship_types(type_name);
         if let Some(slots) = self.plain_ends(from, direction, &types) {
-            let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
+            let entity = |slot| Entity::new(self, slot, Held::InForce);
             return Ok(slots.into_iter().map(entity).collect());
         }
         let mut ends = Vec::with_capacity(4 * from.len());
         for entity in from {
-            let mut neighbors = self.neighbors_at(entity.slot, direction, types.clone(), None);
+            let mut neighbors = self.neighbors_at(entity.slot(), direction, types.clone(), None);
             while let Some(link) = neighbors.next_link() {
                 ends.push(self.end_of(link)?);
             }
@@ -181,7 +181,7 @@ impl Snapshot {
             // All pages are looked up before the first list of ends is read.
             let mut lists = [Ends::Few(&[]); AHEAD];
             for (list, entity) in lists.iter_mut().zip(from) {
-                *list = match adjacency.get(entity.slot) {
+                *list = match adjacency.get(entity.slot()) {
                     Neighbors::Narrow(narrow) => Ends::Few(narrow.of_type(one).others),
                     Neighbors::Wide(wide) => Ends::Many(wide),
                 };
@@ -200,7 +200,7 @@ impl Snapshot {
     ///
     /// Shape: for each of `entities`, in order, its value.
     pub fn values(&self, entities: &[Entity<'_>], name: Name) -> Vec<Option<Value>> {
-        let slots: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
+        let slots: Vec<u32> = entities.iter().map(|entity| entity.slot()).collect();
         let mut values = Vec::with_capacity(slots.len());
         self.graph().entities.each_value(&slots, name.symbol(), |value| values.push(value.cloned()));
         for (value, entity) in values.iter_mut().zip(entities) {
@@ -222,7 +222,7 @@ impl Snapshot {
             let homes: SmallVec<[Home<'_>; AHEAD]> = ids.iter().map(|id| table.home(id)).collect();
             Home::read_all(&homes);
             if self.is_plain() {
-                let entity = |slot| Entity { snapshot: self, slot, held: Held::InForce };
+                let entity = |slot| Entity::new(self, slot, Held::InForce);
                 entities.extend(ids.iter().map(|id| table.slot(id).map(entity)));
                 continue;
             }

@@ -238,7 +238,7 @@ impl Iterator for Merged<'_> {
 impl<'s> Entity<'s> {
     /// The neighbours of this entity, as [`Snapshot::neighbors`] has them, without looking the entity up again.
     pub fn neighbors(&self, direction: Direction, type_name: Option<&str>) -> Neighbors<'s> {
-        self.snapshot.neighbors_at(self.slot, direction, self.snapshot.relationship_types(type_name), None)
+        self.snapshot.neighbors_at(self.slot(), direction, self.snapshot.relationship_types(type_name), None)
     }
 }
 
@@ -289,7 +289,7 @@ impl Snapshot {
         // Live links lead to live entities.
         if self.view().is_none() {
             let held = self.in_force(TypeKind::Entity, link.other)?;
-            return Ok(Entity { snapshot: self, slot: link.other, held });
+            return Ok(Entity::new(self, link.other, held));
         }
         self.entity_at(link.other)?.ok_or_else(|| dangling(link))
     }
@@ -318,8 +318,8 @@ impl<'s> Iterator for Neighbors<'s> {
             if let Some(link) = links.next() {
                 let (snapshot, held) = (self.snapshot, Held::InForce);
                 // Live links are live relationships and lead to live entities.
-                let relationship = Relationship { snapshot, slot: link.relationship, held };
-                let entity = Entity { snapshot, slot: link.other, held: Held::InForce };
+                let relationship = Relationship::new(snapshot, link.relationship, held);
+                let entity = Entity::new(snapshot, link.other, Held::InForce);
                 return Some(Ok(Neighbor { relationship, entity }));
             }
             if self.types.is_empty() {
@@ -338,7 +338,7 @@ impl<'s> Neighbors<'s> {
         if snapshot.view().is_none() {
             let relationship = snapshot.in_force(TypeKind::Relationship, link.relationship);
             let neighbor = relationship.and_then(|held| {
-                let relationship = Relationship { snapshot, slot: link.relationship, held };
+                let relationship = Relationship::new(snapshot, link.relationship, held);
                 Ok(Neighbor { relationship, entity: snapshot.end_of(link)? })
             });
             return Some(Box::new(neighbor));

@@ -298,7 +298,7 @@ impl Snapshot {
                 format!("relationship {slot}: expected it behind its link; run `annals check`"),
             )
         })?;
-        Ok(Relationship { snapshot: self, slot, held })
+        Ok(Relationship::new(self, slot, held))
     }
 }
 

@@ -181,7 +181,7 @@ impl Snapshot {
             return self.entity_among_others(id);
         }
         let slot = self.graph.entities.slot(id);
-        Ok(slot.map(|slot| Entity { snapshot: self, slot, held: Held::InForce }))
+        Ok(slot.map(|slot| Entity::new(self, slot, Held::InForce)))
     }
 
     #[inline(never)]
@@ -241,13 +241,13 @@ impl Snapshot {
     #[inline]
     pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
         let held = self.seen(TypeKind::Entity, slot, false)?;
-        Ok(held.map(|held| Entity { snapshot: self, slot, held }))
+        Ok(held.map(|held| Entity::new(self, slot, held)))
     }
 
     #[inline]
     pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
         let held = self.seen(TypeKind::Relationship, slot, false)?;
-        Ok(held.map(|held| Relationship { snapshot: self, slot, held }))
+        Ok(held.map(|held| Relationship::new(self, slot, held)))
     }
 
     /// The version of the instance at `slot` that this snapshot sees; deleted ones only if asked for.

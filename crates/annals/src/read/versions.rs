@@ -117,7 +117,7 @@ impl Snapshot {
     /// Errors: as [`Snapshot::history`].
     pub fn entity_history(&self, id: &Id, history: &History) -> Result<Vec<(VersionInfo, Entity<'_>)>> {
         let versions = self.history_held(&InstanceId::Entity(id.clone()), history)?;
-        let entity = |(slot, info, held)| (info, Entity { snapshot: self, slot, held });
+        let entity = |(slot, info, held)| (info, Entity::new(self, slot, held));
         Ok(versions.into_iter().map(entity).collect())
     }
 
@@ -128,7 +128,7 @@ impl Snapshot {
         history: &History,
     ) -> Result<Vec<(VersionInfo, Relationship<'_>)>> {
         let versions = self.history_held(&InstanceId::Relationship(id.clone()), history)?;
-        let relationship = |(slot, info, held)| (info, Relationship { snapshot: self, slot, held });
+        let relationship = |(slot, info, held)| (info, Relationship::new(self, slot, held));
         Ok(versions.into_iter().map(relationship).collect())
     }
 
@@ -219,7 +219,7 @@ impl Snapshot {
     pub fn entity_version(&self, id: &Id, version: u32) -> Result<Option<Entity<'_>>> {
         let id = InstanceId::Entity(id.clone());
         let held = self.instance_version(&id, version)?;
-        Ok(held.map(|(slot, held)| Entity { snapshot: self, slot, held }))
+        Ok(held.map(|(slot, held)| Entity::new(self, slot, held)))
     }
 
     /// A relationship in the version with this number, also a deleted one; `None` if there is no such version.
@@ -228,7 +228,7 @@ impl Snapshot {
     pub fn relationship_version(&self, id: &Id, version: u32) -> Result<Option<Relationship<'_>>> {
         let id = InstanceId::Relationship(id.clone());
         let held = self.instance_version(&id, version)?;
-        Ok(held.map(|(slot, held)| Relationship { snapshot: self, slot, held }))
+        Ok(held.map(|(slot, held)| Relationship::new(self, slot, held)))
     }
 
     pub(crate) fn instance_version(&self, id: &InstanceId, version: u32) -> Result<Option<(u32, Held)>> {

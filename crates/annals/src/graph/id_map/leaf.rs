@@ -1,7 +1,7 @@
 //! A small hash table that one thread fills while others read, and nobody empties.
 
 use std::array::from_fn;
-use std::hint::black_box;
+use std::hint::{black_box, select_unpredictable};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -107,14 +107,20 @@ impl Leaf {
         }
     }
 
+    /// The slot of `key`, if it stands where it is looked for first; at least `EMPTY - 1` if it does not.
+    #[inline]
+    pub(super) fn find(&self, tag: u32, key: u128) -> u32 {
+        self.buckets[home(tag)].find(halves(key))
+    }
+
     /// The slot of `key` for which `is_it` is true.
     #[inline]
     pub(super) fn get(&self, tag: u32, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let home = home(tag);
         let bucket = &self.buckets[home];
         match bucket.find(halves(key)) {
-            Some(slot) if is_it(slot) => Some(slot),
-            None if bucket.has_room() => None,
+            EMPTY if bucket.has_room() => None,
+            slot if slot < REMOVED && is_it(slot) => Some(slot),
             _ => self.get_from(home, key, is_it),
         }
     }
@@ -178,15 +184,16 @@ impl Bucket {
         self.slots[BUCKET_PLACES - 1].load(Relaxed) == EMPTY
     }
 
-    // The slot beside this key; of several the first. It is `EMPTY` if the key is being put in.
+    // The slot beside this key; of several the first. `EMPTY` if it is not there, or being put in.
     #[inline]
-    fn find(&self, key: [u64; 2]) -> Option<u32> {
-        let differs =
-            |at: usize| (self.keys[at][0].load(Relaxed) ^ key[0]) | (self.keys[at][1].load(Relaxed) ^ key[1]);
-        let [first, second, third] = from_fn(|at| differs(at) != 0);
-        // Not `||` and `&&`, which are jumps.
-        let place = usize::from(first) + usize::from(first & second);
-        (!(first & second & third)).then(|| self.slots[place].load(Relaxed))
+    fn find(&self, [low, high]: [u64; 2]) -> u32 {
+        let mut found = EMPTY;
+        for (slot, key) in self.slots.iter().zip(&self.keys).rev() {
+            let differs = (key[0].load(Relaxed) ^ low) | (key[1].load(Relaxed) ^ high);
+            // Not `if`, which is a jump.
+            found = select_unpredictable(differs == 0, slot.load(Relaxed), found);
+        }
+        found
     }
 
     fn copy(&self) -> Bucket {

@@ -62,6 +62,13 @@ impl SlotsById {
     // Not inlined, so that what asks is: both the UUID and the result take registers.
     #[inline(never)]
     fn of_uuid(&self, uuid: u128, ids: &Vector<Id>) -> Option<u32> {
+        let found = self.uuids.get_own(uuid);
+        if found.is_some() { found } else { self.of_uuid_in_doubt(uuid, ids) }
+    }
+
+    // Not inlined, so that what is asked first needs few registers.
+    #[inline(never)]
+    fn of_uuid_in_doubt(&self, uuid: u128, ids: &Vector<Id>) -> Option<u32> {
         self.uuids.get(uuid, move |slot| self.uuids.vouches(slot) || uuid_at(ids, slot) == Some(uuid))
     }
 

@@ -50,7 +50,7 @@ impl<'s> Reached<'s> {
     pub fn entity(&self) -> Result<Entity<'s>> {
         let held =
             self.snapshot.seen(TypeKind::Entity, self.slot, true)?.ok_or_else(|| dangling(self.slot))?;
-        Ok(Entity { snapshot: self.snapshot, slot: self.slot, held })
+        Ok(Entity::new(self.snapshot, self.slot, held))
     }
 }
 
@@ -72,7 +72,7 @@ impl Snapshot {
     /// The relationship at `slot`, along which a walk went.
     pub(super) fn crossed(&self, slot: u32) -> Result<Relationship<'_>> {
         let held = self.seen(TypeKind::Relationship, slot, true)?.ok_or_else(|| dangling(slot))?;
-        Ok(Relationship { snapshot: self, slot, held })
+        Ok(Relationship::new(self, slot, held))
     }
 }
 
@@ -96,7 +96,7 @@ impl<'s> Subgraph<'s> {
         let slots = self.entities.iter().map(|(slot, _)| *slot);
         snapshot.ahead(TypeKind::Entity, slots).map(move |(slot, held)| {
             let held = held?.ok_or_else(|| dangling(slot))?;
-            Ok(Entity { snapshot, slot, held })
+            Ok(Entity::new(snapshot, slot, held))
         })
     }
 
@@ -113,7 +113,7 @@ impl<'s> Subgraph<'s> {
         let snapshot = self.snapshot;
         snapshot.ahead(TypeKind::Relationship, self.relationships.iter().copied()).map(move |(slot, held)| {
             let held = held?.ok_or_else(|| dangling(slot))?;
-            Ok(Relationship { snapshot, slot, held })
+            Ok(Relationship::new(snapshot, slot, held))
         })
     }
 }

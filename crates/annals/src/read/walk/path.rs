@@ -80,7 +80,7 @@ impl Snapshot {
         let entity = |slot| {
             let held =
                 self.seen(crate::model::TypeKind::Entity, slot, true)?.ok_or_else(|| dangling(slot))?;
-            Ok::<_, Error>(Entity { snapshot: self, slot, held })
+            Ok::<_, Error>(Entity::new(self, slot, held))
         };
         let read = |step: &Step| {
             let relationship = self.crossed(step.relationship)?;
