@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
+mod tree;
 
-const LEAF_BITS: u32 = 5;
-const LEAF_LEN: usize = 1 << LEAF_BITS;
-const FAN_BITS: u32 = 5;
-const FAN: usize = 1 << FAN_BITS;
+use tree::{LEAF_LEN, Leaf, Tree};
 
 /// A persistent vector: a clone costs two reference counts, and a change copies only what a clone still shares.
 ///
@@ -20,18 +18,9 @@ const FAN: usize = 1 << FAN_BITS;
 #[derive(Clone)]
 pub(crate) struct Vector<T> {
     len: usize,
-    // The number of low index bits that the root does not look at; meaningless while `root` is `None`.
-    root_shift: u32,
-    root: Option<Arc<Node<T>>>,
+    tree: Tree<T>,
     // Invariant: holds the elements from `len` rounded down to a whole leaf, so always fewer than `LEAF_LEN`.
     tail: Arc<Vec<T>>,
-}
-
-// Two kinds of node instead of a node and a leaf: leaves then have their own size, and pointers to them stay thin.
-#[derive(Clone)]
-enum Node<T> {
-    Branch([Option<Arc<Node<T>>>; FAN]),
-    Twig([Option<Arc<[T; LEAF_LEN]>>; FAN]),
 }
 
 /// The elements of a [`Vector`] in order of their index.
@@ -45,7 +34,7 @@ pub(crate) struct Iter<'a, T> {
 impl<T: Clone> Vector<T> {
     /// An empty vector.
     pub(crate) fn new() -> Vector<T> {
-        Vector { len: 0, root_shift: LEAF_BITS, root: None, tail: Arc::new(Vec::new()) }
+        Vector { len: 0, tree: Tree::new(), tail: Arc::new(Vec::new()) }
     }
 
     /// Counts the elements.
@@ -54,11 +43,11 @@ impl<T: Clone> Vector<T> {
     }
 
     /// The element at `index`, or `None` from `len` on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         let tail_start = self.tail_start();
         if index < tail_start {
-            return Some(&self.leaf(index)[index % LEAF_LEN]);
+            return Some(&self.tree.leaf(index)[index % LEAF_LEN]);
         }
         self.tail.get(index - tail_start)
     }
@@ -71,19 +60,7 @@ impl<T: Clone> Vector<T> {
             self.tail.get(index - tail_start)?;
             return Arc::make_mut(&mut self.tail).get_mut(index - tail_start);
         }
-        let mut shift = self.root_shift;
-        let mut node = Arc::make_mut(self.root.as_mut().expect(FILLED));
-        loop {
-            let digit = (index >> shift) % FAN;
-            match node {
-                Node::Branch(children) => node = Arc::make_mut(children[digit].as_mut().expect(FILLED)),
-                Node::Twig(leaves) => {
-                    let leaf = Arc::make_mut(leaves[digit].as_mut().expect(FILLED));
-                    return Some(&mut leaf[index % LEAF_LEN]);
-                }
-            }
-            shift -= FAN_BITS;
-        }
+        Some(&mut self.tree.leaf_mut(index)[index % LEAF_LEN])
     }
 
     /// Replaces the element at `index`, which must be below `len`.
@@ -129,75 +106,18 @@ impl<T: Clone> Vector<T> {
     fn move_tail_into_tree(&mut self) {
         let full = std::mem::take(Arc::make_mut(&mut self.tail));
         let leaf: Arc<[T]> = Arc::from(full);
-        let leaf: Arc<[T; LEAF_LEN]> =
+        let leaf: Arc<Leaf<T>> =
             leaf.try_into().ok().expect("the tail moves when it has the length of a leaf");
-        let index = self.len - LEAF_LEN;
-        self.make_room(index);
-        let mut shift = self.root_shift;
-        let mut node = Arc::make_mut(self.root.get_or_insert_with(|| Arc::new(Node::with_shift(shift))));
-        loop {
-            let digit = (index >> shift) % FAN;
-            match node {
-                Node::Branch(children) => {
-                    shift -= FAN_BITS;
-                    let child = children[digit].get_or_insert_with(|| Arc::new(Node::with_shift(shift)));
-                    node = Arc::make_mut(child);
-                }
-                Node::Twig(leaves) => {
-                    leaves[digit] = Some(leaf);
-                    return;
-                }
-            }
-        }
+        self.tree.push(self.len - LEAF_LEN, leaf);
     }
 
-    // Puts a branch above the root when the root has no digit for `index`.
-    fn make_room(&mut self, index: usize) {
-        if index >> self.root_shift < FAN {
-            return;
-        }
-        let mut children = [const { None }; FAN];
-        children[0] = self.root.take();
-        self.root = Some(Arc::new(Node::Branch(children)));
-        self.root_shift += FAN_BITS;
-    }
-}
-
-impl<T> Vector<T> {
     fn tail_start(&self) -> usize {
         self.len - self.len % LEAF_LEN
     }
 
     // The elements of the leaf, or of the tail, in which `index` lies or would lie.
     fn leaf_slice(&self, index: usize) -> &[T] {
-        if index >= self.tail_start() { &self.tail } else { self.leaf(index) }
-    }
-
-    // The leaf of an index that is in the tree.
-    #[inline]
-    fn leaf(&self, index: usize) -> &[T; LEAF_LEN] {
-        let mut shift = self.root_shift;
-        let mut node = self.root.as_deref().expect(FILLED);
-        loop {
-            let digit = (index >> shift) % FAN;
-            match node {
-                Node::Branch(children) => node = children[digit].as_deref().expect(FILLED),
-                Node::Twig(leaves) => return leaves[digit].as_deref().expect(FILLED),
-            }
-            shift -= FAN_BITS;
-        }
-    }
-}
-
-const FILLED: &str = "the tree is filled up to the tail";
-
-impl<T> Node<T> {
-    fn with_shift(shift: u32) -> Node<T> {
-        if shift == LEAF_BITS {
-            Node::Twig([const { None }; FAN])
-        } else {
-            Node::Branch([const { None }; FAN])
-        }
+        if index >= self.tail_start() { &self.tail } else { self.tree.leaf(index) }
     }
 }
 
@@ -233,7 +153,7 @@ impl<T: Clone> FromIterator<T> for Vector<T> {
     }
 }
 
-impl<'a, T> Iterator for Iter<'a, T> {
+impl<'a, T: Clone> Iterator for Iter<'a, T> {
     type Item = &'a T;
 
     #[inline]
@@ -257,4 +177,4 @@ impl<'a, T> Iterator for Iter<'a, T> {
     }
 }
 
-impl<T> ExactSizeIterator for Iter<'_, T> {}
+impl<T: Clone> ExactSizeIterator for Iter<'_, T> {}

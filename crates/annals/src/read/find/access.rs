@@ -1,7 +1,5 @@
 //! Ways to gather everything that may be found, in no order.
 
-use std::ops::Bound as Edge;
-
 use super::bounds::Bounds;
 use super::domain::Domain;
 use super::test::{Bound, Test};
@@ -81,9 +79,8 @@ impl<'s> Places<'s> {
 
     /// About how many keys lie within bounds.
     pub(super) fn count(&self, property: Symbol, bounds: &Bounds) -> usize {
-        let edges =
-            (Edge::Included(&bounds.low[..]), bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded));
-        self.sets(property).map(|set| set.count_about(edges.0, edges.1)).sum()
+        let (low, high) = bounds.edges();
+        self.sets(property).map(|set| set.count_about(low, high)).sum()
     }
 }
 

@@ -79,13 +79,13 @@ impl<'d, 'g> Directed<'d, 'g> {
         after: Option<&[u8]>,
         is_descending: bool,
     ) -> Directed<'d, 'g> {
-        let (low, high) = (&bounds.low[..], bounds.high.as_deref());
+        let (low, high) = (bounds.low(), bounds.high.as_deref());
         let (from, until) = if is_descending {
             let after = after.filter(|after| high.is_none_or(|high| *after <= high));
-            (after.or(high).map_or(Edge::Unbounded, Edge::Excluded), Some(low))
+            (after.or(high).map_or(Edge::Unbounded, Edge::Excluded), low)
         } else {
-            let after = after.filter(|after| *after >= low);
-            (after.map_or(Edge::Included(low), Edge::Excluded), high)
+            let after = after.filter(|after| low.is_none_or(|low| *after >= low));
+            (after.map_or(bounds.edges().0, Edge::Excluded), high)
         };
         Directed::starting(set, from, until, is_descending)
     }
@@ -232,8 +232,7 @@ impl<'d, 'g> Walker<'d, 'g> {
     pub(super) fn move_to(&mut self, key: &[u8]) {
         match self {
             Walker::Run { keys, set, bounds } => {
-                let high = bounds.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded);
-                *keys = set.range(Edge::Included(key), high);
+                *keys = set.range(Edge::Included(key), bounds.edges().1);
             }
             Walker::Values(values) => values.move_to(key),
             _ => {}
