@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::header_changes::ACTIVE;
 use super::symbols::{Symbol, Symbols};
 use crate::model::{
@@ -16,6 +18,9 @@ const SUPERTYPE_DEPTH_MAX: usize = 64;
 pub(crate) const ENUM_ELEMENTS_MAX: usize = 65_536;
 /// Most statuses of a type.
 pub(crate) const STATUSES_MAX: usize = 256;
+
+/// Types that stand together: one, as a rule.
+pub(crate) type TypeNames = SmallVec<[Symbol; 4]>;
 
 /// All declared types of one graph.
 #[derive(Clone, Default)]
@@ -69,10 +74,10 @@ impl Types {
     }
 
     /// The type and its subtypes; just itself if it is not declared.
-    pub(crate) fn with_subtypes(&self, kind: TypeKind, name: Symbol) -> Vec<Symbol> {
+    pub(crate) fn with_subtypes(&self, kind: TypeKind, name: Symbol) -> TypeNames {
         match self.get(kind, name) {
-            Some(declared) => declared.descendants.clone(),
-            None => vec![name],
+            Some(declared) => declared.descendants.as_slice().into(),
+            None => smallvec![name],
         }
     }
 

@@ -486,7 +486,7 @@ impl Snapshot {
         match self.graph.names.find(name) {
             None => LinkTypes::Several(Vec::new()),
             Some(symbol) if self.graph.types.is_empty() => LinkTypes::One(symbol),
-            Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name)),
+            Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name).into_vec()),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
+use crate::graph::types::TypeNames;
 use crate::model::{TypeDefinition, TypeKind};
 
 /// How a definition relates to the declared type of its kind and name.
@@ -108,8 +109,8 @@ impl Snapshot {
     }
 
     /// Symbols of a type and its subtypes, ascending; empty if nothing has this name.
-    pub(crate) fn types_named(&self, kind: TypeKind, name: &str) -> Vec<crate::graph::symbols::Symbol> {
-        let Some(symbol) = self.graph().names.find(name) else { return Vec::new() };
+    pub(crate) fn types_named(&self, kind: TypeKind, name: &str) -> TypeNames {
+        let Some(symbol) = self.graph().names.find(name) else { return TypeNames::new() };
         let mut types = if self.has_types_of_now() {
             self.graph().types.with_subtypes(kind, symbol)
         } else {

@@ -22,10 +22,29 @@ struct Cursor<'a> {
     height: u8,
     // The index of the child that was taken in each inner node above the leaf, from the root down. The nodes are not kept:
     // ranges are moved about more often than they come to the end of a leaf.
-    path: [u8; HEIGHT_MAX],
+    path: Path,
 }
 
-const _: () = assert!(FAN <= u8::MAX as usize);
+/// The index of the child at each level, side by side in one number: what is written byte by byte and then moved as a whole,
+/// the processor waits for.
+#[derive(Clone, Copy)]
+struct Path(u64);
+
+const INDEX_BITS: usize = FAN.ilog2() as usize;
+const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::BITS as usize);
+
+impl Path {
+    #[inline]
+    fn get(self, level: usize) -> usize {
+        (self.0 >> (level * INDEX_BITS)) as usize % FAN
+    }
+
+    #[inline]
+    fn set(&mut self, level: usize, index: usize) {
+        let others = !((FAN as u64 - 1) << (level * INDEX_BITS));
+        self.0 = self.0 & others | (index as u64) << (level * INDEX_BITS);
+    }
+}
 
 impl<'a> Range<'a> {
     pub(super) fn new(root: &'a Node, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
@@ -219,7 +238,7 @@ impl<'a> Cursor<'a> {
         child_of: impl Fn(&Branch) -> usize,
         place_in: impl Fn(&Leaf) -> usize,
     ) -> Cursor<'a> {
-        let mut path = [0; HEIGHT_MAX];
+        let mut path = Path(0);
         let mut height = 0;
         let mut node = root;
         loop {
@@ -230,7 +249,7 @@ impl<'a> Cursor<'a> {
                 }
                 inner => {
                     let index = child_of(inner.branch());
-                    path[height] = index as u8;
+                    path.set(height, index);
                     height += 1;
                     node = inner.child(index);
                 }
@@ -241,7 +260,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn move_to_next_leaf(&mut self) {
         let turn = self.turn(|node, index| index + 1 < node.branch().children_len());
-        self.path[turn] += 1;
+        self.path.set(turn, self.path.get(turn) + 1);
         self.descend(turn, |_| 0);
         self.at = 0;
     }
@@ -249,7 +268,7 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn move_to_previous_leaf(&mut self) {
         let turn = self.turn(|_, index| index > 0);
-        self.path[turn] -= 1;
+        self.path.set(turn, self.path.get(turn) - 1);
         self.descend(turn, |branch| branch.children_len() - 1);
         self.at = self.leaf.len();
     }
@@ -258,11 +277,12 @@ impl<'a> Cursor<'a> {
     fn turn(&self, has_more: impl Fn(&Node, usize) -> bool) -> usize {
         let mut turn = None;
         let mut node = self.root;
-        for (level, index) in self.path[..usize::from(self.height)].iter().enumerate() {
-            if has_more(node, usize::from(*index)) {
+        for level in 0..usize::from(self.height) {
+            let index = self.path.get(level);
+            if has_more(node, index) {
                 turn = Some(level);
             }
-            node = node.child(usize::from(*index));
+            node = node.child(index);
         }
         turn.expect("the other end lies in a leaf further on")
     }
@@ -272,9 +292,9 @@ impl<'a> Cursor<'a> {
         let mut node = self.root;
         for level in 0..usize::from(self.height) {
             if level > turn {
-                self.path[level] = child_of(node.branch()) as u8;
+                self.path.set(level, child_of(node.branch()));
             }
-            node = node.child(usize::from(self.path[level]));
+            node = node.child(self.path.get(level));
         }
         match node {
             Node::Leaf(leaf) => self.leaf = leaf,

@@ -99,11 +99,14 @@ impl<'s> Search<'s, '_> {
                 // The last one is left, because its place is asked for.
                 let room = limit.saturating_sub(hits.items.len() + 1);
                 let sure = checks.sure.as_ref();
-                let listed = walker.list_sure(sure, room, &mut hits.items, |slot| make(slot, Held::InForce));
+                let listed =
+                    walker.list_sure(sure, room, &mut hits.items, move |slot| make(slot, Held::InForce));
                 self.bound.visit_all(listed, self.snapshot)?;
                 steps.candidates += listed;
             }
-            let Some(candidate) = walker.next() else { break };
+            // Not taken out: what is moved just after it was made is waited for.
+            let next = walker.next();
+            let Some(candidate) = &next else { break };
             self.bound.visit(self.snapshot)?;
             steps.candidates += 1;
             if budget.is_some_and(|budget| cost > budget) {
@@ -112,11 +115,11 @@ impl<'s> Search<'s, '_> {
             let slot = candidate.slot;
             if checks.domain && !self.domain.contains(slot) {
                 cost += step_cost;
-                skip.miss(&candidate, &mut walker, &self.domain);
+                skip.miss(candidate, &mut walker, &self.domain);
                 continue;
             }
             skip.hit();
-            if is_of_times && self.is_known_elsewhere(places, &candidate, &mut known) {
+            if is_of_times && self.is_known_elsewhere(places, candidate, &mut known) {
                 cost += ELSEWHERE_COST;
                 continue;
             }
@@ -127,7 +130,7 @@ impl<'s> Search<'s, '_> {
             };
             let Some(held) = self.admit(slot, &asked, tests, steps)? else { continue };
             let checks_place = checks.place || checks.absence && matches!(candidate.key, Place::Absent);
-            if checks_place && !self.stands_at(&candidate, &held) {
+            if checks_place && !self.stands_at(candidate, &held) {
                 continue;
             }
             if offset > 0 {
@@ -139,7 +142,7 @@ impl<'s> Search<'s, '_> {
                 break;
             }
             if hits.items.len() + 1 == limit {
-                last = Some(self.place_of(walk, &candidate, &held));
+                last = Some(self.place_of(walk, candidate, &held));
             }
             hits.items.push(make(slot, held));
         }

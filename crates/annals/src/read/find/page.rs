@@ -38,12 +38,12 @@ impl Snapshot {
     /// Errors: `InvalidPage` for a foreign cursor or a limit of 0 or over 100,000; `InvalidExpression` for what cannot be
     /// compared; `NotFound` for a type that is neither declared, where types are, nor used; `TooLarge` over a bound.
     pub fn find_entities(&self, find: &Find) -> Result<Page<Entity<'_>>> {
-        self.find(TypeKind::Entity, find, |slot, held| Entity::new(self, slot, held))
+        self.find(TypeKind::Entity, find, move |slot, held| Entity::new(self, slot, held))
     }
 
     /// One page of the relationships that a search finds. Errors: as [`Snapshot::find_entities`].
     pub fn find_relationships(&self, find: &Find) -> Result<Page<Relationship<'_>>> {
-        self.find(TypeKind::Relationship, find, |slot, held| Relationship::new(self, slot, held))
+        self.find(TypeKind::Relationship, find, move |slot, held| Relationship::new(self, slot, held))
     }
 
     fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T) -> Result<Page<T>> {

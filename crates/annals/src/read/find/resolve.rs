@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::test::{LinkTest, Test};
 use super::value_test::ValueTest;
-use crate::graph::symbols::Symbol;
+use crate::graph::types::TypeNames;
 use crate::model::{Direction, Instant, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
 use crate::read::status::check_statuses;
@@ -15,14 +15,14 @@ use crate::{Error, ErrorKind, Result};
 ///
 /// Errors: `NotFound` for a type that is not declared where types are, and that nothing is of; `InvalidExpression` for
 /// one of `only` that is no subtype.
-pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<Option<Vec<Symbol>>> {
+pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<Option<TypeNames>> {
     if find.types.is_empty() && find.subtypes.is_empty() {
         return Ok(None);
     }
     let types = match &find.types[..] {
         [name] => known_types(snapshot, kind, name)?,
         names => {
-            let mut types = Vec::new();
+            let mut types = TypeNames::new();
             for name in names {
                 types.extend(known_types(snapshot, kind, name)?);
             }
@@ -34,7 +34,7 @@ pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<
     if find.subtypes.is_empty() {
         return Ok(Some(types));
     }
-    let mut subtypes = Vec::new();
+    let mut subtypes = TypeNames::new();
     for name in &find.subtypes {
         known_types(snapshot, kind, name)?;
         let symbol = snapshot.graph().names.find(name);
@@ -84,14 +84,13 @@ pub(super) fn statuses(find: &Find) -> Result<Option<Test>> {
 }
 
 /// A type and its subtypes, ascending.
-fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<Vec<Symbol>> {
+fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<TypeNames> {
     let types = snapshot.types_named(kind, name);
     let graph = snapshot.graph();
     // A name that something of another kind has finds nothing: whoever exports types asks for both kinds.
     let kinds = [TypeKind::Entity, TypeKind::Relationship, TypeKind::Classification];
-    let is_known = |name: &Symbol| kinds.iter().any(|kind| graph.is_type_known(*kind, *name));
     let is_open = || !graph.type_changes.iter().any(|(_, definition)| definition.kind == kind);
-    if types.iter().any(is_known) || is_open() {
+    if types.iter().any(|name| kinds.iter().any(|kind| graph.is_type_known(*kind, *name))) || is_open() {
         return Ok(types);
     }
     Err(Error::new(
@@ -112,13 +111,13 @@ pub(super) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression)
         Expression::Any(parts) => Test::Any(tests(parts)?),
         Expression::None(parts) => Test::None(tests(parts)?),
         Expression::Condition(condition) => self::condition(snapshot, condition)?,
-        Expression::Type(name) => Test::Type(known_types(snapshot, kind, name)?),
+        Expression::Type(name) => Test::Type(known_types(snapshot, kind, name)?.into_vec()),
         Expression::Classified { name, matching } => {
             let names = known_types(snapshot, TypeKind::Classification, name)?;
             let matching = matching.as_deref();
             let matching =
                 matching.map(|matching| test(snapshot, TypeKind::Classification, matching)).transpose()?;
-            Test::Classified(names, matching.map(Box::new))
+            Test::Classified(names.into_vec(), matching.map(Box::new))
         }
         Expression::Linked { .. } if kind != TypeKind::Entity => {
             return Err(Error::new(

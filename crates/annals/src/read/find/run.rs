@@ -15,7 +15,6 @@ use super::test::{Bound, Test};
 use crate::Result;
 use crate::graph::headers::PLAIN;
 use crate::graph::row::Row;
-use crate::graph::symbols::Symbol;
 use crate::model::{Status, TypeKind};
 use crate::read::instance::Held;
 use crate::read::snapshot::Snapshot;
@@ -96,12 +95,41 @@ impl<'s, 'f> Search<'s, 'f> {
             && let Some(types) = &types
         {
             // The lists of types hold more than what this view sees.
-            test = Test::Type(types.clone()).and(test);
+            test = Test::Type(types.to_vec()).and(test);
         }
         let sorting = Sorting::of(snapshot, find, &test);
         let bound = Bound::new(find.visited_max);
-        let (domain, test) = restrict(snapshot, kind, types.as_deref(), test, reach);
-        Ok(Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound })
+        let domain = Domain::of(snapshot.graph().table(kind), types.as_deref(), reach);
+        let mut search = Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound };
+        search.restrict_domain();
+        Ok(search)
+    }
+
+    /// Restricts the domain where a test says so that an index has; leaves out the tests that this answers.
+    fn restrict_domain(&mut self) {
+        let Search { snapshot, kind, reach, .. } = *self;
+        let domain = &mut self.domain;
+        if !matches!(self.test, Test::All(_)) {
+            self.test = Test::All(vec![std::mem::replace(&mut self.test, Test::All(Vec::new()))]);
+        }
+        let Test::All(parts) = &mut self.test else { return };
+        parts.retain(|part| match part {
+            Test::Type(types) => {
+                domain.of_types(types, reach);
+                !reach.is_exact()
+            }
+            Test::Header(Header::Home, test) => {
+                if let Some(home) = test.equal_text() {
+                    domain.of_home(snapshot.graph().names.find(home), reach);
+                }
+                true
+            }
+            Test::Classified(names, matching) if kind == TypeKind::Entity => {
+                domain.of_classified(names, reach);
+                !reach.is_exact() || matching.is_some()
+            }
+            _ => true,
+        });
     }
 
     fn places(&self) -> Places<'s> {
@@ -338,39 +366,6 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         Ok(count)
     }
-}
-
-/// Where candidates come from, and what is still to be asked of them.
-fn restrict<'s>(
-    snapshot: &'s Snapshot,
-    kind: TypeKind,
-    types: Option<&[Symbol]>,
-    test: Test,
-    reach: Reach,
-) -> (Domain<'s>, Test) {
-    let mut domain = Domain::of(snapshot.graph().table(kind), types, reach);
-    let mut parts = match test {
-        Test::All(parts) => parts,
-        one => vec![one],
-    };
-    parts.retain(|part| match part {
-        Test::Type(types) => {
-            domain.of_types(types, reach);
-            !reach.is_exact()
-        }
-        Test::Header(Header::Home, test) => {
-            if let Some(home) = test.equal_text() {
-                domain.of_home(snapshot.graph().names.find(home), reach);
-            }
-            true
-        }
-        Test::Classified(names, matching) if kind == TypeKind::Entity => {
-            domain.of_classified(names, reach);
-            !reach.is_exact() || matching.is_some()
-        }
-        _ => true,
-    });
-    (domain, Test::All(parts))
 }
 
 impl Ord for Found {
