@@ -128,10 +128,9 @@ impl WholeRows {
             keys.read(&mut input)?;
         }
         keys.close();
-        table.past_values = PastIndex::new(PastValues {
-            by_value: keys.take_all(SetKind::PastValues, names).collect(),
-            by_slot: keys.take(SetKind::PastValuesOf, 0),
-        });
+        let past_values = keys.take_all(SetKind::PastValues, names).collect();
+        let past_values = PastValues::of(past_values, table.slots_count());
+        table.past_values = PastIndex::new(past_values.ok_or_else(|| damaged("a value of the past"))?);
         table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
         let updated = keys.take(SetKind::Updated, 0);
         let past_updated = keys.take(SetKind::PastUpdated, 0);

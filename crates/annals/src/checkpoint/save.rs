@@ -20,7 +20,7 @@ use crate::record::{encode_record, encode_value_into};
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 9;
+pub(super) const FORMAT: u64 = 10;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -31,7 +31,6 @@ pub(super) const NO_TABLE: u8 = 2;
 /// Which set the keys of a block belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetKind {
-    PastValuesOf,
     PastClassifiedOf,
     Values,
     PastValues,
@@ -263,7 +262,6 @@ fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
 fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<u64> {
     let mut count = 0;
     for (kind, keys) in [
-        (SetKind::PastValuesOf, &table.past_values.part().by_slot),
         (SetKind::PastClassifiedOf, &table.past_classified_of),
         (SetKind::MultiValued, &table.multi_valued),
         (SetKind::Updated, table.stamps.updated()),

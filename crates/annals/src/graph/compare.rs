@@ -5,7 +5,7 @@ use super::adjacency::Link;
 use super::instance::Instance;
 use super::key_set::KeySet;
 use super::row::Row;
-use super::symbols::Symbols;
+use super::symbols::{Symbol, Symbols};
 use super::table::{Table, for_each_indexed};
 use super::vector::Vector;
 use crate::model::{Direction, TypeKind, append_index_key};
@@ -101,6 +101,15 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
                 format!("{what} slot {slot}: expected {}, found {}", name(&expected), name(&instance))
             });
         }
+        let past_keys = |table: &Table| {
+            let mut keys: Vec<(Symbol, Vec<u8>)> =
+                table.past_keys(slot).map(|(name, key)| (name, key.to_vec())).collect();
+            keys.sort_unstable();
+            keys
+        };
+        if past_keys(expected_table) != past_keys(found) {
+            report.add(|| format!("{what} slot {slot}: its past values differ"));
+        }
         let is_proxy = |table: &Table| (table.proxies.contains(slot), table.ever_proxies.contains(slot));
         if is_proxy(expected_table) != is_proxy(found) {
             report.add(|| format!("{what} slot {slot}: it is, or was, a proxy in one of them"));
@@ -111,15 +120,19 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
             report.add(|| format!("{what} {}: its id leads elsewhere", instance.id));
         }
     }
-    let (expected_past, past) = (expected.past_values.part(), found.past_values.part());
-    for (index, expected, found) in [
-        ("past values by instance", &expected_past.by_slot, &past.by_slot),
-        ("past classifications by entity", &expected.past_classified_of, &found.past_classified_of),
-    ] {
-        compare_keys(report, &format!("{what} {index}"), expected, found);
-    }
+    compare_keys(
+        report,
+        &format!("{what} past classifications by entity"),
+        &expected.past_classified_of,
+        &found.past_classified_of,
+    );
     compare_sets(report, &format!("{what} values"), expected.values.sets(), found.values.sets());
-    compare_sets(report, &format!("{what} past values"), &expected_past.by_value, &past.by_value);
+    compare_sets(
+        report,
+        &format!("{what} past values"),
+        expected.past_values.sets(),
+        found.past_values.sets(),
+    );
     for (index, expected, found) in [
         ("type extents", &expected.extents, &found.extents),
         ("past type extents", &expected.past_extents, &found.past_extents),

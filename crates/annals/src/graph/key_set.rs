@@ -97,7 +97,16 @@ impl KeySet {
     /// Adds keys: all that go into one leaf together.
     ///
     /// Shape: `keys` ascending; those that are there, or come twice, count once.
-    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K]) {
+    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, keys: &[K]) {
+        self.insert_sorted_telling(keys, &mut |_| {});
+    }
+
+    /// The same; calls `tell` with each key that was missing.
+    pub(crate) fn insert_sorted_telling<K: AsRef<[u8]>>(
+        &mut self,
+        mut keys: &[K],
+        tell: &mut impl FnMut(&[u8]),
+    ) {
         while let Some(key) = keys.first() {
             let key = key.as_ref();
             assert_bounded(key);
@@ -107,6 +116,7 @@ impl KeySet {
             if count <= 1 {
                 if let Err(at) = path.found {
                     self.insert_at(&path, at, key);
+                    tell(key);
                 }
                 keys = &keys[1..];
                 continue;
@@ -118,6 +128,7 @@ impl KeySet {
                 assert_bounded(key);
                 if let Err(at) = leaf.search(key) {
                     leaf.insert(at, key);
+                    tell(key);
                 }
             }
             self.len += leaf.len() - len_before;

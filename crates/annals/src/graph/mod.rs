@@ -23,6 +23,7 @@ mod links_page;
 pub(crate) mod compare;
 pub(crate) mod past;
 pub(crate) mod past_index;
+mod past_keys;
 pub(crate) mod patch;
 pub(crate) mod properties;
 pub(crate) mod row;

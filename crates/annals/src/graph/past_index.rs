@@ -1,10 +1,11 @@
 //! The indexes of the past: what was true of some version that is not in force.
 
 use super::key_set::KeySet;
+use super::past_keys::PastKeys;
 use super::staged::{Notes, Staged, in_parts};
 use super::symbols::Symbol;
 use super::table::{Table, for_each_indexed, slot_of_key, value_key, without_slot};
-use super::value_index::{KeyNotes, change};
+use super::value_index::{KeyNotes, set_of};
 use super::vector::Vector;
 use crate::model::Value;
 
@@ -13,10 +14,10 @@ pub(crate) type PastIndex = Staged<PastNotes>;
 
 #[derive(Clone)]
 pub(crate) struct PastValues {
-    /// By property. Shape of a key: value key, slot (4).
-    pub(crate) by_value: Vector<KeySet>,
-    /// The same by instance. Shape: slot (4), property (4, little endian), value key.
-    pub(crate) by_slot: KeySet,
+    // By property. Shape of a key: value key, slot (4).
+    by_value: Vector<KeySet>,
+    // The same by instance.
+    by_slot: PastKeys,
 }
 
 /// Keys to add, and slots of which all are forgotten: nothing is added to them any more.
@@ -28,20 +29,43 @@ pub(crate) struct PastNotes {
 
 impl PastValues {
     fn new() -> PastValues {
-        PastValues { by_value: Vector::new(), by_slot: KeySet::new() }
+        PastValues { by_value: Vector::new(), by_slot: PastKeys::new() }
+    }
+
+    /// The same of sets by value; `None` if one has a key of a slot that is not below `slots_count`.
+    pub(crate) fn of(by_value: Vector<KeySet>, slots_count: usize) -> Option<PastValues> {
+        let mut by_slot = PastKeys::new();
+        for (name, set) in (0..).map(Symbol).zip(by_value.iter()) {
+            for key in set.iter() {
+                let slot = slot_of_key(key);
+                if slot as usize >= slots_count {
+                    return None;
+                }
+                by_slot.push(slot, name, without_slot(key));
+            }
+        }
+        Some(PastValues { by_value, by_slot })
+    }
+
+    // Adds keys of one property, ascending.
+    fn add(&mut self, name: Symbol, keys: &[&[u8]]) {
+        let set = set_of(&mut self.by_value, name);
+        in_parts(keys, |keys| {
+            set.insert_sorted_telling(keys, &mut |key| {
+                self.by_slot.push(slot_of_key(key), name, without_slot(key));
+            });
+        });
     }
 
     fn forget(&mut self, slot: u32) {
-        let keys: Vec<Vec<u8>> = self.by_slot.prefix(&slot.to_be_bytes()).map(<[u8]>::to_vec).collect();
-        for key_of in keys {
-            self.by_slot.remove(&key_of);
-            let name = u32::from_le_bytes(key_of[4..8].try_into().expect("four bytes"));
-            let mut key = key_of[8..].to_vec();
+        for (name, value_key) in self.by_slot.of(slot) {
+            let mut key = value_key.to_vec();
             key.extend_from_slice(&slot.to_be_bytes());
-            if let Some(values) = self.by_value.get_mut(name as usize) {
+            if let Some(values) = self.by_value.get_mut(name.index()) {
                 values.remove(&key);
             }
         }
+        self.by_slot.forget(slot);
     }
 }
 
@@ -59,18 +83,13 @@ impl Notes for PastNotes {
     }
 
     fn apply_to(notes: &[&PastNotes], past: &mut PastValues) {
-        let added: Vec<&KeyNotes> = notes.iter().map(|notes| &notes.added).collect();
-        KeyNotes::apply_to(&added, &mut past.by_value);
-        let mut keys = Vec::new();
-        let mut ends = Vec::new();
-        for (name, _, key) in added.iter().flat_map(|notes| notes.in_order()) {
-            append_key_by_slot(name, key, &mut keys);
-            ends.push(keys.len());
+        let mut added: Vec<(Symbol, &[u8])> = Vec::new();
+        added.extend(notes.iter().flat_map(|notes| notes.added.in_order()).map(|(name, _, key)| (name, key)));
+        added.sort_unstable();
+        for of_one in added.chunk_by(|(name, _), next| *name == next.0) {
+            let keys: Vec<&[u8]> = of_one.iter().map(|(_, key)| *key).collect();
+            past.add(of_one[0].0, &keys);
         }
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        let mut keys: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| &keys[start..*end]).collect();
-        keys.sort_unstable();
-        in_parts(&keys, |keys| past.by_slot.insert_sorted(keys));
         notes.iter().flat_map(|notes| &notes.forgotten).for_each(|slot| past.forget(*slot));
     }
 }
@@ -93,22 +112,12 @@ impl PastIndex {
     /// Adds the key that `append` appends.
     fn insert(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
         let insert_now = |past: &mut PastValues| {
-            let (mut key, mut key_of) = (Vec::with_capacity(32), Vec::with_capacity(32));
+            let mut key = Vec::with_capacity(32);
             append(&mut key);
-            change(&mut past.by_value, name, &[&key], true);
-            append_key_by_slot(name, &key, &mut key_of);
-            past.by_slot.insert(&key_of);
+            past.add(name, &[&key]);
         };
         self.change(insert_now, |notes| notes.added.push(name, append, true));
     }
-}
-
-/// Appends the key by instance of a value of this property, from its key by value.
-fn append_key_by_slot(name: Symbol, key: &[u8], own: &mut Vec<u8>) {
-    own.extend_from_slice(&key[key.len() - 4..]);
-    // What tells two properties apart comes first: a leaf compares few bytes of what one instance had.
-    own.extend_from_slice(&name.0.to_le_bytes());
-    own.extend_from_slice(without_slot(key));
 }
 
 /// Key of a classification that an entity carried.
@@ -143,14 +152,10 @@ impl Table {
         }
     }
 
-    /// Index keys of the values that some version of the instance at `slot`, not in force, had: of one property, or of
-    /// all.
-    pub(crate) fn past_keys(&self, slot: u32, name: Option<Symbol>) -> impl Iterator<Item = &[u8]> {
-        let mut place = [0; 8];
-        place[..4].copy_from_slice(&slot.to_be_bytes());
-        place[4..].copy_from_slice(&name.map_or(0, |name| name.0).to_le_bytes());
-        let prefix = if name.is_some() { &place[..] } else { &place[..4] };
-        self.past_values.part().by_slot.prefix(prefix).map(|key| &key[8..])
+    /// Index keys of the values that some version of the instance at `slot`, not in force, had, each with its property; newest
+    /// first.
+    pub(crate) fn past_keys(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
+        self.past_values.part().by_slot.of(slot)
     }
 
     /// Forgets all values of the past of an instance that is purged.
@@ -172,6 +177,7 @@ mod tests {
     fn a_purge_forgets_what_was_noted_and_a_snapshot_before_it_does_not() {
         let mut table = Table::new(Spill::new(None));
         let value = |number: u32| Value::Integer(number.into());
+        let count = |table: &Table, slot| table.past_keys(slot).count();
         table.past_values.defer();
         for slot in 0..3 {
             table.add_past_value(Symbol(0), &value(7), slot);
@@ -187,8 +193,8 @@ mod tests {
         table.forget_past_values(2);
 
         assert_eq!((slots(&table, 0), slots(&table, 2)), (vec![0, 4], vec![0]));
-        assert_eq!((table.past_keys(1, None).count(), table.past_keys(0, Some(Symbol(2))).count()), (0, 1));
+        assert_eq!((count(&table, 1), count(&table, 0)), (0, 2));
         assert_eq!((slots(&before, 0), slots(&before, 2)), (vec![0, 1, 2], vec![0, 1, 2]));
-        assert_eq!((before.past_keys(1, None).count(), before.past_keys(4, None).count()), (2, 0));
+        assert_eq!((count(&before, 1), count(&before, 4)), (2, 0));
     }
 }

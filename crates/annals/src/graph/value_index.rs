@@ -7,7 +7,8 @@ use super::staged::Staged;
 use super::symbols::Symbol;
 use super::vector::Vector;
 pub(crate) use notes::KeyNotes;
-pub(super) use notes::change;
+use notes::change;
+pub(super) use notes::set_of;
 
 /// Keys by property. Shape of a key: value key, slot (4).
 pub(crate) type ValueIndex = Staged<KeyNotes>;

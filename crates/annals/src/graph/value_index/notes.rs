@@ -75,10 +75,10 @@ impl KeyNotes {
 
 /// Adds keys, ascending, to the set of a property, or removes them.
 pub(in crate::graph) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is_added: bool) {
-    while is_added && sets.len() <= name.index() {
-        sets.push(KeySet::new());
+    if !is_added && sets.len() <= name.index() {
+        return;
     }
-    let Some(set) = sets.get_mut(name.index()) else { return };
+    let set = set_of(sets, name);
     in_parts(keys, |keys| {
         if is_added {
             set.insert_sorted(keys);
@@ -88,4 +88,12 @@ pub(in crate::graph) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[
             });
         }
     });
+}
+
+/// The set of a property, for changing it.
+pub(in crate::graph) fn set_of(sets: &mut Vector<KeySet>, name: Symbol) -> &mut KeySet {
+    while sets.len() <= name.index() {
+        sets.push(KeySet::new());
+    }
+    sets.get_mut(name.index()).expect("grown above")
 }

@@ -6,8 +6,12 @@ use super::test::Test;
 use super::value_test::ValueTest;
 use crate::graph::past::PastVersion;
 use crate::graph::symbols::Symbol;
+use crate::graph::table::Table;
 use crate::model::{decode_key_text, is_text_key, key_is_cut};
 use crate::search::{Operator, Pattern};
+
+/// Of more values of the past nobody asks: reading the version is faster.
+const PAST_KEYS_MAX: usize = 32;
 
 /// What must have been once, as far as the indexes know all that ever was.
 pub(super) enum Ever<'t> {
@@ -75,18 +79,18 @@ impl<'t> Ever<'t> {
             Ever::Any(parts) => parts.iter().any(|part| part.may_hold_of(places, slot, version)),
             Ever::Value(name, test, stretches) => {
                 test.holds(table.value(slot, *name).as_ref())
-                    || table
-                        .past_keys(slot, Some(*name))
-                        .any(|key| stretches.iter().any(|bounds| bounds.holds(key)))
+                    || may_have_held(table, slot, Some(*name), |key| {
+                        stretches.iter().any(|bounds| bounds.holds(key))
+                    })
             }
             Ever::Text(name, test, pattern) => {
                 test.holds(table.value(slot, *name).as_ref())
-                    || table.past_keys(slot, Some(*name)).any(|key| admits(pattern, key))
+                    || may_have_held(table, slot, Some(*name), |key| admits(pattern, key))
             }
             Ever::AnyText(pattern) => {
                 let row = table.row(slot);
                 row.is_none_or(|row| row.any_text(&mut |text| pattern.admits(text)))
-                    || table.past_keys(slot, None).any(|key| admits(pattern, key))
+                    || may_have_held(table, slot, None, |key| admits(pattern, key))
             }
             Ever::Type(types) => {
                 let graph = places.snapshot.graph();
@@ -100,6 +104,13 @@ impl<'t> Ever<'t> {
             }),
         }
     }
+}
+
+/// True if one of the values of the past may be what is asked for: of many, only the newest are asked.
+fn may_have_held(table: &Table, slot: u32, name: Option<Symbol>, holds: impl Fn(&[u8]) -> bool) -> bool {
+    let is_asked = |of: Symbol| name.is_none_or(|name| name == of);
+    let mut keys = (0..).zip(table.past_keys(slot));
+    keys.any(|(count, (of, key))| count == PAST_KEYS_MAX || is_asked(of) && holds(key))
 }
 
 /// True if the text of an index key may be one that the pattern admits.
