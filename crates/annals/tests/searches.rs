@@ -56,3 +56,37 @@ fn a_search_by_home_leaves_proxies_out_and_so_do_counts_of_the_past() {
     let named = repository.transact(|t| t.name_collection("there")).unwrap_err();
     assert_eq!(named.kind(), ErrorKind::HomeConflict);
 }
+
+/// Of an instance with more values of the past than anybody asks one by one, each is found as of its time.
+#[test]
+fn each_of_many_values_is_found_as_of_its_time() {
+    let repository = CheckedRepository::in_memory();
+    let create = |t: &mut Transaction| {
+        t.create_entity(new("old").property("n", 0).property("m", 0))?;
+        t.create_entity(new("other").property("n", -1).property("m", 0))
+    };
+    repository.transact(create).unwrap();
+    let old = InstanceId::Entity(Id::new("old").unwrap());
+    for number in 1..50 {
+        repository.transact(|t| t.update(&old, Patch::new().set("n", number))).unwrap();
+    }
+    let snapshot = repository.snapshot();
+    for number in [0, 1, 16, 17, 18, 48, 49] {
+        let then = AsOf { position: Some(Position(number + 1)), ..AsOf::default() };
+        let then = snapshot.as_of(then).unwrap();
+        for (text, expected) in [
+            (format!("t where n = {number}"), 1),
+            (format!("t where n >= {number} and m = 0"), 1),
+            (format!("t where n > {number} and m = 0"), 0),
+            (format!("t where m = 0 and n = {}", number + 1), 0),
+        ] {
+            let find = Find::parse(&text).unwrap();
+            let pages = (0..).map_while(|plan| then.find_ids_by_plan(TypeKind::Entity, &find, plan).unwrap());
+            let found: Vec<usize> = pages.map(|page| page.items.len()).collect();
+            assert!(
+                !found.is_empty() && found.iter().all(|found| *found == expected),
+                "{number}: {text}: {found:?}"
+            );
+        }
+    }
+}

@@ -1,11 +1,14 @@
-//! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
-//! writer. What a hash map and packed neighbours take beside the same writer serves to judge growth.
+//! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same while
+//! another writes and syncs as many bytes, and beside the same alone. What a hash map and packed neighbours take beside the
+//! committing thread serves to judge growth.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use annals::{Direction, Find, Id, Operator, Repository, Snapshot};
 
+use super::commit::bytes_per_commit;
+use super::hand_over::RawFile;
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
 use crate::graph::{FastMap, Packed, Plain, Random, Standard, Uuid, map_of_numbers, size, uuid, vertex_id};
@@ -13,6 +16,8 @@ use crate::run::{Job, Latencies, Sample, agree, in_turn};
 
 /// Different questions that are asked again and again.
 const QUESTIONS: usize = 50_000;
+/// Parts in which all are measured in turn: where a thread runs, and beside what, is decided when it is started.
+const PARTS: u32 = 4;
 /// Entities on a page. At least so many are loaded with each size, and those the writer adds come behind them.
 const PAGE: usize = 10;
 
@@ -43,6 +48,8 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
         records: (0..graph.entities).map(Plain::new).collect(),
     };
     let length = Duration::from_secs_f64(job.size.seconds(1.0, 0.1));
+    let payload = vec![7; bytes_per_commit(&job.folder.join("bytes"))?];
+    let mut file = RawFile::create(&job.folder.join("raw"))?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         for (line, kind) in [
@@ -59,20 +66,49 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 .map(|number| (vertex_id(number), kind.answer(&plain.packed, number)))
                 .collect();
             // Every time the newest snapshot.
-            let ask = || read(&questions, length, |id| kind.ask(&graph.repository.snapshot(), id));
-            let (ours, limit) = in_turn(turn, || beside_writer(&graph.repository, ask), ask)?;
-            let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
-            if let Some(ask) = kind.ask_plain() {
-                let read = || read(&questions, length, |id| ask(&plain, id));
-                let same_work = beside_writer(&graph.repository, read)?;
-                samples.push(Sample::new(format!("{line}-same-work"), rate(&same_work), rate(&limit)));
+            let ask = || read(&questions, length / PARTS, |id| kind.ask(&graph.repository.snapshot(), id));
+            let mut reads = Reads::new()?;
+            for part in 0..PARTS as usize {
+                let (ours, limit) = in_turn(
+                    turn + part,
+                    || beside(committing(&graph.repository), ask),
+                    || beside(|_| Ok(file.append(&payload)?), ask),
+                )?;
+                reads.ours.add(&ours)?;
+                reads.limit.add(&limit)?;
+                reads.alone.add(&ask()?)?;
+                if let Some(ask) = kind.ask_plain() {
+                    let read = || read(&questions, length / PARTS, |id| ask(&plain, id));
+                    reads.same_work.add(&beside(committing(&graph.repository), read)?)?;
+                }
             }
-            samples.push(Sample::new(line, rate(&ours), rate(&limit)));
+            let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
+            let limit = rate(&reads.limit);
+            if kind.ask_plain().is_some() {
+                samples.push(Sample::new(format!("{line}-same-work"), rate(&reads.same_work), limit));
+            }
+            samples.push(Sample::new(line, rate(&reads.ours), limit));
+            samples.push(Sample::new(format!("{line}-alone"), rate(&reads.alone), limit));
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);
-            samples.push(Sample::new(format!("{line}-p99.9"), p999(&ours), p999(&limit)));
+            samples.push(Sample::new(format!("{line}-p99.9"), p999(&reads.ours), p999(&reads.limit)));
         }
     }
     Ok(samples)
+}
+
+/// Of all parts together.
+struct Reads {
+    ours: Latencies,
+    limit: Latencies,
+    alone: Latencies,
+    same_work: Latencies,
+}
+
+impl Reads {
+    fn new() -> Outcome<Reads> {
+        let none = Latencies::new;
+        Ok(Reads { ours: none()?, limit: none()?, alone: none()?, same_work: none()? })
+    }
 }
 
 /// Asks for `length` and checks every answer.
@@ -167,29 +203,40 @@ fn hop2(snapshot: &Snapshot, id: &Id) -> Outcome<i64> {
     Ok(sum)
 }
 
-/// Does `work` while another thread commits: one entity and one relationship to an entity that is there, waits until
-/// they are durable, and again. No entity that is there gets another out-neighbour, so the answers stay.
-fn beside_writer<T>(repository: &Repository, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+/// Commits one entity and one relationship to an entity that is there, and waits until they are durable. No entity that is
+/// there gets another out-neighbour, so the answers stay.
+fn committing(repository: &Repository) -> impl FnMut(usize) -> Outcome<()> + Send {
+    let standard = Standard::new();
+    move |number| {
+        let mut transaction = repository.transaction();
+        let from = transaction.create_entity(standard.entity_with(Id::random(), number))?;
+        let edge = standard.relationship_with(Id::random(), number, from, vertex_id(0));
+        transaction.create_relationship(edge)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// Does `work` while another thread writes, again and again.
+fn beside<T>(
+    mut write: impl FnMut(usize) -> Outcome<()> + Send,
+    work: impl FnOnce() -> Outcome<T>,
+) -> Outcome<T> {
     let is_over = AtomicBool::new(false);
-    let write = || -> annals::Result<usize> {
-        let standard = Standard::new();
-        let mut commits = 0;
-        while !is_over.load(Ordering::Relaxed) {
-            let mut transaction = repository.transaction();
-            let from = transaction.create_entity(standard.entity_with(Id::random(), commits))?;
-            let edge = standard.relationship_with(Id::random(), commits, from, vertex_id(0));
-            transaction.create_relationship(edge)?;
-            transaction.commit()?;
-            commits += 1;
-        }
-        Ok(commits)
-    };
+    let is_over = &is_over;
     std::thread::scope(|scope| {
-        let writer = scope.spawn(write);
+        let writer = scope.spawn(move || {
+            let mut writes = 0..;
+            while !is_over.load(Ordering::Relaxed) {
+                let number = writes.next().unwrap_or_default();
+                write(number).map_err(|error| error.to_string())?;
+            }
+            Ok::<usize, String>(writes.start)
+        });
         let result = work();
         is_over.store(true, Ordering::Relaxed);
-        let commits = writer.join().expect("the writer ends")?;
-        agree("the other thread has committed", commits > 0, true)?;
+        let writes = writer.join().expect("the writer ends")?;
+        agree("the other thread has written", writes > 0, true)?;
         result
     })
 }

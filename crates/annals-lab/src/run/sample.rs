@@ -104,6 +104,11 @@ impl Latencies {
         self.0.value_at_quantile(share) as f64 / 1e3
     }
 
+    /// Adds those of others.
+    pub fn add(&mut self, others: &Latencies) -> Outcome<()> {
+        Ok(self.0.add(&others.0)?)
+    }
+
     /// Number of latencies.
     pub fn count(&self) -> u64 {
         self.0.len()

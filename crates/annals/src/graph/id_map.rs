@@ -114,7 +114,8 @@ impl IdMap {
         slot < self.known_end
     }
 
-    /// The slot of `key`, if the map vouches for it and finds it at once; otherwise [`IdMap::get`] tells.
+    /// The slot of `key`, if the map vouches for it and finds it at once; otherwise [`IdMap::get`] tells. Only for maps whose
+    /// keys are all that callers look for.
     #[inline]
     pub(crate) fn get_own(&self, key: u128) -> Option<u32> {
         let tag = tag(halves(key));

@@ -7,7 +7,7 @@ use super::symbols::Symbol;
 use super::table::{Table, for_each_indexed, slot_of_key, value_key, without_slot};
 use super::value_index::{KeyNotes, set_of};
 use super::vector::Vector;
-use crate::model::Value;
+use crate::model::{INDEX_KEY_BYTES_MAX, Value};
 
 /// Values held by some version that is not in force.
 pub(crate) type PastIndex = Staged<PastNotes>;
@@ -32,13 +32,13 @@ impl PastValues {
         PastValues { by_value: Vector::new(), by_slot: PastKeys::new() }
     }
 
-    /// The same of sets by value; `None` if one has a key of a slot that is not below `slots_count`.
+    /// The same of sets by value; `None` if one has a key that is too long, or of a slot that is not below `slots_count`.
     pub(crate) fn of(by_value: Vector<KeySet>, slots_count: usize) -> Option<PastValues> {
         let mut by_slot = PastKeys::new();
         for (name, set) in (0..).map(Symbol).zip(by_value.iter()) {
             for key in set.iter() {
                 let slot = slot_of_key(key);
-                if slot as usize >= slots_count {
+                if slot as usize >= slots_count || without_slot(key).len() > INDEX_KEY_BYTES_MAX {
                     return None;
                 }
                 by_slot.push(slot, name, without_slot(key));
@@ -152,8 +152,8 @@ impl Table {
         }
     }
 
-    /// Index keys of the values that some version of the instance at `slot`, not in force, had, each with its property; newest
-    /// first.
+    /// Index keys of the values that some version of the instance at `slot`, not in force, had, each with its property; those
+    /// entered last come first.
     pub(crate) fn past_keys(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
         self.past_values.part().by_slot.of(slot)
     }
@@ -196,5 +196,35 @@ mod tests {
         assert_eq!((count(&table, 1), count(&table, 0)), (0, 2));
         assert_eq!((slots(&before, 0), slots(&before, 2)), (vec![0, 1, 2], vec![0, 1, 2]));
         assert_eq!((count(&before, 1), count(&before, 4)), (2, 0));
+    }
+
+    fn key(value: &str, slot: u32) -> Vec<u8> {
+        [value.as_bytes(), &slot.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn a_value_counts_once_and_what_is_loaded_can_be_forgotten() {
+        let mut past = PastValues::new();
+        for value in ["a", "b", "a"] {
+            past.add(Symbol(1), &[&key(value, 3), &key(value, 3), &key("c", 4)]);
+        }
+        assert_eq!((past.by_slot.of(3).count(), past.by_slot.of(4).count()), (2, 1));
+        let mut loaded = PastValues::of(past.by_value.clone(), 5).expect("all slots are there");
+        loaded.forget(3);
+        let left: Vec<&[u8]> = loaded.by_value.iter().flat_map(KeySet::iter).collect();
+        assert_eq!((left, loaded.by_slot.of(3).count()), (vec![&key("c", 4)[..]], 0));
+        assert!(loaded.by_slot.of(4).eq([(Symbol(1), &b"c"[..])]) && past.by_slot.of(3).count() == 2);
+    }
+
+    #[test]
+    fn keys_that_cannot_be_are_not_loaded() {
+        let long = "x".repeat(INDEX_KEY_BYTES_MAX + 1);
+        for (value, slot, is_sound) in
+            [("a", 4, true), ("a", 5, false), (&long[1..], 0, true), (&long[..], 0, false)]
+        {
+            let mut sets = Vector::new();
+            set_of(&mut sets, Symbol(0)).insert(&key(value, slot));
+            assert_eq!(PastValues::of(sets, 5).is_some(), is_sound, "{} bytes, slot {slot}", value.len());
+        }
     }
 }

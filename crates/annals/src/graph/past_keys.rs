@@ -11,7 +11,7 @@ const NAME_BYTES: usize = 4;
 /// The only column.
 const NEWEST: Symbol = Symbol(0);
 
-/// Value keys of each instance: a chain of rows, newest first.
+/// Value keys of each instance: a chain of rows, those entered last first.
 ///
 /// A row goes behind all others, whichever instance it is of: nothing is searched for, and what was written last is in the cache.
 /// Shape of a row: the number of the row before and one, or 0 (5, little endian); property (4, little endian); value key.
@@ -41,12 +41,12 @@ impl PastKeys {
         self.newest.put(NEWEST, slot, Some(&Value::Integer(self.rows.len() as i64)));
     }
 
-    /// The value keys of an instance, each with its property, newest first.
+    /// The value keys of an instance, each with its property; those entered last come first.
     pub(super) fn of(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
         self.numbers_of(slot).map(|number| {
             let row = self.row(number);
-            let name = row[NUMBER_BYTES..].first_chunk().copied().unwrap_or_default();
-            (Symbol(u32::from_le_bytes(name)), &row[NUMBER_BYTES + NAME_BYTES..])
+            let (name, value_key) = row[NUMBER_BYTES..].split_at(NAME_BYTES);
+            (Symbol(u32::from_le_bytes(name.try_into().expect("four bytes"))), value_key)
         })
     }
 

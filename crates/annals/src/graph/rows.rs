@@ -1,4 +1,4 @@
-//! Rows of bytes by slot, 32 to a page, so that a million of them are a few ten thousand blocks of memory.
+//! Rows of bytes by number, 32 to a page, so that a million of them are a few ten thousand blocks of memory.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -31,8 +31,8 @@ use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, append_index_key, is_indexable};
 use by_id::SlotsById;
 
-// The longest key holds a slot, a property and a value.
-const _: () = assert!(8 + INDEX_KEY_BYTES_MAX <= KEY_BYTES_MAX);
+// The longest key holds a value and a slot.
+const _: () = assert!(INDEX_KEY_BYTES_MAX + 4 <= KEY_BYTES_MAX);
 
 /// Room for most rows. Units: bytes.
 const ROW_BYTES: usize = 160;

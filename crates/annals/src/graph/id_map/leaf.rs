@@ -107,7 +107,7 @@ impl Leaf {
         }
     }
 
-    /// The slot of `key`, if it stands where it is looked for first; at least `EMPTY - 1` if it does not.
+    /// The slot of `key`, if it stands where it is looked for first; at least `REMOVED` if it does not.
     #[inline]
     pub(super) fn find(&self, tag: u32, key: u128) -> u32 {
         self.buckets[home(tag)].find(halves(key))

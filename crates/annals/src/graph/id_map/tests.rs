@@ -37,7 +37,13 @@ impl Keyed {
     fn find(&self, name: u32) -> Option<u32> {
         let has_it = |slot: u32| self.names.get(slot as usize) == Some(&Some(name));
         let vouches = |slot: u32| self.keys == u32::MAX && self.map.vouches(slot);
-        self.map.get(key(name % self.keys), |slot| vouches(slot) || has_it(slot))
+        let found = self.map.get(key(name % self.keys), |slot| vouches(slot) || has_it(slot));
+        if self.keys == u32::MAX {
+            // What is found at once is what is found.
+            let own = self.map.get_own(key(name % self.keys));
+            assert!(own.is_none() || own == found, "{own:?} at once, {found:?} by looking on");
+        }
+        found
     }
 
     fn remove(&mut self, name: u32) {

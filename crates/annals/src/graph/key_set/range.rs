@@ -22,18 +22,18 @@ struct Cursor<'a> {
     height: u8,
     // The index of the child that was taken in each inner node above the leaf, from the root down. The nodes are not kept:
     // ranges are moved about more often than they come to the end of a leaf.
-    path: Path,
+    path: Indexes,
 }
 
 /// The index of the child at each level, side by side in one number: what is written byte by byte and then moved as a whole,
 /// the processor waits for.
 #[derive(Clone, Copy)]
-struct Path(u64);
+struct Indexes(u64);
 
 const INDEX_BITS: usize = FAN.ilog2() as usize;
 const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::BITS as usize);
 
-impl Path {
+impl Indexes {
     #[inline]
     fn get(self, level: usize) -> usize {
         (self.0 >> (level * INDEX_BITS)) as usize % FAN
@@ -238,7 +238,7 @@ impl<'a> Cursor<'a> {
         child_of: impl Fn(&Branch) -> usize,
         place_in: impl Fn(&Leaf) -> usize,
     ) -> Cursor<'a> {
-        let mut path = Path(0);
+        let mut path = Indexes(0);
         let mut height = 0;
         let mut node = root;
         loop {

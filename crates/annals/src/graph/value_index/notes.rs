@@ -74,7 +74,7 @@ impl KeyNotes {
 }
 
 /// Adds keys, ascending, to the set of a property, or removes them.
-pub(in crate::graph) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is_added: bool) {
+pub(super) fn change(sets: &mut Vector<KeySet>, name: Symbol, keys: &[&[u8]], is_added: bool) {
     if !is_added && sets.len() <= name.index() {
         return;
     }

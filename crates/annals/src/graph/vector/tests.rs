@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 
+use std::sync::Arc;
+
+use super::tree::Tree;
 use super::{LEAF_LEN, Vector};
 
 fn numbers(len: usize) -> Vector<usize> {
@@ -33,6 +36,18 @@ fn a_fifth_level_grows_above_a_million_elements() {
     let len = 1 << 20 | LEAF_LEN;
     let vector: Vector<u32> = (0..len as u32).collect();
     assert!(vector.iter().copied().eq(0..len as u32));
+}
+
+#[test]
+fn a_tree_grows_to_its_fifth_height_and_leads_to_every_leaf() {
+    let mut tree = Tree::new();
+    let last = 1 << 25;
+    for index in (0..=last).step_by(LEAF_LEN) {
+        tree.push(index, Arc::new([(); LEAF_LEN]));
+    }
+    assert!(
+        [0, 31, 1 << 10, 1 << 20, last - 1, last].iter().all(|index| tree.leaf(*index).len() == LEAF_LEN)
+    );
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Bounds {
 
     /// What lies within both.
     pub(super) fn intersect(&mut self, other: Bounds) {
-        if other.low > self.low {
+        if self.low.is_empty() || other.low > self.low {
             self.low = other.low;
         }
         self.high = match (self.high.take(), other.high) {

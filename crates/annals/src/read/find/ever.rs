@@ -106,7 +106,7 @@ impl<'t> Ever<'t> {
     }
 }
 
-/// True if one of the values of the past may be what is asked for: of many, only the newest are asked.
+/// True if one of the values of the past may be what is asked for: of many, only those entered last are asked.
 fn may_have_held(table: &Table, slot: u32, name: Option<Symbol>, holds: impl Fn(&[u8]) -> bool) -> bool {
     let is_asked = |of: Symbol| name.is_none_or(|name| name == of);
     let mut keys = (0..).zip(table.past_keys(slot));

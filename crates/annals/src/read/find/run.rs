@@ -67,7 +67,7 @@ pub(super) struct Search<'s, 'f> {
     pub(super) kind: TypeKind,
     pub(super) find: &'f Find,
     deleted: Deleted,
-    /// What is to be asked of candidates still.
+    /// What is to be asked of candidates still: a list, all of which must hold.
     pub(super) test: Test,
     /// Where candidates come from.
     pub(super) domain: Domain<'s>,
@@ -100,6 +100,10 @@ impl<'s, 'f> Search<'s, 'f> {
         let sorting = Sorting::of(snapshot, find, &test);
         let bound = Bound::new(find.visited_max);
         let domain = Domain::of(snapshot.graph().table(kind), types.as_deref(), reach);
+        let test = match test {
+            Test::All(tests) => Test::All(tests),
+            one => Test::All(vec![one]),
+        };
         let mut search = Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound };
         search.restrict_domain();
         Ok(search)
@@ -109,11 +113,8 @@ impl<'s, 'f> Search<'s, 'f> {
     fn restrict_domain(&mut self) {
         let Search { snapshot, kind, reach, .. } = *self;
         let domain = &mut self.domain;
-        if !matches!(self.test, Test::All(_)) {
-            self.test = Test::All(vec![std::mem::replace(&mut self.test, Test::All(Vec::new()))]);
-        }
-        let Test::All(parts) = &mut self.test else { return };
-        parts.retain(|part| match part {
+        let Test::All(tests) = &mut self.test else { unreachable!("a search has a list of tests") };
+        tests.retain(|test| match test {
             Test::Type(types) => {
                 domain.of_types(types, reach);
                 !reach.is_exact()
