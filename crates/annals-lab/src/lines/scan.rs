@@ -54,8 +54,12 @@ fn scan(snapshot: &Snapshot) -> Outcome<i64> {
     let size = snapshot.name("size").ok_or("no entity has a size")?;
     let mut sum = 0;
     let mut entities = snapshot.entities_of(None);
+    let mut page = Vec::with_capacity(PAGE);
     loop {
-        let page = entities.by_ref().take(PAGE).collect::<annals::Result<Vec<_>>>()?;
+        page.clear();
+        for entity in entities.by_ref().take(PAGE) {
+            page.push(entity?);
+        }
         if page.is_empty() {
             return Ok(sum);
         }

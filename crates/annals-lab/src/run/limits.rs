@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::catalogue::{LINES, Line, SAME_WORK};
+use super::catalogue::{ALONE, LINES, Line, SAME_WORK};
 use super::growth;
 use super::job::Job;
 use super::machine::{self, Usage};
@@ -185,7 +185,9 @@ fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
         let is_line = Line::named(name).is_some();
         let is_meant = |line: &Line| match line.name.strip_prefix(name.as_str()) {
             None => false,
-            Some(rest) => !is_line || rest.is_empty() || rest.starts_with("-p99") || rest == SAME_WORK,
+            Some(rest) => {
+                !is_line || rest.is_empty() || rest.starts_with("-p99") || [SAME_WORK, ALONE].contains(&rest)
+            }
         };
         if !LINES.iter().any(is_meant) {
             let names: Vec<&str> = LINES.iter().map(|line| line.name).collect();
