@@ -226,12 +226,12 @@ fn beside<T>(
     let is_over = &is_over;
     std::thread::scope(|scope| {
         let writer = scope.spawn(move || {
-            let mut writes = 0..;
+            let mut writes = 0;
             while !is_over.load(Ordering::Relaxed) {
-                let number = writes.next().unwrap_or_default();
-                write(number).map_err(|error| error.to_string())?;
+                write(writes).map_err(|error| error.to_string())?;
+                writes += 1;
             }
-            Ok::<usize, String>(writes.start)
+            Ok::<usize, String>(writes)
         });
         let result = work();
         is_over.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The values of the past by instance: what a purge forgets, and what a search of the past asks of one instance.
 
 use super::column::Columns;
-use super::rows::Rows;
+use super::rows::{ROW_BYTES_MAX, Rows};
 use super::symbols::Symbol;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
 
@@ -15,7 +15,6 @@ const NEWEST: Symbol = Symbol(0);
 ///
 /// A row goes behind all others, whichever instance it is of: nothing is searched for, and what was written last is in the cache.
 /// Shape of a row: the number of the row before and one, or 0 (5, little endian); property (4, little endian); value key.
-/// Units: a row has at most 2,047 bytes.
 #[derive(Clone)]
 pub(super) struct PastKeys {
     rows: Rows,
@@ -23,7 +22,7 @@ pub(super) struct PastKeys {
     newest: Columns,
 }
 
-const _: () = assert!(NUMBER_BYTES + NAME_BYTES + INDEX_KEY_BYTES_MAX < 2_048);
+const _: () = assert!(NUMBER_BYTES + NAME_BYTES + INDEX_KEY_BYTES_MAX <= ROW_BYTES_MAX);
 
 impl PastKeys {
     pub(super) fn new() -> PastKeys {

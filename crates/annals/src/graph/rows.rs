@@ -10,7 +10,7 @@ pub(crate) const PAGE_ROWS: usize = 32;
 const END_BYTES: usize = 2;
 const ENDS_BYTES: usize = PAGE_ROWS * END_BYTES;
 /// Longest row: all rows of a page end where two bytes can say it.
-const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
+pub(crate) const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
 
 /// What a copy of the tail has room for, and in which steps it grows: few sizes of blocks are soon found again.
 /// Units: bytes.

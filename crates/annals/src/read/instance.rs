@@ -195,8 +195,8 @@ macro_rules! instance_methods {
     };
 }
 
-/// A slot as wide as a register. Were half of it padding, the compiler would write that half word and move the whole one,
-/// which the processor does not forward: a look-up would wait there until all before it are done.
+/// A slot as wide as a register. Were half of it padding, the compiler would write the other half and read the whole back from
+/// memory, for which the processor waits.
 #[derive(Clone, Copy)]
 struct WholeSlot(u64);
 

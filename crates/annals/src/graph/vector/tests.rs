@@ -1,8 +1,8 @@
 //! Vectors behave as those of the standard library, and share what they do not change.
 
-use proptest::prelude::*;
-
 use std::sync::Arc;
+
+use proptest::prelude::*;
 
 use super::tree::Tree;
 use super::{LEAF_LEN, Vector};

@@ -10,7 +10,7 @@ use crate::graph::table::Table;
 use crate::model::{decode_key_text, is_text_key, key_is_cut};
 use crate::search::{Operator, Pattern};
 
-/// Of more values of the past nobody asks: reading the version is faster.
+/// Of more values of the past nobody asks: each lies in another place of memory.
 const PAST_KEYS_MAX: usize = 32;
 
 /// What must have been once, as far as the indexes know all that ever was.
