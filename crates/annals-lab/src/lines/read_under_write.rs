@@ -83,14 +83,16 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 }
             }
             let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
-            let limit = rate(&reads.limit);
-            if kind.ask_plain().is_some() {
-                samples.push(Sample::new(format!("{line}-same-work"), rate(&reads.same_work), limit));
-            }
-            samples.push(Sample::new(line, rate(&reads.ours), limit));
-            samples.push(Sample::new(format!("{line}-alone"), rate(&reads.alone), limit));
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);
-            samples.push(Sample::new(format!("{line}-p99.9"), p999(&reads.ours), p999(&reads.limit)));
+            let tail = format!("{line}-p99.9");
+            samples.push(Sample::new(line, rate(&reads.ours), rate(&reads.limit)));
+            samples.push(Sample::new(&tail, p999(&reads.ours), p999(&reads.limit)));
+            samples.push(Sample::new(format!("{line}-alone"), rate(&reads.alone), rate(&reads.limit)));
+            if kind.ask_plain().is_some() {
+                let (line, tail) = (format!("{line}-same-work"), format!("{tail}-same-work"));
+                samples.push(Sample::new(line, rate(&reads.same_work), rate(&reads.limit)));
+                samples.push(Sample::new(tail, p999(&reads.same_work), p999(&reads.limit)));
+            }
         }
     }
     Ok(samples)
