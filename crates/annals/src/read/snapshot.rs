@@ -178,7 +178,7 @@ impl Snapshot {
     #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         if !self.is_plain {
-            return self.entity_among_others(id);
+            return Ok(self.entity_among_others(id)?.map(Entity::anew));
         }
         let slot = self.graph.entities.slot(id);
         Ok(slot.map(|slot| Entity::new(self, slot, Held::InForce)))
