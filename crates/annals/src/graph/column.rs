@@ -127,27 +127,44 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// As many of each width.
-    fn number() -> impl Strategy<Value = i64> {
-        (any::<i64>(), 0..64).prop_map(|(number, shift)| number >> shift)
+    const SLOTS: u32 = 200;
+
+    /// No number is wider than a width that is drawn first.
+    fn numbers() -> impl Strategy<Value = Vec<(u32, Option<i64>)>> {
+        let widths = [57, 49, 33, 1];
+        (0..widths.len()).prop_flat_map(move |widest| {
+            let shift = proptest::sample::select(widths[..=widest].to_vec());
+            let number = (any::<i64>(), shift).prop_map(|(number, shift)| Some(number >> shift));
+            let number = prop_oneof![8 => number, 1 => Just(None), 1 => Just(Some(ABSENT))];
+            proptest::collection::vec((0..SLOTS, number), 0..600)
+        })
     }
 
     fn value() -> impl Strategy<Value = Option<Value>> {
+        let float =
+            proptest::sample::select(vec![0.0, -0.0, 1.5, f64::NAN, f64::from_bits(ABSENT.cast_unsigned())]);
         prop_oneof![
             Just(None),
-            number().prop_map(|number| Some(Value::Integer(number))),
-            Just(Some(Value::Integer(ABSENT))),
-            any::<bool>().prop_map(|b| Some(Value::Boolean(b))),
-            Just(Some(Value::Float(1.5))),
+            any::<i8>().prop_map(|number| Some(Value::Integer(number.into()))),
+            any::<bool>().prop_map(|boolean| Some(Value::Boolean(boolean))),
+            float.prop_map(|float| Some(Value::Float(float))),
             Just(Some(Value::from("text"))),
-            any::<i32>().prop_map(|n| Some(Value::Timestamp(Instant::from_checked_micros(n.into())))),
+            any::<i32>()
+                .prop_map(|micros| Some(Value::Timestamp(Instant::from_checked_micros(micros.into())))),
         ]
+    }
+
+    fn all(columns: &Columns) -> Vec<Option<Value>> {
+        let slots: Vec<u32> = (0..SLOTS).collect();
+        let mut all = Vec::new();
+        columns.each(Symbol(1), &slots, |_, value| all.push(value.cloned()));
+        all
     }
 
     proptest! {
         #[test]
         fn a_column_gives_the_value_held_now_or_nothing(
-            steps in proptest::collection::vec((0u32..200, value()), 0..600),
+            steps in proptest::collection::vec((0..SLOTS, value()), 0..300),
         ) {
             let mut columns = Columns::new();
             let mut model: HashMap<u32, Option<Value>> = HashMap::new();
@@ -158,25 +175,26 @@ mod tests {
                 earlier.push((columns.clone(), model.clone()));
             }
             for (columns, model) in &earlier {
-                for slot in 0..200 {
+                for (slot, each) in (0..SLOTS).zip(all(columns)) {
                     let found = columns.get(Symbol(1), slot);
                     prop_assert!(found.is_none() || Some(&found) == model.get(&slot), "slot {}", slot);
+                    prop_assert_eq!(each, found);
                 }
             }
         }
 
         #[test]
-        fn values_of_one_kind_are_all_held(numbers in proptest::collection::vec((0u32..200, number()), 0..600)) {
+        fn values_of_one_kind_are_all_held(numbers in numbers()) {
             let mut columns = Columns::new();
-            let mut model = HashMap::new();
+            let mut model = vec![None; SLOTS as usize];
             for (slot, number) in numbers {
-                let value = Some(Value::Integer(number)).filter(|_| number != ABSENT);
-                columns.put(Symbol(0), slot, value.as_ref());
-                model.insert(slot, value);
+                let value = number.map(Value::Integer);
+                columns.put(Symbol(1), slot, value.as_ref());
+                model[slot as usize] = value.filter(|_| number != Some(ABSENT));
             }
-            for (slot, value) in model {
-                prop_assert_eq!(columns.get(Symbol(0), slot), value);
-            }
+            let gets: Vec<_> = (0..SLOTS).map(|slot| columns.get(Symbol(1), slot)).collect();
+            prop_assert_eq!(&gets, &model);
+            prop_assert_eq!(&all(&columns), &model);
         }
     }
 }

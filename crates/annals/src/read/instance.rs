@@ -220,10 +220,10 @@ instance_methods!(Entity, Entity);
 instance_methods!(Relationship, Relationship);
 
 impl<'s> Entity<'s> {
-    /// The same. What another function gave and is given on as it is, keeps the compiler from holding any handle of the caller
-    /// in registers: each goes to where that function puts its own.
+    /// Makes the handle again, part by part. One that another function returned and that is given on as it is, keeps the
+    /// compiler from holding the caller's handles in registers.
     #[inline(always)]
-    pub(super) fn anew(self) -> Entity<'s> {
+    pub(super) fn remade(self) -> Entity<'s> {
         let Entity { snapshot, slot, held } = self;
         Entity { snapshot, slot, held }
     }

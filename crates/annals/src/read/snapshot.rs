@@ -178,7 +178,7 @@ impl Snapshot {
     #[inline]
     pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
         if !self.is_plain {
-            return Ok(self.entity_among_others(id)?.map(Entity::anew));
+            return Ok(self.entity_among_others(id)?.map(Entity::remade));
         }
         let slot = self.graph.entities.slot(id);
         Ok(slot.map(|slot| Entity::new(self, slot, Held::InForce)))

@@ -4,25 +4,35 @@ use std::sync::Arc;
 
 use crate::model::{Instant, Value};
 
-/// So many that the list of all pages stays in the cache of a processor. Few where columns are tested, so that there are many.
+/// So many that the list of all pages stays in the cache of a core. Few in unit tests, so that few values fill several pages.
 pub(super) const PAGE_SLOTS: usize = if cfg!(test) { 64 } else { 1024 };
-/// So many values of a page stand with their places; more get the room of all.
+const _: () = assert!(PAGE_SLOTS <= 1 << 16, "a place has 16 bits");
+/// A page with so many values or less has them with their places; with more it has room for all.
 const FEW_MAX: usize = PAGE_SLOTS / 8;
-/// Stands where a page holds no value. The value that this word would be is only in its row: the least integer but one,
-/// the largest negative float.
+/// The word of no value. The value that this word would be is only in its row: the least integer but one, the largest
+/// negative float.
 pub(super) const ABSENT: i64 = i64::MIN + 1;
 
 /// The values of neighbouring slots that are of one kind; those of other kinds are only in the rows. What is asked of
 /// every page stands here, beside the pointer, so that a value takes one line of the memory behind it.
+///
+/// Invariant: a page that is not empty has a value.
 #[derive(Clone)]
 pub(super) enum Page {
     Empty,
     // Instances of many types by turns: each property is of few of them. Shape: place, word; in the order of places.
     Few(Kind, Arc<Vec<(u16, i64)>>),
-    Bits8(Kind, Arc<All<i8>>),
-    Bits16(Kind, Arc<All<i16>>),
-    Bits32(Kind, Arc<All<i32>>),
-    Bits64(Kind, Arc<All<i64>>),
+    Bits8(Head, Arc<All<i8>>),
+    Bits16(Head, Arc<All<i16>>),
+    Bits32(Head, Arc<All<i32>>),
+    Bits64(Head, Arc<All<i64>>),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    kind: Kind,
+    // How many values there are.
+    count: u16,
 }
 
 // With room for a value at every place.
@@ -48,7 +58,7 @@ pub(super) enum Place<'p> {
 
 // A word without the high bits that repeat its sign.
 trait Bits: Copy + Eq + TryFrom<i64> + Into<i64> {
-    // Stands where there is no value.
+    // Stands where there is no value: the least number, but for 64 bits.
     const ABSENT: Self;
 
     // `None` if the word takes more.
@@ -125,12 +135,12 @@ impl Place<'_> {
 
 // Does the same with a page that has room for all values, whatever their width.
 macro_rules! match_page {
-    ($page:expr, $kind:pat, $all:pat => $result:expr, $($others:tt)*) => {
+    ($page:expr, $head:pat, $all:pat => $result:expr, $($others:tt)*) => {
         match $page {
-            Page::Bits8($kind, $all) => $result,
-            Page::Bits16($kind, $all) => $result,
-            Page::Bits32($kind, $all) => $result,
-            Page::Bits64($kind, $all) => $result,
+            Page::Bits8($head, $all) => $result,
+            Page::Bits16($head, $all) => $result,
+            Page::Bits32($head, $all) => $result,
+            Page::Bits64($head, $all) => $result,
             $($others)*
         }
     };
@@ -141,12 +151,12 @@ impl Page {
     #[inline(always)]
     pub(super) fn find(&self, place: usize) -> (Kind, Place<'_>) {
         match self {
-            Page::Bits8(kind, all) => (*kind, Place::Bits8(&all[place])),
-            Page::Bits16(kind, all) => (*kind, Place::Bits16(&all[place])),
-            Page::Bits32(kind, all) => (*kind, Place::Bits32(&all[place])),
-            Page::Bits64(kind, all) => (*kind, Place::Bits64(&all[place])),
+            Page::Bits8(head, all) => (head.kind, Place::Bits8(&all[place])),
+            Page::Bits16(head, all) => (head.kind, Place::Bits16(&all[place])),
+            Page::Bits32(head, all) => (head.kind, Place::Bits32(&all[place])),
+            Page::Bits64(head, all) => (head.kind, Place::Bits64(&all[place])),
             Page::Few(kind, few) => {
-                (*kind, find(few, place).map_or(Place::Nowhere, |at| Place::Bits64(&few[at].1)))
+                (*kind, search(few, place).map_or(Place::Nowhere, |at| Place::Bits64(&few[at].1)))
             }
             Page::Empty => (Kind::Boolean, Place::Nowhere),
         }
@@ -154,137 +164,157 @@ impl Page {
 
     /// True if it can hold a value of this kind at this place: it keeps its kind as long as it holds another value.
     pub(super) fn admits(&self, kind: Kind, place: usize) -> bool {
-        let is_its_kind = match_page!(self, known, _ => *known == kind,
-            Page::Few(known, _) => *known == kind,
-            Page::Empty => true,
-        );
-        is_its_kind || self.holds_none_but(place)
+        self.is_of(kind) || self.count() == usize::from(self.holds(place))
     }
 
-    fn holds_none_but(&self, place: usize) -> bool {
-        match_page!(self, _, all => all.iter().enumerate().all(|(at, bits)| at == place || bits.is_absent()),
-            Page::Few(_, few) => few.iter().all(|(at, _)| usize::from(*at) == place),
-            Page::Empty => true,
+    fn is_of(&self, kind: Kind) -> bool {
+        match_page!(self, head, _ => head.kind == kind,
+            Page::Few(known, _) => *known == kind,
+            Page::Empty => false,
         )
+    }
+
+    fn count(&self) -> usize {
+        match_page!(self, head, _ => head.count.into(), Page::Few(_, few) => few.len(), Page::Empty => 0)
+    }
+
+    fn holds(&self, place: usize) -> bool {
+        self.find(place).1.word() != ABSENT
     }
 
     /// Holds a value that it admits.
     pub(super) fn hold(&mut self, kind: Kind, place: usize, word: i64) {
-        self.drop_at(place);
-        let value = (place as u16, word);
-        match self {
-            Page::Empty => *self = Page::Few(kind, Arc::new(vec![value])),
-            Page::Few(_, few) if few.len() < FEW_MAX => {
-                let at = few.partition_point(|(at, _)| *at < value.0);
-                Arc::make_mut(few).insert(at, value);
-            }
-            page => {
-                if !match_page!(page, _, all => put(all, place, word), _ => false) {
-                    let mut values = page.values();
-                    values.push(value);
-                    *page = Page::of_all(kind, &values);
-                }
-            }
+        if !self.is_of(kind) {
+            *self = Page::Few(kind, Arc::default());
+        }
+        let is_held = match_page!(self, head, all => put(head, all, place, word),
+            Page::Few(_, few) => put_among_few(few, place, word),
+            Page::Empty => unreachable!("it is of this kind"),
+        );
+        if !is_held {
+            // Of two at one place the second counts, and the first is no wider than the page was.
+            let held = (0..PAGE_SLOTS).map(|at| (at, self.find(at).1.word()));
+            let values: Vec<_> = held.filter(|(_, word)| *word != ABSENT).chain([(place, word)]).collect();
+            *self = Page::of_all(kind, &values);
         }
     }
 
     /// Holds nothing at this place any more.
     pub(super) fn drop_at(&mut self, place: usize) {
-        if self.find(place).1.word() == ABSENT {
+        if !self.holds(place) {
             return;
         }
-        if self.holds_none_but(place) {
+        if self.count() == 1 {
             *self = Page::Empty;
+            return;
         }
-        match_page!(self, _, all => Arc::make_mut(all)[place] = Bits::ABSENT,
+        match_page!(self, head, all => {
+                head.count -= 1;
+                Arc::make_mut(all)[place] = Bits::ABSENT;
+            },
             Page::Few(_, few) => Arc::make_mut(few).retain(|(at, _)| usize::from(*at) != place),
-            Page::Empty => {}
+            Page::Empty => unreachable!("it holds two values"),
         );
     }
 
-    // Shape: place, word.
-    fn values(&self) -> Vec<(u16, i64)> {
-        let places = 0..PAGE_SLOTS;
-        let held = places.map(|place| (place as u16, self.find(place).1.word()));
-        held.filter(|(_, word)| *word != ABSENT).collect()
-    }
-
-    // With room for all, in as many bits as the widest of these values takes.
-    fn of_all(kind: Kind, values: &[(u16, i64)]) -> Page {
-        let in_8 = all(values).map(|all| Page::Bits8(kind, all));
-        in_8.or_else(|| all(values).map(|all| Page::Bits16(kind, all)))
-            .or_else(|| all(values).map(|all| Page::Bits32(kind, all)))
-            .or_else(|| all(values).map(|all| Page::Bits64(kind, all)))
+    // With room for all, in as many bits as the widest of these values takes. Shape: place, word.
+    fn of_all(kind: Kind, values: &[(usize, i64)]) -> Page {
+        let page = in_bits(kind, values).map(|(head, all)| Page::Bits8(head, all));
+        page.or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits16(head, all)))
+            .or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits32(head, all)))
+            .or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits64(head, all)))
             .expect("a word has 64 bits")
     }
 }
 
 // `None` if one of them takes more bits.
-fn all<B: Bits>(values: &[(u16, i64)]) -> Option<Arc<All<B>>> {
-    let mut all = [B::ABSENT; PAGE_SLOTS];
-    for (place, word) in values {
-        all[usize::from(*place)] = B::of(*word)?;
-    }
-    Some(Arc::new(all))
+fn in_bits<B: Bits>(kind: Kind, values: &[(usize, i64)]) -> Option<(Head, Arc<All<B>>)> {
+    let mut head = Head { kind, count: 0 };
+    let mut all = Arc::new([B::ABSENT; PAGE_SLOTS]);
+    let has_room = values.iter().all(|(place, word)| put(&mut head, &mut all, *place, *word));
+    has_room.then_some((head, all))
 }
 
 // False, and nothing changes, if the word takes more bits.
-fn put<B: Bits>(all: &mut Arc<All<B>>, place: usize, word: i64) -> bool {
-    B::of(word).map(|bits| Arc::make_mut(all)[place] = bits).is_some()
+fn put<B: Bits>(head: &mut Head, all: &mut Arc<All<B>>, place: usize, word: i64) -> bool {
+    let Some(bits) = B::of(word) else { return false };
+    let old = std::mem::replace(&mut Arc::make_mut(all)[place], bits);
+    head.count += u16::from(old.is_absent());
+    true
 }
 
-// Where the value of a place stands among few.
-fn find(few: &[(u16, i64)], place: usize) -> Option<usize> {
-    few.binary_search_by_key(&place, |(at, _)| usize::from(*at)).ok()
+// False, and nothing changes, if there are enough.
+fn put_among_few(few: &mut Arc<Vec<(u16, i64)>>, place: usize, word: i64) -> bool {
+    match search(few, place) {
+        Ok(at) => Arc::make_mut(few)[at].1 = word,
+        Err(_) if few.len() == FEW_MAX => return false,
+        Err(at) => Arc::make_mut(few).insert(at, (place as u16, word)),
+    }
+    true
+}
+
+// Where the value of a place stands among few, or would.
+fn search(few: &[(u16, i64)], place: usize) -> Result<usize, usize> {
+    few.binary_search_by_key(&place, |(at, _)| usize::from(*at))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn filled(words: impl Iterator<Item = i64>) -> Page {
-        let mut page = Page::Empty;
-        words.enumerate().for_each(|(place, word)| page.hold(Kind::Integer, place, word));
-        page
-    }
-
-    #[test]
-    fn a_page_takes_the_bits_of_its_widest_value() {
-        let count = FEW_MAX as i64 + 1;
-        let bits = |page: &Page| match page {
+    fn bits(page: &Page) -> u32 {
+        match page {
             Page::Empty => 0,
             Page::Few(..) => 1,
             Page::Bits8(..) => 8,
             Page::Bits16(..) => 16,
             Page::Bits32(..) => 32,
             Page::Bits64(..) => 64,
-        };
-        assert_eq!(bits(&filled(1..count)), 1);
-        for (word, expected) in [
-            (127, 8),
-            (-127, 8),
-            (128, 16),
-            (-128, 16),
-            (i16::MIN.into(), 32),
-            (i32::MAX.into(), 32),
-            (i32::MIN.into(), 64),
-            (i64::MIN, 64),
-        ] {
-            let narrow = filled(0..count);
-            let mut wider = narrow.clone();
-            wider.hold(Kind::Integer, 3, word);
-            assert_eq!((bits(&narrow), bits(&wider)), (8, expected), "{word}");
-            let words = |page: &Page| [3, 4, PAGE_SLOTS - 1].map(|place| page.find(place).1.word());
-            assert_eq!((words(&narrow), words(&wider)), ([3, 4, ABSENT], [word, 4, ABSENT]));
         }
     }
 
     #[test]
-    fn a_page_that_lost_all_values_takes_another_kind() {
-        let mut page = filled(0..PAGE_SLOTS as i64);
+    fn a_page_takes_the_bits_of_its_widest_value() {
+        let few = (0..FEW_MAX).fold(Page::Empty, |mut page, place| {
+            page.hold(Kind::Integer, place, i64::MIN);
+            page
+        });
+        assert_eq!(bits(&few), 1);
+        let of_width = [
+            (8, [127, -127]),
+            (16, [128, -128]),
+            (16, [i16::MAX.into(), -i64::from(i16::MAX)]),
+            (32, [i64::from(i16::MAX) + 1, i16::MIN.into()]),
+            (32, [i32::MAX.into(), -i64::from(i32::MAX)]),
+            (64, [i64::from(i32::MAX) + 1, i32::MIN.into()]),
+            (64, [i64::MAX, i64::MIN]),
+        ];
+        for (bits_before, [word, _]) in of_width {
+            let mut page = Page::Empty;
+            (0..=FEW_MAX).for_each(|place| page.hold(Kind::Integer, place, word - place as i64 % 100));
+            assert_eq!(bits(&page), bits_before);
+            for (bits_of, words) in of_width {
+                for word_after in words {
+                    let mut after = page.clone();
+                    after.hold(Kind::Integer, 3, word_after);
+                    assert_eq!((bits(&after), after.count()), (bits_before.max(bits_of), FEW_MAX + 1));
+                    let words = |page: &Page| [3, 4, PAGE_SLOTS - 1].map(|place| page.find(place).1.word());
+                    assert_eq!(words(&page), [word - 3, word - 4, ABSENT]);
+                    assert_eq!(words(&after), [word_after, word - 4, ABSENT]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_that_lost_all_values_but_one_takes_another_kind_in_its_place() {
+        let mut page = Page::Empty;
+        (0..PAGE_SLOTS).for_each(|place| page.hold(Kind::Integer, place, 7));
         (1..PAGE_SLOTS).for_each(|place| page.drop_at(place));
         assert!(page.admits(Kind::Float, 0) && !page.admits(Kind::Float, 1));
+        page.hold(Kind::Float, 0, 8);
+        assert!(page.is_of(Kind::Float) && page.count() == 1 && page.find(0).1.word() == 8);
         page.drop_at(0);
-        assert!(matches!(page, Page::Empty) && page.admits(Kind::Float, 1));
+        assert!(matches!(page, Page::Empty) && page.admits(Kind::Integer, 1));
     }
 }
