@@ -9,7 +9,7 @@ mod persistent;
 pub use load::{InFlight, load, prepare, settle};
 pub use packed::{FastMap, Packed, Plain, Uuid, edge_ids, map_of_numbers, uuid};
 pub use persistent::{Persistent, PersistentIndexes, shared_map_of_numbers};
-pub use random::Random;
+pub use random::{Random, mix};
 pub use standard::{
     Standard, edge_id, is_even, name, power_law_edges, random_edges, size, vertex_id, weight,
 };

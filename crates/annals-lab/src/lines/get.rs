@@ -1,4 +1,5 @@
-//! get-T: random gets by id, reading one property, beside a hash map.
+//! get-T: random gets by id, reading one property, beside a hash map. What two reads of memory take, one after the other, serves
+//! to judge growth.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use annals::{Id, Name, Snapshot};
 
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
-use crate::graph::{Plain, Random, Uuid, map_of_numbers, shared_map_of_numbers, size, uuid, vertex_id};
+use crate::graph::{Plain, Random, Uuid, map_of_numbers, mix, shared_map_of_numbers, size, uuid, vertex_id};
 use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
 /// What both sides look up, one list for each thread.
@@ -18,11 +19,19 @@ struct Picks {
     sums: Vec<i64>,
 }
 
+/// What a look-up cannot do without: one line of a table that leads to a place, and the short value there.
+struct Memory {
+    /// Three ids and where they lead fill a line; two thirds of a table hold something.
+    lines: Vec<[u32; 16]>,
+    values: Vec<i16>,
+}
+
 /// One round: one thread and two.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let operations = job.size.operations(1_000_000, 20_000);
     let map = map_of_numbers(graph.entities, |number| Arc::new(Plain::new(number)));
     let shared = shared_map_of_numbers(graph.entities, |number| Arc::new(Plain::new(number)));
+    let memory = Memory::new(graph.entities);
     let snapshot = graph.repository.snapshot();
     let size = snapshot.name("size").ok_or("no entity has a size")?;
     let mut samples = Vec::new();
@@ -40,10 +49,12 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
             agree("the sums of sizes", &ours.0[..], &picks.sums[..threads])?;
             agree("the sums of sizes in the map", &limit.0[..], &picks.sums[..threads])?;
             agree("the sums of sizes in the shared map", &same_work.0[..], &picks.sums[..threads])?;
-            let [ours, limit, same_work] =
-                [ours.1, limit.1, same_work.1].map(|time| per_second((threads * operations) as u64, time));
+            let chain = together(threads, |thread| Ok(memory.read(2 * turn + thread, operations)))?;
+            let [ours, limit, same_work, chain] = [ours.1, limit.1, same_work.1, chain.1]
+                .map(|time| per_second((threads * operations) as u64, time));
             rates.push((ours, limit));
             samples.push(Sample::new(format!("get-{threads}-same-work"), same_work, limit));
+            samples.push(Sample::new(format!("get-{threads}-memory"), chain, limit));
             samples.push(Sample::new(format!("get-{threads}"), ours, limit));
         }
         samples.push(Sample::new("get-2-to-1", rates[1].0 / rates[0].0, rates[1].1 / rates[0].1));
@@ -63,6 +74,27 @@ impl Picks {
             picks.sums.push(numbers.into_iter().map(size).sum());
         }
         picks
+    }
+}
+
+impl Memory {
+    fn new(entities: usize) -> Memory {
+        let mut random = Random::new(entities as u64);
+        Memory {
+            lines: (0..entities.div_ceil(2)).map(|_| [random.below(entities) as u32; 16]).collect(),
+            values: (0..entities).map(|number| size(number) as i16).collect(),
+        }
+    }
+
+    /// Looks up at random, each as soon as the one before has its value.
+    fn read(&self, seed: usize, operations: usize) -> i64 {
+        let mut sum = 0;
+        for number in 0..operations {
+            let random = mix(sum as u64 ^ mix((seed * operations + number) as u64));
+            let [place, ..] = self.lines[(random % self.lines.len() as u64) as usize];
+            sum += i64::from(self.values[place as usize]);
+        }
+        black_box(sum)
     }
 }
 

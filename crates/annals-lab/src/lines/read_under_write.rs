@@ -1,7 +1,8 @@
 //! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same while
-//! another writes and syncs as many bytes, and beside the same alone. What a hash map and packed neighbours take beside the
-//! committing thread serves to judge growth.
+//! another writes and syncs as many bytes, and beside the same alone. What a hash map, packed neighbours and an ordered
+//! map take beside the committing thread serves to judge growth.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -38,14 +39,19 @@ struct PlainGraph {
     numbers: FastMap<Uuid, u32>,
     packed: Packed,
     records: Vec<Plain>,
+    numbers_by_size: BTreeMap<i64, Vec<u32>>,
 }
 
 /// One round: all kinds of reads, alone and beside the writer.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
+    let mut numbers_by_size: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
+    (0..graph.entities)
+        .for_each(|number| numbers_by_size.entry(size(number)).or_default().push(number as u32));
     let plain = PlainGraph {
         numbers: map_of_numbers(graph.entities, |number| number as u32),
         packed: Packed::new(graph.entities, &graph.edges),
         records: (0..graph.entities).map(Plain::new).collect(),
+        numbers_by_size,
     };
     let length = Duration::from_secs_f64(job.size.seconds(1.0, 0.1));
     let payload = vec![7; bytes_per_commit(&job.folder.join("bytes"))?];
@@ -77,10 +83,8 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 reads.ours.add(&ours)?;
                 reads.limit.add(&limit)?;
                 reads.alone.add(&ask()?)?;
-                if let Some(ask) = kind.ask_plain() {
-                    let read = || read(&questions, length / PARTS, |id| ask(&plain, id));
-                    reads.same_work.add(&beside(committing(&graph.repository), read)?)?;
-                }
+                let ask_plain = || read(&questions, length / PARTS, |id| kind.ask_plain(&plain, id));
+                reads.same_work.add(&beside(committing(&graph.repository), ask_plain)?)?;
             }
             let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);
@@ -88,11 +92,9 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
             samples.push(Sample::new(line, rate(&reads.ours), rate(&reads.limit)));
             samples.push(Sample::new(&tail, p999(&reads.ours), p999(&reads.limit)));
             samples.push(Sample::new(format!("{line}-alone"), rate(&reads.alone), rate(&reads.limit)));
-            if kind.ask_plain().is_some() {
-                let (line, tail) = (format!("{line}-same-work"), format!("{tail}-same-work"));
-                samples.push(Sample::new(line, rate(&reads.same_work), rate(&reads.limit)));
-                samples.push(Sample::new(tail, p999(&reads.same_work), p999(&reads.limit)));
-            }
+            let (line, tail) = (format!("{line}-same-work"), format!("{tail}-same-work"));
+            samples.push(Sample::new(line, rate(&reads.same_work), rate(&reads.limit)));
+            samples.push(Sample::new(tail, p999(&reads.same_work), p999(&reads.limit)));
         }
     }
     Ok(samples)
@@ -140,12 +142,11 @@ impl Read {
         }
     }
 
-    /// The same of a plain graph.
-    fn ask_plain(self) -> Option<fn(&PlainGraph, &Id) -> Outcome<i64>> {
+    fn ask_plain(self, plain: &PlainGraph, id: &Id) -> Outcome<i64> {
         match self {
-            Read::Get => Some(PlainGraph::get),
-            Read::Hop2 => Some(PlainGraph::hop2),
-            Read::Find => None,
+            Read::Get => plain.get(id),
+            Read::Hop2 => plain.hop2(id),
+            Read::Find => plain.find(id),
         }
     }
 
@@ -171,6 +172,12 @@ impl PlainGraph {
     fn hop2(&self, id: &Id) -> Outcome<i64> {
         let ends = ends(&self.packed, self.number(id)?);
         Ok(ends.map(|end| self.records[end as usize].size).sum())
+    }
+
+    /// The first page of what has the same size.
+    fn find(&self, id: &Id) -> Outcome<i64> {
+        let found = self.numbers_by_size.get(&self.get(id)?).ok_or("no entity has this size")?;
+        Ok(found.iter().take(PAGE).map(|number| self.records[*number as usize].size).sum())
     }
 }
 

@@ -98,6 +98,8 @@ const fn line(
 pub const SAME_WORK: &str = "-same-work";
 /// The same of a line that tells what reading takes with nothing beside it.
 pub const ALONE: &str = "-alone";
+/// The same of a line that tells what the machine takes for as many reads of memory, one after the other.
+pub const MEMORY: &str = "-memory";
 const HAND_OVER: &str = "same threads to write + fdatasync";
 const HASH_MAP: &str = "HashMap<Uuid, Arc<Entity>>";
 const CSR: &str = "CSR + vector of records";
@@ -136,8 +138,10 @@ pub const LINES: &[Line] = &[
     line("bulk", "elements/s", "writing the same bytes", &[AtLeast(500_000.0)], &[AtLeast(2_500_000.0)], Rate),
     line("get-1", "gets/s", HASH_MAP, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
     line("get-1-same-work", "gets/s", HASH_MAP, &[], &[], Apart),
+    line("get-1-memory", "look-ups/s", HASH_MAP, &[], &[], Rate),
     line("get-2", "gets/s", HASH_MAP, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
     line("get-2-same-work", "gets/s", HASH_MAP, &[], &[], Apart),
+    line("get-2-memory", "look-ups/s", HASH_MAP, &[], &[], Rate),
     line("get-2-to-1", "times", THREADS, DOUBLE, &[], Apart),
     line("hop2", "visits/s", CSR, &[RatioAtLeast(0.18)], &[RatioAtLeast(0.60)], Rate),
     line("hop2-same-work", "visits/s", CSR, &[], &[], Apart),
@@ -161,8 +165,10 @@ pub const LINES: &[Line] = &[
     line("read-under-write-hop2-p99.9", "µs", RAW_WRITER, &[RatioAtMost(5.0)], &[], Cost),
     line("read-under-write-hop2-p99.9-same-work", "µs", RAW_WRITER, &[], &[], Cost),
     line("read-under-write-find", "pages/s", RAW_WRITER, &[], &[], Rate),
+    line("read-under-write-find-same-work", "pages/s", RAW_WRITER, &[], &[], Rate),
     line("read-under-write-find-alone", "pages/s", RAW_WRITER, &[], &[], Apart),
     line("read-under-write-find-p99.9", "µs", RAW_WRITER, &[], &[], Cost),
+    line("read-under-write-find-p99.9-same-work", "µs", RAW_WRITER, &[], &[], Cost),
     line("history-tax-commit", "commits/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("history-tax-get", "gets/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("history-tax-get-same-work", "gets/s", ONE_VERSION, &[], &[], Rate),

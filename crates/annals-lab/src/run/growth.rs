@@ -1,6 +1,6 @@
 //! Growth: what the cost of one operation grows by with ten times the elements, beside what that of the limit grows by.
 
-use super::catalogue::{Growth, Line, Mark, SAME_WORK};
+use super::catalogue::{Growth, Line, MEMORY, Mark, SAME_WORK};
 use super::limits::Measured;
 use super::report::{Report, Row};
 use super::size::Size;
@@ -30,8 +30,9 @@ pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2], report: &mut R
         }
         (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => Err(error.clone()),
     };
-    // What a plain structure takes is measured, not judged.
-    let marks = |marks: &[Mark]| if line.name.ends_with(SAME_WORK) { Vec::new() } else { marks.to_vec() };
+    // What a plain structure or memory takes is measured, not judged.
+    let is_judged = ![SAME_WORK, MEMORY].iter().any(|end| line.name.ends_with(end));
+    let marks = |marks: &[Mark]| if is_judged { marks.to_vec() } else { Vec::new() };
     report.row(Row {
         name: format!("growth-{}", line.name),
         unit: "times",
@@ -42,22 +43,26 @@ pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2], report: &mut R
     });
 }
 
-/// What one operation, or the elements of the first size, cost in each turn. A limit that is Annals itself must not excuse
-/// us: what a plain structure takes for the same work stands in its place, or, where that was not measured, one that does not
-/// grow.
+/// What one operation, or the elements of the first size, cost in each turn. Where reads of memory were measured, they stand in
+/// the place of the limit. A limit that is Annals itself must not excuse us: what a plain structure takes for the same work
+/// stands in its place, or, where that was not measured, one that does not grow.
 fn costs(line: &Line, size: Size, all: &[Measured]) -> Result<Vec<Vec<Pair>>, String> {
     let named = |name: &str| all.iter().find(|measured| measured.line.name == name);
     let figures = named(line.name).map_or(Err("it was not measured".into()), Measured::turns)?;
-    let same_work = named(&format!("{}{SAME_WORK}", line.name)).map(Measured::turns).transpose()?;
+    let beside = |end: &str| named(&format!("{}{end}", line.name)).map(Measured::turns).transpose();
+    let instead = match beside(MEMORY)? {
+        None if line.is_beside_itself() => beside(SAME_WORK)?,
+        memory => memory,
+    };
     let cost = |value: f64| match line.growth {
         Growth::Rate => 1.0 / value,
         Growth::Total => value / size.scale as f64,
         Growth::Cost | Growth::Apart => value,
     };
-    let limit = |round: usize, turn: usize, pair: &Pair| match same_work {
-        _ if !line.is_beside_itself() => cost(pair.limit),
-        Some(same_work) => cost(same_work[round][turn].ours),
-        None => 1.0,
+    let limit = |round: usize, turn: usize, pair: &Pair| match instead {
+        Some(instead) => cost(instead[round][turn].ours),
+        None if line.is_beside_itself() => 1.0,
+        None => cost(pair.limit),
     };
     let costs = |(round, turns): (usize, &Vec<Pair>)| {
         let costs =
@@ -73,16 +78,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_is_annals_itself_gives_way_to_a_plain_structure_or_does_not_grow() {
+    fn a_limit_gives_way_to_memory_and_one_that_is_annals_itself_to_a_plain_structure_or_does_not_grow() {
         let measured = |name, ours| {
             let figures = Figures { rounds: vec![vec![Pair { ours, limit: 8.0 }]], others: 0.0 };
             Measured { line: Line::named(name).unwrap(), figures: Ok(figures) }
         };
-        let all =
-            ["as-of-10", "wide-add", "get-1", "get-1-same-work", "memory"].map(|name| measured(name, 4.0));
-        let all: Vec<Measured> = all.into_iter().chain([measured("as-of-10-same-work", 2.0)]).collect();
+        let few = ["as-of-10", "wide-add", "find-eq", "get-1", "memory"];
+        let all = few.map(|name| measured(name, 4.0));
+        let beside = [("as-of-10-same-work", 2.0), ("find-eq-same-work", 2.0), ("get-1-memory", 5.0)];
+        let all: Vec<Measured> =
+            all.into_iter().chain(beside.map(|(name, ours)| measured(name, ours))).collect();
         let size = Size { scale: 10, quick: false };
         let limit = |name| costs(Line::named(name).unwrap(), size, &all).unwrap()[0][0].limit;
-        assert_eq!(["as-of-10", "wide-add", "get-1", "memory"].map(limit), [2.0, 1.0, 0.125, 0.8]);
+        assert_eq!(few.map(limit), [2.0, 1.0, 0.125, 0.2, 0.8]);
     }
 }

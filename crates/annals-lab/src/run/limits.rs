@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::catalogue::{ALONE, LINES, Line, SAME_WORK};
+use super::catalogue::{ALONE, LINES, Line, MEMORY, SAME_WORK};
 use super::growth;
 use super::job::Job;
 use super::machine::{self, Usage};
@@ -186,7 +186,10 @@ fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
         let is_meant = |line: &Line| match line.name.strip_prefix(name.as_str()) {
             None => false,
             Some(rest) => {
-                !is_line || rest.is_empty() || rest.starts_with("-p99") || [SAME_WORK, ALONE].contains(&rest)
+                !is_line
+                    || rest.is_empty()
+                    || rest.starts_with("-p99")
+                    || [SAME_WORK, MEMORY, ALONE].contains(&rest)
             }
         };
         if !LINES.iter().any(is_meant) {
