@@ -21,7 +21,7 @@ struct Picks {
 
 /// What a look-up cannot do without: one line of a table that leads to a place, and the short value there.
 struct Memory {
-    /// Three ids and where they lead fill a line; two thirds of a table hold something.
+    /// One for every two entities: a line has room for three ids with their places, and some of it is empty.
     lines: Vec<[u32; 16]>,
     values: Vec<i16>,
 }
