@@ -45,8 +45,9 @@ struct PlainGraph {
 /// One round: all kinds of reads, alone and beside the writer.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let mut numbers_by_size: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
-    (0..graph.entities)
-        .for_each(|number| numbers_by_size.entry(size(number)).or_default().push(number as u32));
+    for number in 0..graph.entities {
+        numbers_by_size.entry(size(number)).or_default().push(number as u32);
+    }
     let plain = PlainGraph {
         numbers: map_of_numbers(graph.entities, |number| number as u32),
         packed: Packed::new(graph.entities, &graph.edges),

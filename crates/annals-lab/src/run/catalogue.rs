@@ -121,7 +121,7 @@ const THREADS: &str = "2 threads to 1 of the limit";
 const DOUBLE: &[Mark] = &[RatioAtLeast(0.925)];
 const P99: &[Mark] = &[RatioAtMost(3.0)];
 
-/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions`, 20, 22 and 29.
+/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions`, 20, 22, 29 and 31.
 #[rustfmt::skip]
 pub const LINES: &[Line] = &[
     line("commit-1", "commits/s", HAND_OVER, &[RatioAtLeast(0.80)], &[RatioAtLeast(0.90)], Rate),

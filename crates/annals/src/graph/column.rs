@@ -184,11 +184,12 @@ mod tests {
         }
 
         #[test]
-        fn values_of_one_kind_are_all_held(numbers in numbers()) {
+        fn values_of_one_kind_are_all_held(numbers in numbers(), is_float in any::<bool>()) {
             let mut columns = Columns::new();
             let mut model = vec![None; SLOTS as usize];
             for (slot, number) in numbers {
-                let value = number.map(Value::Integer);
+                let float = |number: i64| Value::Float(f64::from_bits(number.cast_unsigned()));
+                let value = number.map(|number| if is_float { float(number) } else { Value::Integer(number) });
                 columns.put(Symbol(1), slot, value.as_ref());
                 model[slot as usize] = value.filter(|_| number != Some(ABSENT));
             }

@@ -6,8 +6,8 @@ use crate::model::{Instant, Value};
 
 /// So many that the list of all pages stays in the cache of a core. Few in unit tests, so that few values fill several pages.
 pub(super) const PAGE_SLOTS: usize = if cfg!(test) { 64 } else { 1024 };
-const _: () = assert!(PAGE_SLOTS <= 1 << 16, "a place has 16 bits");
-/// A page with so many values or less has them with their places; with more it has room for all.
+const _: () = assert!(PAGE_SLOTS <= u16::MAX as usize, "a place and a count have 16 bits");
+/// A page that never had more values than these has them with their places; one that had keeps room for all until it is empty.
 const FEW_MAX: usize = PAGE_SLOTS / 8;
 /// The word of no value. The value that this word would be is only in its row: the least integer but one, the largest
 /// negative float.
@@ -184,6 +184,7 @@ impl Page {
 
     /// Holds a value that it admits.
     pub(super) fn hold(&mut self, kind: Kind, place: usize, word: i64) {
+        debug_assert!(self.admits(kind, place), "a page has values of one kind");
         if !self.is_of(kind) {
             *self = Page::Few(kind, Arc::default());
         }
@@ -291,7 +292,7 @@ mod tests {
         ];
         for (bits_before, [word, _]) in of_width {
             let mut page = Page::Empty;
-            (0..=FEW_MAX).for_each(|place| page.hold(Kind::Integer, place, word - place as i64 % 100));
+            (0..=FEW_MAX).for_each(|place| page.hold(Kind::Integer, place, word - place as i64));
             assert_eq!(bits(&page), bits_before);
             for (bits_of, words) in of_width {
                 for word_after in words {
