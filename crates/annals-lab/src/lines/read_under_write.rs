@@ -1,9 +1,9 @@
-//! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same while
-//! another writes and syncs as many bytes, and beside the same alone. What a hash map, packed neighbours and an ordered
-//! map take beside the committing thread serves to judge growth.
+//! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
+//! writer. The reader has the core that syncs disturb least, the writer the others. How much the machine takes tells the same
+//! beside another thread that writes and syncs as many bytes; what a hash map, packed neighbours and an ordered map take
+//! beside the committing thread serves to judge growth.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use annals::{Direction, Find, Id, Operator, Repository, Snapshot};
@@ -13,11 +13,11 @@ use super::hand_over::RawFile;
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
 use crate::graph::{FastMap, Packed, Plain, Random, Standard, Uuid, map_of_numbers, size, uuid, vertex_id};
-use crate::run::{Job, Latencies, Sample, agree, in_turn};
+use crate::run::{Cores, Job, Latencies, Sample, agree, in_turn};
 
 /// Different questions that are asked again and again.
 const QUESTIONS: usize = 50_000;
-/// Parts in which all are measured in turn: where a thread runs, and beside what, is decided when it is started.
+/// Parts in which all are measured in turn.
 const PARTS: u32 = 4;
 /// Entities on a page. At least so many are loaded with each size, and those the writer adds come behind them.
 const PAGE: usize = 10;
@@ -58,6 +58,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let payload = vec![7; bytes_per_commit(&job.folder.join("bytes"))?];
     let mut file = RawFile::create(&job.folder.join("raw"))?;
     let mut samples = Vec::new();
+    let cores = Cores::apart_from(|| Ok(file.append(&payload)?))?;
     for turn in job.turns(3) {
         for (line, kind) in [
             ("read-under-write-get", Read::Get),
@@ -74,28 +75,26 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 .collect();
             // Every time the newest snapshot.
             let ask = || read(&questions, length / PARTS, |id| kind.ask(&graph.repository.snapshot(), id));
+            let ask_plain = || read(&questions, length / PARTS, |id| kind.ask_plain(&plain, id));
             let mut reads = Reads::new()?;
             for part in 0..PARTS as usize {
                 let (ours, limit) = in_turn(
                     turn + part,
-                    || beside(committing(&graph.repository), ask),
-                    || beside(|_| Ok(file.append(&payload)?), ask),
+                    || cores.beside(committing(&graph.repository), ask),
+                    || cores.alone(ask),
                 )?;
                 reads.ours.add(&ours)?;
                 reads.limit.add(&limit)?;
-                reads.alone.add(&ask()?)?;
-                let ask_plain = || read(&questions, length / PARTS, |id| kind.ask_plain(&plain, id));
-                reads.same_work.add(&beside(committing(&graph.repository), ask_plain)?)?;
+                reads.raw.add(&cores.beside(|_| Ok(file.append(&payload)?), ask)?)?;
+                reads.same_work.add(&cores.beside(committing(&graph.repository), ask_plain)?)?;
             }
             let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);
-            let tail = format!("{line}-p99.9");
-            samples.push(Sample::new(line, rate(&reads.ours), rate(&reads.limit)));
-            samples.push(Sample::new(&tail, p999(&reads.ours), p999(&reads.limit)));
-            samples.push(Sample::new(format!("{line}-alone"), rate(&reads.alone), rate(&reads.limit)));
-            let (line, tail) = (format!("{line}-same-work"), format!("{tail}-same-work"));
-            samples.push(Sample::new(line, rate(&reads.same_work), rate(&reads.limit)));
-            samples.push(Sample::new(tail, p999(&reads.same_work), p999(&reads.limit)));
+            let limit = rate(&reads.limit);
+            samples.push(Sample::new(line, rate(&reads.ours), limit));
+            samples.push(Sample::new(format!("{line}-p99.9"), p999(&reads.ours), p999(&reads.limit)));
+            samples.push(Sample::new(format!("{line}-raw"), rate(&reads.raw), limit));
+            samples.push(Sample::new(format!("{line}-same-work"), rate(&reads.same_work), limit));
         }
     }
     Ok(samples)
@@ -105,14 +104,14 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
 struct Reads {
     ours: Latencies,
     limit: Latencies,
-    alone: Latencies,
+    raw: Latencies,
     same_work: Latencies,
 }
 
 impl Reads {
     fn new() -> Outcome<Reads> {
         let none = Latencies::new;
-        Ok(Reads { ours: none()?, limit: none()?, alone: none()?, same_work: none()? })
+        Ok(Reads { ours: none()?, limit: none()?, raw: none()?, same_work: none()? })
     }
 }
 
@@ -225,28 +224,4 @@ fn committing(repository: &Repository) -> impl FnMut(usize) -> Outcome<()> + Sen
         transaction.commit()?;
         Ok(())
     }
-}
-
-/// Does `work` while another thread writes, again and again.
-fn beside<T>(
-    mut write: impl FnMut(usize) -> Outcome<()> + Send,
-    work: impl FnOnce() -> Outcome<T>,
-) -> Outcome<T> {
-    let is_over = AtomicBool::new(false);
-    let is_over = &is_over;
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(move || {
-            let mut writes = 0;
-            while !is_over.load(Ordering::Relaxed) {
-                write(writes).map_err(|error| error.to_string())?;
-                writes += 1;
-            }
-            Ok::<usize, String>(writes)
-        });
-        let result = work();
-        is_over.store(true, Ordering::Relaxed);
-        let writes = writer.join().expect("the writer ends")?;
-        agree("the other thread has written", writes > 0, true)?;
-        result
-    })
 }

@@ -1,6 +1,6 @@
 //! Every line of the table: its unit, the limit beside it, what must hold and what we want to be known for.
 
-use Growth::{Apart, Cost, Rate, Total};
+use Growth::{Apart, Cost, Rate, Tail, Total};
 use Mark::{AtLeast, AtMost, RatioAtLeast, RatioAtMost};
 
 /// A line of the table.
@@ -34,6 +34,8 @@ pub enum Growth {
     Rate,
     /// Cost of one operation.
     Cost,
+    /// What few operations exceed: at any size the bar of the line.
+    Tail,
     /// Cost of all elements together: it may grow as they do.
     Total,
     /// Does not belong into a comparison of sizes.
@@ -96,8 +98,8 @@ const fn line(
 
 /// How the name of a line ends that tells what a plain structure, or a library, takes for the work of another.
 pub const SAME_WORK: &str = "-same-work";
-/// The same of a line that tells what reading takes with nothing beside it.
-pub const ALONE: &str = "-alone";
+/// The same of a line that tells what reading takes beside a loop that only writes and syncs.
+pub const RAW: &str = "-raw";
 /// The same of a line that tells what the machine takes for as many reads of memory, one after the other.
 pub const MEMORY: &str = "-memory";
 const HAND_OVER: &str = "same threads to write + fdatasync";
@@ -105,7 +107,7 @@ const HASH_MAP: &str = "HashMap<Uuid, Arc<Entity>>";
 const CSR: &str = "CSR + vector of records";
 const CSR_IDS: &str = "CSR + vectors of ids";
 const CSR_VALUES: &str = "CSR + vector of values";
-const RAW_WRITER: &str = "the same beside raw write + fdatasync";
+const NO_WRITER: &str = "the same with no writer";
 const ONE_VERSION: &str = "the same, one version";
 const CURRENT: &str = "get of the current version";
 const TREE: &str = "BTreeMap from value to ids";
@@ -115,25 +117,26 @@ const NARROW_DEGREE: &str = "degree of an entity with 10";
 const SAME_FILES: &str = "reading the same files";
 const OTHER_ROWS: &str = "the median of such rows";
 /// Limits that are Annals itself: they say nothing of what the machine takes.
-const OWN: &[&str] = &[RAW_WRITER, ONE_VERSION, CURRENT, NARROW, NARROW_PAGE, NARROW_DEGREE];
+const OWN: &[&str] = &[NO_WRITER, ONE_VERSION, CURRENT, NARROW, NARROW_PAGE, NARROW_DEGREE];
 const THREADS: &str = "2 threads to 1 of the limit";
 /// 1.85 of the 2 that would be best, as a part of what the machine lets the limit reach.
 const DOUBLE: &[Mark] = &[RatioAtLeast(0.925)];
 const P99: &[Mark] = &[RatioAtMost(3.0)];
+const P999: &[Mark] = &[RatioAtMost(5.0)];
 
-/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions`, 20, 22, 29 and 31.
+/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions`, 20, 22, 31 and 32.
 #[rustfmt::skip]
 pub const LINES: &[Line] = &[
     line("commit-1", "commits/s", HAND_OVER, &[RatioAtLeast(0.80)], &[RatioAtLeast(0.90)], Rate),
-    line("commit-1-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-1-p99", "µs", HAND_OVER, P99, &[], Tail),
     line("commit-10", "commits/s", HAND_OVER, &[RatioAtLeast(0.70)], &[RatioAtLeast(0.85)], Rate),
-    line("commit-10-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-10-p99", "µs", HAND_OVER, P99, &[], Tail),
     line("commit-100", "commits/s", HAND_OVER, &[RatioAtLeast(0.50)], &[RatioAtLeast(0.70)], Rate),
-    line("commit-100-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-100-p99", "µs", HAND_OVER, P99, &[], Tail),
     line("commit-750", "commits/s", HAND_OVER, &[RatioAtLeast(0.50)], &[RatioAtLeast(0.70)], Rate),
-    line("commit-750-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-750-p99", "µs", HAND_OVER, P99, &[], Tail),
     line("commit-3000", "commits/s", HAND_OVER, &[RatioAtLeast(0.50)], &[RatioAtLeast(0.70)], Rate),
-    line("commit-3000-p99", "µs", HAND_OVER, P99, &[], Cost),
+    line("commit-3000-p99", "µs", HAND_OVER, P99, &[], Tail),
     line("commit-async", "commits/s", "256 KiB blocks, write + fdatasync", &[AtLeast(200_000.0)], &[AtLeast(400_000.0)], Rate),
     line("bulk", "elements/s", "writing the same bytes", &[AtLeast(500_000.0)], &[AtLeast(2_500_000.0)], Rate),
     line("get-1", "gets/s", HASH_MAP, &[RatioAtLeast(0.40)], &[RatioAtLeast(0.70)], Rate),
@@ -154,21 +157,18 @@ pub const LINES: &[Line] = &[
     line("hop-small-2-to-1", "times", THREADS, DOUBLE, &[], Apart),
     line("scan-random", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
     line("scan-power-law", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
-    line("read-under-write-get", "gets/s", RAW_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
-    line("read-under-write-get-same-work", "gets/s", RAW_WRITER, &[], &[], Rate),
-    line("read-under-write-get-alone", "gets/s", RAW_WRITER, &[], &[], Apart),
-    line("read-under-write-get-p99.9", "µs", RAW_WRITER, &[RatioAtMost(5.0)], &[], Cost),
-    line("read-under-write-get-p99.9-same-work", "µs", RAW_WRITER, &[], &[], Cost),
-    line("read-under-write-hop2", "walks/s", RAW_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
-    line("read-under-write-hop2-same-work", "walks/s", RAW_WRITER, &[], &[], Rate),
-    line("read-under-write-hop2-alone", "walks/s", RAW_WRITER, &[], &[], Apart),
-    line("read-under-write-hop2-p99.9", "µs", RAW_WRITER, &[RatioAtMost(5.0)], &[], Cost),
-    line("read-under-write-hop2-p99.9-same-work", "µs", RAW_WRITER, &[], &[], Cost),
-    line("read-under-write-find", "pages/s", RAW_WRITER, &[], &[], Rate),
-    line("read-under-write-find-same-work", "pages/s", RAW_WRITER, &[], &[], Rate),
-    line("read-under-write-find-alone", "pages/s", RAW_WRITER, &[], &[], Apart),
-    line("read-under-write-find-p99.9", "µs", RAW_WRITER, &[], &[], Cost),
-    line("read-under-write-find-p99.9-same-work", "µs", RAW_WRITER, &[], &[], Cost),
+    line("read-under-write-get", "gets/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
+    line("read-under-write-get-same-work", "gets/s", NO_WRITER, &[], &[], Rate),
+    line("read-under-write-get-raw", "gets/s", NO_WRITER, &[], &[], Apart),
+    line("read-under-write-get-p99.9", "µs", NO_WRITER, P999, &[], Tail),
+    line("read-under-write-hop2", "walks/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
+    line("read-under-write-hop2-same-work", "walks/s", NO_WRITER, &[], &[], Rate),
+    line("read-under-write-hop2-raw", "walks/s", NO_WRITER, &[], &[], Apart),
+    line("read-under-write-hop2-p99.9", "µs", NO_WRITER, P999, &[], Tail),
+    line("read-under-write-find", "pages/s", NO_WRITER, &[], &[], Rate),
+    line("read-under-write-find-same-work", "pages/s", NO_WRITER, &[], &[], Rate),
+    line("read-under-write-find-raw", "pages/s", NO_WRITER, &[], &[], Apart),
+    line("read-under-write-find-p99.9", "µs", NO_WRITER, P999, &[], Tail),
     line("history-tax-commit", "commits/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("history-tax-get", "gets/s", ONE_VERSION, &[RatioAtLeast(0.90)], &[RatioAtLeast(0.97)], Rate),
     line("history-tax-get-same-work", "gets/s", ONE_VERSION, &[], &[], Rate),

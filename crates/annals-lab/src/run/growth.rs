@@ -1,4 +1,5 @@
-//! Growth: what the cost of one operation grows by with ten times the elements, beside what that of the limit grows by.
+//! Growth: what the cost of one operation grows by with ten times the elements, beside what that of the limit grows by. What
+//! few operations exceed is no cost of one: there the bar of the line must hold at ten times the size, too.
 
 use super::catalogue::{Growth, Line, MEMORY, Mark, SAME_WORK};
 use super::limits::Measured;
@@ -14,11 +15,15 @@ pub fn is_compared(line: &Line) -> bool {
     line.growth != Growth::Apart
 }
 
-/// Reports what the cost of an operation of a line grows by from the first size to the second. Each size has all lines that
-/// were measured.
+/// Reports what the cost of an operation of a line grows by from the first size to the second, or what few exceed at the
+/// second. Each size has all lines that were measured.
 pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2], report: &mut Report) {
     let line = large.line;
     if !sizes[0].1.iter().any(|small| small.line.name == line.name) {
+        return;
+    }
+    if line.growth == Growth::Tail {
+        report.row(Row { name: format!("growth-{}", line.name), ..Row::of(large, sizes[1].0.scale) });
         return;
     }
     let costs = sizes.map(|(size, all)| costs(line, size, all));
@@ -57,7 +62,7 @@ fn costs(line: &Line, size: Size, all: &[Measured]) -> Result<Vec<Vec<Pair>>, St
     let cost = |value: f64| match line.growth {
         Growth::Rate => 1.0 / value,
         Growth::Total => value / size.scale as f64,
-        Growth::Cost | Growth::Apart => value,
+        Growth::Cost | Growth::Tail | Growth::Apart => value,
     };
     let limit = |round: usize, turn: usize, pair: &Pair| match instead {
         Some(instead) => cost(instead[round][turn].ours),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::catalogue::{ALONE, LINES, Line, MEMORY, SAME_WORK};
+use super::catalogue::{LINES, Line, MEMORY, RAW, SAME_WORK};
 use super::growth;
 use super::job::Job;
 use super::machine::{self, Usage};
@@ -189,7 +189,7 @@ fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
                 !is_line
                     || rest.is_empty()
                     || rest.starts_with("-p99")
-                    || [SAME_WORK, MEMORY, ALONE].contains(&rest)
+                    || [SAME_WORK, MEMORY, RAW].contains(&rest)
             }
         };
         if !LINES.iter().any(is_meant) {

@@ -4,6 +4,7 @@ mod size;
 mod catalogue;
 mod sample;
 mod threads;
+mod cores;
 mod job;
 mod summary;
 mod report;
@@ -13,6 +14,7 @@ mod child;
 mod machine;
 
 pub use child::Child;
+pub use cores::Cores;
 pub use job::Job;
 pub use limits::Limits;
 pub use machine::resident_bytes;

@@ -22,7 +22,8 @@ pub struct Row {
 }
 
 impl Row {
-    fn of(measured: &Measured, scale: u64) -> Row {
+    /// A line of the table, measured at this scale.
+    pub fn of(measured: &Measured, scale: u64) -> Row {
         let line = measured.line;
         Row {
             name: line.name.into(),
