@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::links_page::{
-    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_end, read_head, set_wide, splice,
+    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_end, read_head, read_likely, set_wide, splice,
 };
 use super::symbols::Symbol;
 use super::vector::Vector;
@@ -130,6 +130,15 @@ impl Adjacency {
         match entry_of(page, slot % PAGE_ENTITIES) {
             Ok(narrow) => Neighbors::Narrow(narrow),
             Err(number) => Neighbors::Wide(self.wide_at(number)),
+        }
+    }
+
+    /// Reads what walking from the entity at `slot` will likely need: the processor then does not wait for one memory to know
+    /// where the other is.
+    #[inline]
+    pub(crate) fn read_likely(&self, slot: u32) {
+        if let Some(page) = self.pages.get(slot as usize / PAGE_ENTITIES) {
+            read_likely(page, slot as usize % PAGE_ENTITIES);
         }
     }
 

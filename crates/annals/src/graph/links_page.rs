@@ -60,6 +60,15 @@ pub(super) fn read_end(page: &[u32], place: usize) {
     black_box((page.get(end).copied(), page.get(end + room(page)).copied()));
 }
 
+/// Reads the memory where the ends of the links of the entity at `place` are if all of a page have as many, while the
+/// processor waits for the head of the page.
+#[inline]
+pub(super) fn read_likely(page: &[u32], place: usize) {
+    // In most pages two columns.
+    let room = (page.len() - LINKS) / 2;
+    black_box(page.get(LINKS + room * place / PAGE_ENTITIES).copied());
+}
+
 /// The links of the entity at `place`, or the number under which they are kept elsewhere.
 #[inline]
 pub(super) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {

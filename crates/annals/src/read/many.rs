@@ -13,6 +13,8 @@ use crate::model::{Direction, Id, TypeKind, Value};
 
 /// How many are looked up at once: the processor waits for their memory together.
 pub(super) const AHEAD: usize = 32;
+/// Walks from so few are waited for so much that reading what may not be needed pays.
+const FEW_WALKS: usize = 8;
 /// So few are looked up one by one.
 pub(super) const FEW: usize = 4;
 
@@ -178,6 +180,9 @@ impl Snapshot {
         let adjacency = self.graph().adjacency(direction);
         let mut slots = Vec::with_capacity(4 * from.len());
         for from in from.chunks(AHEAD) {
+            if from.len() <= FEW_WALKS {
+                from.iter().for_each(|entity| adjacency.read_likely(entity.slot()));
+            }
             // All pages are looked up before the first list of ends is read.
             let mut lists = [Ends::Few(&[]); AHEAD];
             for (list, entity) in lists.iter_mut().zip(from) {
