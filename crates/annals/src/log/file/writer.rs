@@ -11,9 +11,10 @@ use crate::log::frame::{FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES, SegmentHeader,
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros written ahead of the frames: the first step of a segment, and the largest. Overwriting zeros
-/// leaves length and extents of the file as they are, so that a sync has no metadata to write.
+/// leaves length and extents of the file as they are, so that a sync has no metadata to write. The append that writes
+/// them takes 1.1 ms where others take 0.13; with 4 MiB it took 3.9, and with 256 KiB all of them together twice as long.
 const RESERVE_BYTES_MIN: u64 = 64 * 1024;
-const RESERVE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+const RESERVE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Written again and again: zeros of the length of the reserve would be fresh memory each time.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
