@@ -1,5 +1,5 @@
 //! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
-//! writer. The reader has the core that syncs disturb least, the writer the others. How much the machine takes tells the same
+//! writer. The reader has the core that syncs disturb least, the writer the others. What the machine takes tells the same
 //! beside another thread that writes and syncs as many bytes; what a hash map, packed neighbours and an ordered map take
 //! beside the committing thread serves to judge growth.
 
@@ -13,11 +13,11 @@ use super::hand_over::RawFile;
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
 use crate::graph::{FastMap, Packed, Plain, Random, Standard, Uuid, map_of_numbers, size, uuid, vertex_id};
-use crate::run::{Cores, Job, Latencies, Sample, agree, in_turn};
+use crate::run::{Cores, Job, Latencies, Sample, agree};
 
 /// Different questions that are asked again and again.
 const QUESTIONS: usize = 50_000;
-/// Parts in which all are measured in turn.
+/// Parts in which all are measured in turn: each is the first in one, and the last in one.
 const PARTS: u32 = 4;
 /// Entities on a page. At least so many are loaded with each size, and those the writer adds come behind them.
 const PAGE: usize = 10;
@@ -78,15 +78,15 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
             let ask_plain = || read(&questions, length / PARTS, |id| kind.ask_plain(&plain, id));
             let mut reads = Reads::new()?;
             for part in 0..PARTS as usize {
-                let (ours, limit) = in_turn(
-                    turn + part,
-                    || cores.beside(committing(&graph.repository), ask),
-                    || cores.alone(ask),
-                )?;
-                reads.ours.add(&ours)?;
-                reads.limit.add(&limit)?;
-                reads.raw.add(&cores.beside(|_| Ok(file.append(&payload)?), ask)?)?;
-                reads.same_work.add(&cores.beside(committing(&graph.repository), ask_plain)?)?;
+                for step in 0..4 {
+                    let writer = committing(&graph.repository);
+                    match (turn + part + step) % 4 {
+                        0 => reads.ours.add(&cores.beside(writer, ask)?)?,
+                        1 => reads.limit.add(&cores.alone(ask)?)?,
+                        2 => reads.raw.add(&cores.beside(|_| Ok(file.append(&payload)?), ask)?)?,
+                        _ => reads.same_work.add(&cores.beside(writer, ask_plain)?)?,
+                    }
+                }
             }
             let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);

@@ -7,10 +7,13 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::Outcome;
 
-/// How long each core is watched.
-const WATCH: Duration = Duration::from_millis(30);
+/// How long each core is watched at a time, and how often: the machine may stop any of them for a while.
+const WATCH: Duration = Duration::from_millis(10);
+const LOOKS: usize = 3;
 /// A thread that only looks at the clock and finds so much gone has been interrupted.
 const GAP: Duration = Duration::from_micros(3);
+/// So many cores are watched.
+const WATCHED_MAX: usize = 8;
 
 /// The cores this process may use: one for the thread that is measured, the rest for another.
 pub struct Cores {
@@ -24,37 +27,38 @@ impl Cores {
     ///
     /// Errors: those of `work`, and those of the system, which may not let threads choose.
     pub fn apart_from(mut work: impl FnMut() -> Outcome<()> + Send) -> Outcome<Cores> {
-        let all = sched_getaffinity(None)?;
-        let numbers: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect();
-        if numbers.len() < 2 {
+        let all = sched_getaffinity(None).map_err(|error| format!("ask for the cores to run on: {error}"))?;
+        let numbers = (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number));
+        let mut watched: Vec<(Duration, Cores)> = numbers
+            .take(WATCHED_MAX)
+            .map(|number| {
+                let mut cores = Cores { measured: CpuSet::new(), rest: all };
+                cores.measured.set(number);
+                cores.rest.unset(number);
+                (Duration::MAX, cores)
+            })
+            .collect();
+        if watched.len() < 2 {
             return Ok(Cores { measured: all, rest: all });
         }
-        let mut best: Option<(Duration, Cores)> = None;
-        for number in numbers {
-            let mut cores = Cores { measured: CpuSet::new(), rest: all };
-            cores.measured.set(number);
-            cores.rest.unset(number);
-            let lost = cores.beside(|_| work(), || Ok(lost_time()))?;
-            if best.as_ref().is_none_or(|(least, _)| lost < *least) {
-                best = Some((lost, cores));
+        for _ in 0..LOOKS {
+            for (least, cores) in &mut watched {
+                *least = cores.beside(|_| work(), || Ok(lost_time()))?.min(*least);
             }
         }
-        Ok(best.ok_or("no core")?.1)
+        let best = watched.into_iter().min_by_key(|(least, _)| *least);
+        Ok(best.ok_or("there is no core")?.1)
     }
 
     /// Does `measured` on its core.
     pub fn alone<T: Send>(&self, measured: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
-        let on_its_core = || {
-            sched_setaffinity(None, &self.measured)?;
+        let measured = || {
+            run_on(&self.measured)?;
             measured()
         };
-        let done = std::thread::scope(|scope| {
-            scope
-                .spawn(|| on_its_core().map_err(|error| error.to_string()))
-                .join()
-                .expect("it does not panic")
-        });
-        Ok(done?)
+        let ended =
+            std::thread::scope(|scope| scope.spawn(|| measured().map_err(|error| error.to_string())).join());
+        Ok(ended.unwrap_or_else(|_| Err("what is measured panicked".into()))?)
     }
 
     /// Does `measured` on its core while `other`, which gets the number of its call, is done on the rest, again and again.
@@ -65,23 +69,26 @@ impl Cores {
     ) -> Outcome<T> {
         let is_over = AtomicBool::new(false);
         let mut repeat = || {
-            sched_setaffinity(None, &self.rest)?;
-            for number in 0.. {
-                other(number)?;
-                if is_over.load(Ordering::Relaxed) {
-                    break;
-                }
+            run_on(&self.rest)?;
+            let mut calls = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                other(calls)?;
+                calls += 1;
             }
-            Outcome::Ok(())
+            if calls > 0 { Outcome::Ok(()) } else { Err("nothing was done beside it".into()) }
         };
         std::thread::scope(|scope| {
             let other = scope.spawn(move || repeat().map_err(|error| error.to_string()));
             let result = self.alone(measured);
             is_over.store(true, Ordering::Relaxed);
-            other.join().expect("the other thread does not panic")?;
+            other.join().unwrap_or_else(|_| Err("what is done beside it panicked".into()))?;
             result
         })
     }
+}
+
+fn run_on(cores: &CpuSet) -> Outcome<()> {
+    Ok(sched_setaffinity(None, cores).map_err(|error| format!("choose a core to run on: {error}"))?)
 }
 
 /// What interruptions took from this thread.
@@ -104,32 +111,39 @@ mod tests {
 
     use super::*;
 
+    fn pause() -> Outcome<()> {
+        std::thread::sleep(Duration::from_micros(100));
+        Ok(())
+    }
+
     #[test]
-    fn what_is_measured_and_the_rest_run_on_different_cores() {
+    fn what_is_measured_has_a_core_and_the_rest_the_others() {
         let before = sched_getaffinity(None).unwrap();
-        let sleep = || {
-            std::thread::sleep(Duration::from_micros(100));
-            Ok(())
-        };
-        let cores = Cores::apart_from(sleep).unwrap();
+        let cores = Cores::apart_from(pause).unwrap();
         let mut places = Vec::new();
         let note = |_| {
             places.push(sched_getcpu());
-            Ok(())
+            pause()
         };
-        let measured = cores.beside(note, || Ok(sched_getcpu())).unwrap();
+        let here = || {
+            pause()?;
+            Ok(sched_getcpu())
+        };
+        let measured = cores.beside(note, here).unwrap();
         assert!(cores.measured.is_set(measured));
         assert!(!places.is_empty() && places.iter().all(|place| cores.rest.is_set(*place)));
-        assert_eq!(cores.alone(|| Ok(sched_getcpu())).unwrap(), measured);
+        assert_eq!(cores.rest.is_set(measured), before.count() == 1);
+        assert_eq!(cores.alone(here).unwrap(), measured);
         assert_eq!(sched_getaffinity(None).unwrap(), before, "the caller stays free");
     }
 
     #[test]
-    fn an_error_of_either_ends_both() {
-        let cores = Cores::apart_from(|| Ok(())).unwrap();
-        let error = cores.beside(|_| Err("other".into()), || Ok(())).unwrap_err();
-        assert_eq!(error.to_string(), "other");
-        let error = cores.beside(|_| Ok(()), || Outcome::<()>::Err("measured".into())).unwrap_err();
-        assert_eq!(error.to_string(), "measured");
+    fn an_error_or_a_panic_of_either_is_told() {
+        let cores = Cores::apart_from(pause).unwrap();
+        let told = |outcome: Outcome<()>| outcome.unwrap_err().to_string();
+        assert_eq!(told(cores.beside(|_| Err("other".into()), pause)), "other");
+        assert_eq!(told(cores.beside(|_| pause(), || Err("measured".into()))), "measured");
+        assert_eq!(told(cores.beside(|_| pause(), || panic!("on purpose"))), "what is measured panicked");
+        assert_eq!(told(cores.beside(|_| panic!("on purpose"), pause)), "what is done beside it panicked");
     }
 }

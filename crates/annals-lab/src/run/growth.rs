@@ -3,7 +3,7 @@
 
 use super::catalogue::{Growth, Line, MEMORY, Mark, SAME_WORK};
 use super::limits::Measured;
-use super::report::{Report, Row};
+use super::report::Row;
 use super::size::Size;
 use super::summary::{Pair, Summary};
 
@@ -15,16 +15,15 @@ pub fn is_compared(line: &Line) -> bool {
     line.growth != Growth::Apart
 }
 
-/// Reports what the cost of an operation of a line grows by from the first size to the second, or what few exceed at the
-/// second. Each size has all lines that were measured.
-pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2], report: &mut Report) {
+/// What the cost of an operation of a line grows by from the first size to the second, or what few exceed at the second;
+/// `None` if the first was not measured. Each size has all lines that were measured.
+pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2]) -> Option<Row> {
     let line = large.line;
     if !sizes[0].1.iter().any(|small| small.line.name == line.name) {
-        return;
+        return None;
     }
     if line.growth == Growth::Tail {
-        report.row(Row { name: format!("growth-{}", line.name), ..Row::of(large, sizes[1].0.scale) });
-        return;
+        return Some(Row { name: format!("grown-{}", line.name), ..Row::of(large, sizes[1].0.scale) });
     }
     let costs = sizes.map(|(size, all)| costs(line, size, all));
     let summary = match (&costs[1], &costs[0], &large.figures) {
@@ -38,14 +37,14 @@ pub fn compare(large: &Measured, sizes: [(Size, &[Measured]); 2], report: &mut R
     // What a plain structure or memory takes is measured, not judged.
     let is_judged = ![SAME_WORK, MEMORY].iter().any(|end| line.name.ends_with(end));
     let marks = |marks: &[Mark]| if is_judged { marks.to_vec() } else { Vec::new() };
-    report.row(Row {
+    Some(Row {
         name: format!("growth-{}", line.name),
         unit: "times",
         limit_name: "growth of the limit",
         summary,
         bar: marks(BAR),
         goal: marks(GOAL),
-    });
+    })
 }
 
 /// What one operation, or the elements of the first size, cost in each turn. Where reads of memory were measured, they stand in
@@ -81,6 +80,28 @@ fn costs(line: &Line, size: Size, all: &[Measured]) -> Result<Vec<Vec<Pair>>, St
 mod tests {
     use super::super::limits::Figures;
     use super::*;
+
+    #[test]
+    fn a_cost_must_not_grow_and_a_tail_must_keep_its_bar() {
+        let measured = |name, ours| {
+            let figures = Figures { rounds: vec![vec![Pair { ours, limit: 2.0 }]], others: 0.0 };
+            [Measured { line: Line::named(name).unwrap(), figures: Ok(figures) }]
+        };
+        let [first, second] = [1, 10].map(|scale| Size { scale, quick: false });
+        let row = |name| {
+            let (few, many) = (measured(name, 1.0), measured(name, 5.0));
+            compare(&many[0], [(first, &few), (second, &many)]).unwrap()
+        };
+        let (cost, tail) = (row("reopen-log"), row("commit-1-p99"));
+        let ratio = |row: &Row| row.summary.as_ref().unwrap().ratio;
+        assert_eq!((&*cost.name, ratio(&cost), &cost.bar[..]), ("growth-reopen-log", 0.2, BAR));
+        assert_eq!(
+            (&*tail.name, ratio(&tail), &tail.bar[..]),
+            ("grown-commit-1-p99", 2.5, &[Mark::RatioAtMost(3.0)][..])
+        );
+        let (few, many) = (measured("commit-1", 1.0), measured("commit-10", 1.0));
+        assert!(compare(&many[0], [(first, &few), (second, &many)]).is_none());
+    }
 
     #[test]
     fn a_limit_gives_way_to_memory_and_one_that_is_annals_itself_to_a_plain_structure_or_does_not_grow() {

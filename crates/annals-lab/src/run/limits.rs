@@ -83,7 +83,9 @@ impl Limits {
         if self.growth {
             let grown = self.size.grown();
             let compare = |large: &Measured, all: &[Measured]| {
-                growth::compare(large, [(self.size, &first), (grown, all)], &mut report);
+                if let Some(row) = growth::compare(large, [(self.size, &first), (grown, all)]) {
+                    report.row(row);
+                }
             };
             self.measure(grown, &growing(&lines), folder.path(), compare)?;
         }
@@ -177,8 +179,8 @@ impl Figures {
     }
 }
 
-/// The lines that `only` names: each by its full name, and with it its percentile and what the limit does of the same
-/// work, or by the beginning of several.
+/// The lines that `only` names: each by its full name, and with it its percentile and what stands beside it, or by the
+/// beginning of several.
 fn chosen(only: &[String]) -> Outcome<Vec<&'static Line>> {
     let mut is_chosen = vec![only.is_empty(); LINES.len()];
     for name in only {

@@ -179,10 +179,10 @@ impl Snapshot {
         }
         let adjacency = self.graph().adjacency(direction);
         let mut slots = Vec::with_capacity(4 * from.len());
+        if from.len() <= FEW_WALKS {
+            from.iter().for_each(|entity| adjacency.read_likely(entity.slot()));
+        }
         for from in from.chunks(AHEAD) {
-            if from.len() <= FEW_WALKS {
-                from.iter().for_each(|entity| adjacency.read_likely(entity.slot()));
-            }
             // All pages are looked up before the first list of ends is read.
             let mut lists = [Ends::Few(&[]); AHEAD];
             for (list, entity) in lists.iter_mut().zip(from) {
