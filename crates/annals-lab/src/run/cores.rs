@@ -1,6 +1,7 @@
 //! Which core a thread runs on: where the kernel works for others is chance otherwise.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -61,25 +62,32 @@ impl Cores {
         Ok(ended.unwrap_or_else(|_| Err("what is measured panicked".into()))?)
     }
 
-    /// Does `measured` on its core while `other`, which gets the number of its call, is done on the rest, again and again.
+    /// Does `measured` on its core while `other`, which gets the number of its call, is done on the rest, again and again, once
+    /// before.
     pub fn beside<T: Send>(
         &self,
         mut other: impl FnMut(usize) -> Outcome<()> + Send,
         measured: impl FnOnce() -> Outcome<T> + Send,
     ) -> Outcome<T> {
         let is_over = AtomicBool::new(false);
-        let mut repeat = || {
+        let is_over = &is_over;
+        let (begun, has_begun) = channel();
+        let mut repeat = move || {
             run_on(&self.rest)?;
-            let mut calls = 0;
-            while !is_over.load(Ordering::Relaxed) {
-                other(calls)?;
-                calls += 1;
+            other(0)?;
+            begun.send(())?;
+            for number in 1.. {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                other(number)?;
             }
-            if calls > 0 { Outcome::Ok(()) } else { Err("nothing was done beside it".into()) }
+            Outcome::Ok(())
         };
         std::thread::scope(|scope| {
             let other = scope.spawn(move || repeat().map_err(|error| error.to_string()));
-            let result = self.alone(measured);
+            // Nothing comes if the other failed.
+            let result = has_begun.recv().map_err(Into::into).and_then(|()| self.alone(measured));
             is_over.store(true, Ordering::Relaxed);
             other.join().unwrap_or_else(|_| Err("what is done beside it panicked".into()))?;
             result
