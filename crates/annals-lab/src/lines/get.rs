@@ -1,6 +1,7 @@
 //! get-T: random gets by id, reading one property, beside a hash map. What two reads of memory take, one after the other, serves
 //! to judge growth.
 
+use std::array::from_fn;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -20,8 +21,8 @@ struct Picks {
 }
 
 /// What a look-up cannot do without: one line of a table that leads to a place, and the short value there.
-struct Memory {
-    /// One for every two entities: a line has room for three ids with their places, and some of it is empty.
+pub struct Memory {
+    /// One for every two entities, which it leads to: a line has room for three ids with their places, and some of it is empty.
     lines: Vec<[u32; 16]>,
     values: Vec<i16>,
 }
@@ -78,12 +79,20 @@ impl Picks {
 }
 
 impl Memory {
-    fn new(entities: usize) -> Memory {
-        let mut random = Random::new(entities as u64);
+    /// That of so many entities.
+    pub fn new(entities: usize) -> Memory {
+        let places: Vec<u32> = (0..entities as u32).collect();
+        let line = |pair: &[u32]| from_fn(|at| pair[at % pair.len()]);
         Memory {
-            lines: (0..entities.div_ceil(2)).map(|_| [random.below(entities) as u32; 16]).collect(),
+            lines: places.chunks(2).map(line).collect(),
             values: (0..entities).map(|number| size(number) as i16).collect(),
         }
+    }
+
+    /// The size of the entity with this number.
+    #[inline(never)]
+    pub fn look_up(&self, number: usize) -> i64 {
+        self.values[self.lines[number / 2][number % 2] as usize].into()
     }
 
     /// Looks up at random, each as soon as the one before has its value.

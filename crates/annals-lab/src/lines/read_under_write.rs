@@ -1,7 +1,8 @@
 //! read-under-write: get, hop2 and pages of a search on one thread while another commits flat out, beside the same with no
-//! writer. The reader has the core that syncs disturb least, the writer the others. What the machine takes tells the same
-//! beside another thread that writes and syncs as many bytes; what a hash map, packed neighbours and an ordered map take
-//! beside the committing thread serves to judge growth.
+//! writer. The reader has the core that syncs disturb least, the writer the others. The same questions come again and again, so
+//! that what they need is in the cache, as far as it holds it. What the machine takes tells the same beside another thread that
+//! writes and syncs as many bytes; what two reads of memory, packed neighbours and an ordered map take beside the committing
+//! thread serves to judge growth.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,21 +10,25 @@ use std::time::{Duration, Instant};
 use annals::{Direction, Find, Id, Operator, Repository, Snapshot};
 
 use super::commit::bytes_per_commit;
+use super::get::Memory;
 use super::hand_over::RawFile;
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
 use crate::graph::{FastMap, Packed, Plain, Random, Standard, Uuid, map_of_numbers, size, uuid, vertex_id};
-use crate::run::{Cores, Job, Latencies, Sample, agree};
+use crate::run::{Cores, Job, Latencies, MEMORY, SAME_WORK, Sample, agree};
 
-/// Different questions that are asked again and again.
-const QUESTIONS: usize = 50_000;
-/// Parts in which all are measured in turn: each is the first in one, and the last in one.
-const PARTS: u32 = 4;
+/// What is measured in turn, in as many parts: each is the first in one, and the last in one. Who comes before whom is not
+/// balanced; therefore nothing is measured before everything was asked once.
+const SIDES: usize = 4;
 /// Entities on a page. At least so many are loaded with each size, and those the writer adds come behind them.
 const PAGE: usize = 10;
 
-/// A question and the right answer.
-type Question = (Id, i64);
+/// An entity, and the right answer to what is asked of it.
+struct Question {
+    id: Id,
+    number: usize,
+    answer: i64,
+}
 
 /// What is read.
 #[derive(Clone, Copy)]
@@ -34,12 +39,13 @@ enum Read {
     Find,
 }
 
-/// The graph as a program would keep it that reads nothing else.
+/// The graph as a program would keep it that reads nothing else, and what a get cannot do without.
 struct PlainGraph {
     numbers: FastMap<Uuid, u32>,
     packed: Packed,
     records: Vec<Plain>,
     numbers_by_size: BTreeMap<i64, Vec<u32>>,
+    memory: Memory,
 }
 
 /// One round: all kinds of reads, alone and beside the writer.
@@ -53,6 +59,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
         packed: Packed::new(graph.entities, &graph.edges),
         records: (0..graph.entities).map(Plain::new).collect(),
         numbers_by_size,
+        memory: Memory::new(graph.entities),
     };
     let length = Duration::from_secs_f64(job.size.seconds(1.0, 0.1));
     let payload = vec![7; bytes_per_commit(&job.folder.join("bytes"))?];
@@ -69,63 +76,73 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
                 continue;
             }
             let mut random = Random::new(turn as u64);
-            let questions: Vec<Question> = (0..QUESTIONS)
+            let questions: Vec<Question> = (0..job.size.operations(50_000, 2_000))
                 .map(|_| random.below(graph.entities))
-                .map(|number| (vertex_id(number), kind.answer(&plain.packed, number)))
+                .map(|number| kind.question(&plain.packed, number))
                 .collect();
+            let part_length = length / SIDES as u32;
             // Every time the newest snapshot.
-            let ask = || read(&questions, length / PARTS, |id| kind.ask(&graph.repository.snapshot(), id));
-            let ask_plain = || read(&questions, length / PARTS, |id| kind.ask_plain(&plain, id));
-            let mut reads = Reads::new()?;
-            for part in 0..PARTS as usize {
-                for step in 0..4 {
+            let ask =
+                || read(&questions, part_length, |asked| kind.ask(&graph.repository.snapshot(), &asked.id));
+            let ask_plain = || read(&questions, part_length, |asked| kind.ask_plain(&plain, asked));
+            let mut sides = Sides::new()?;
+            for part in 0..SIDES {
+                for step in 0..SIDES {
                     let writer = committing(&graph.repository);
-                    match (turn + part + step) % 4 {
-                        0 => reads.ours.add(&cores.beside(writer, ask)?)?,
-                        1 => reads.limit.add(&cores.alone(ask)?)?,
-                        2 => reads.raw.add(&cores.beside(|_| Ok(file.append(&payload)?), ask)?)?,
-                        _ => reads.same_work.add(&cores.beside(writer, ask_plain)?)?,
+                    match (turn + part + step) % SIDES {
+                        0 => sides.ours.add(&cores.beside(writer, ask)?)?,
+                        1 => sides.limit.add(&cores.alone(ask)?)?,
+                        2 => sides.raw.add(&cores.beside(|_| Ok(file.append(&payload)?), ask)?)?,
+                        _ => sides.plain.add(&cores.beside(writer, ask_plain)?)?,
                     }
                 }
             }
             let rate = |reads: &Latencies| reads.count() as f64 / length.as_secs_f64();
             let p999 = |reads: &Latencies| reads.quantile_us(0.999);
-            let limit = rate(&reads.limit);
-            samples.push(Sample::new(line, rate(&reads.ours), limit));
-            samples.push(Sample::new(format!("{line}-p99.9"), p999(&reads.ours), p999(&reads.limit)));
-            samples.push(Sample::new(format!("{line}-raw"), rate(&reads.raw), limit));
-            samples.push(Sample::new(format!("{line}-same-work"), rate(&reads.same_work), limit));
+            let limit = rate(&sides.limit);
+            samples.push(Sample::new(line, rate(&sides.ours), limit));
+            samples.push(Sample::new(format!("{line}-p99.9"), p999(&sides.ours), p999(&sides.limit)));
+            samples.push(Sample::new(format!("{line}-raw"), rate(&sides.raw), limit));
+            samples.push(Sample::new(format!("{line}{}", kind.plain_name()), rate(&sides.plain), limit));
         }
     }
     Ok(samples)
 }
 
 /// Of all parts together.
-struct Reads {
+struct Sides {
     ours: Latencies,
     limit: Latencies,
     raw: Latencies,
-    same_work: Latencies,
+    plain: Latencies,
 }
 
-impl Reads {
-    fn new() -> Outcome<Reads> {
+impl Sides {
+    fn new() -> Outcome<Sides> {
         let none = Latencies::new;
-        Ok(Reads { ours: none()?, limit: none()?, raw: none()?, same_work: none()? })
+        Ok(Sides { ours: none()?, limit: none()?, raw: none()?, plain: none()? })
     }
 }
 
-/// Asks for `length` and checks every answer.
-fn read(questions: &[Question], length: Duration, ask: impl Fn(&Id) -> Outcome<i64>) -> Outcome<Latencies> {
+/// Asks everything once, then for `length`, and checks every answer. Only the latter is told: what was read last is in the
+/// cache, and that differs from side to side.
+fn read(
+    questions: &[Question],
+    length: Duration,
+    ask: impl Fn(&Question) -> Outcome<i64>,
+) -> Outcome<Latencies> {
+    for asked in questions {
+        agree("a read beside a writer", ask(asked)?, asked.answer)?;
+    }
     let mut latencies = Latencies::new()?;
     let begin = Instant::now();
     let mut start = begin;
-    for (id, answer) in questions.iter().cycle() {
-        let found = ask(id)?;
+    for asked in questions.iter().cycle() {
+        let found = ask(asked)?;
         let end = Instant::now();
         latencies.record(end - start);
         start = end;
-        agree("a read beside a writer", found, *answer)?;
+        agree("a read beside a writer", found, asked.answer)?;
         if end - begin >= length {
             break;
         }
@@ -142,31 +159,36 @@ impl Read {
         }
     }
 
-    fn ask_plain(self, plain: &PlainGraph, id: &Id) -> Outcome<i64> {
+    fn ask_plain(self, plain: &PlainGraph, asked: &Question) -> Outcome<i64> {
         match self {
-            Read::Get => plain.get(id),
-            Read::Hop2 => plain.hop2(id),
-            Read::Find => plain.find(id),
+            Read::Get => Ok(plain.memory.look_up(asked.number)),
+            Read::Hop2 => plain.hop2(&asked.id),
+            Read::Find => plain.find(&asked.id),
         }
     }
 
-    /// The right answer for the entity with this number.
-    fn answer(self, packed: &Packed, number: usize) -> i64 {
+    /// How the name of the line ends that tells of the same beside it.
+    fn plain_name(self) -> &'static str {
         match self {
+            Read::Get => MEMORY,
+            Read::Hop2 | Read::Find => SAME_WORK,
+        }
+    }
+
+    /// What is asked of the entity with this number.
+    fn question(self, packed: &Packed, number: usize) -> Question {
+        let answer = match self {
             Read::Get => size(number),
             Read::Find => PAGE as i64 * size(number),
             Read::Hop2 => ends(packed, number as u32).map(|end| size(end as usize)).sum(),
-        }
+        };
+        Question { id: vertex_id(number), number, answer }
     }
 }
 
 impl PlainGraph {
     fn number(&self, id: &Id) -> Outcome<u32> {
         Ok(*self.numbers.get(&uuid(id)).ok_or("an entity is not there")?)
-    }
-
-    fn get(&self, id: &Id) -> Outcome<i64> {
-        Ok(self.records[self.number(id)? as usize].size)
     }
 
     fn hop2(&self, id: &Id) -> Outcome<i64> {
@@ -176,7 +198,8 @@ impl PlainGraph {
 
     /// The first page of what has the same size.
     fn find(&self, id: &Id) -> Outcome<i64> {
-        let found = self.numbers_by_size.get(&self.get(id)?).ok_or("no entity has this size")?;
+        let size = self.records[self.number(id)? as usize].size;
+        let found = self.numbers_by_size.get(&size).ok_or("no entity has this size")?;
         Ok(found.iter().take(PAGE).map(|number| self.records[*number as usize].size).sum())
     }
 }

@@ -158,7 +158,7 @@ pub const LINES: &[Line] = &[
     line("scan-random", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
     line("scan-power-law", "visits/s", CSR_VALUES, &[RatioAtLeast(0.12)], &[RatioAtLeast(0.35)], Rate),
     line("read-under-write-get", "gets/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),
-    line("read-under-write-get-same-work", "gets/s", NO_WRITER, &[], &[], Rate),
+    line("read-under-write-get-memory", "gets/s", NO_WRITER, &[], &[], Rate),
     line("read-under-write-get-raw", "gets/s", NO_WRITER, &[], &[], Apart),
     line("read-under-write-get-p99.9", "µs", NO_WRITER, P999, &[], Tail),
     line("read-under-write-hop2", "walks/s", NO_WRITER, &[RatioAtLeast(0.85)], &[RatioAtLeast(0.95)], Rate),

@@ -13,6 +13,7 @@ mod growth;
 mod child;
 mod machine;
 
+pub use catalogue::{MEMORY, SAME_WORK};
 pub use child::Child;
 pub use cores::Cores;
 pub use job::Job;

@@ -79,7 +79,8 @@ impl Report {
             Err(reason) if self.is_json => println!("{}", json_without_figures(&row, reason)),
             Err(reason) => println!("{:<34} not measured: {reason}", row.name),
             Ok(summary) => {
-                let holds = (!self.size.quick).then(|| summary.holds(&row.bar));
+                let is_judged = !self.size.quick && !row.bar.is_empty();
+                let holds = is_judged.then(|| summary.holds(&row.bar));
                 self.judged += usize::from(holds.is_some());
                 self.missed += usize::from(holds == Some(false));
                 if self.is_json {
