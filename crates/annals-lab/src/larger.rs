@@ -20,6 +20,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::Outcome;
 use crate::graph::Random;
+use crate::run::folder_in;
 
 /// Entities in one transaction of the bulk load, and transactions on their way at a time.
 const BATCH: usize = 1_000;
@@ -68,14 +69,16 @@ enum Step {
 
 impl Larger {
     pub fn run(&self) -> Outcome<()> {
-        let parent = self.folder.clone().unwrap_or_else(|| PathBuf::from("."));
-        match self.step {
-            Some(Step::Load) => return self.load(&parent.join("graph")),
-            Some(Step::Read) => return self.read(&parent),
-            Some(Step::Commit) => return self.commit(&parent),
-            None => {}
+        let parent = self.folder.as_deref();
+        if let Some(step) = &self.step {
+            let parent = parent.unwrap_or(Path::new("."));
+            return match step {
+                Step::Load => self.load(&parent.join("graph")),
+                Step::Read => self.read(parent),
+                Step::Commit => self.commit(parent),
+            };
         }
-        let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(parent)?;
+        let folder = folder_in(parent)?;
         println!(
             "{} elements with payloads of {} bytes ({:.2} GiB) under a budget of {:.2} GiB",
             self.elements,

@@ -24,7 +24,7 @@ use clap::Args;
 
 use crate::Outcome;
 use crate::lines::Server;
-use crate::run::resident_bytes;
+use crate::run::{folder_in, resident_bytes};
 use archive::Archive;
 use engine::Engine;
 use http::Http;
@@ -74,16 +74,15 @@ impl Methods {
     ///
     /// Errors: if an answer was wrong, or nothing can be measured.
     pub fn run(&self) -> Outcome<()> {
-        let parent = self.folder.clone().unwrap_or_else(|| PathBuf::from("."));
-        std::fs::create_dir_all(&parent)?;
+        let parent = self.folder.as_deref();
         let archive = Archive::new()?;
         let mut report = Report::new(self.json, self.rows.clone())?;
         for volume in &self.volume {
-            let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(&parent)?;
+            let folder = folder_in(parent)?;
             let (record, total) = in_process(&archive, *volume, folder.path())?;
             report.volume(*volume, &record, &total);
             if self.http {
-                let folder = tempfile::Builder::new().prefix("annals-lab-").tempdir_in(&parent)?;
+                let folder = folder_in(parent)?;
                 report.http(*volume, &record, &over_http(&archive, *volume, folder.path())?);
             }
         }

@@ -11,11 +11,13 @@ mod report;
 mod limits;
 mod growth;
 mod child;
+mod folder;
 mod machine;
 
 pub use catalogue::{MEMORY, SAME_WORK};
 pub use child::Child;
 pub use cores::Cores;
+pub use folder::folder_in;
 pub use job::Job;
 pub use limits::Limits;
 pub use machine::resident_bytes;
