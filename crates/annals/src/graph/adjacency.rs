@@ -1,5 +1,7 @@
 //! The relationships of all entities in one direction: by entity, then by type, then by age.
 
+use std::iter::Zip;
+use std::slice;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -123,7 +125,7 @@ impl Adjacency {
     }
 
     /// The links of the entity at `slot`, which must be there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
         let slot = slot as usize;
         let page = self.pages.get(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
@@ -232,7 +234,7 @@ impl<'g> Neighbors<'g> {
     #[inline]
     pub(crate) fn iter(self, type_name: Option<Symbol>) -> Links<'g> {
         match self {
-            Neighbors::Narrow(narrow) => Links::Narrow(narrow.of_type(type_name), 0),
+            Neighbors::Narrow(narrow) => narrow.of_type(type_name).iter(),
             Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, None))),
         }
     }
@@ -245,7 +247,7 @@ impl<'g> Neighbors<'g> {
             Neighbors::Narrow(narrow) => {
                 let narrow = narrow.of_type(type_name);
                 let first = narrow.iter().take_while(|link| *link <= after).count();
-                Links::Narrow(narrow, first)
+                narrow.from(first).iter()
             }
             Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, Some(after)))),
         }
@@ -260,12 +262,10 @@ impl<'g> Narrow<'g> {
             (NarrowTypes::One(only), Some(wanted)) if only == wanted => self,
             (NarrowTypes::One(_), Some(_)) => self.from(self.others.len()),
             (NarrowTypes::Each(types), Some(wanted)) => {
-                let first = types.partition_point(|&known| known < wanted.0);
-                let count = types[first..].partition_point(|&known| known == wanted.0);
-                let rest = self.from(first);
+                let (start, end) = range_of(types, wanted);
                 Narrow {
-                    others: &rest.others[..count],
-                    relationships: &rest.relationships[..count],
+                    others: &self.others[start..end],
+                    relationships: &self.relationships[start..end],
                     types: NarrowTypes::One(wanted),
                 }
             }
@@ -281,8 +281,9 @@ impl<'g> Narrow<'g> {
         Narrow { others: &self.others[first..], relationships: &self.relationships[first..], types }
     }
 
-    pub(crate) fn iter(self) -> impl Iterator<Item = Link> + 'g {
-        Links::Narrow(self, 0)
+    #[inline]
+    pub(crate) fn iter(self) -> Links<'g> {
+        Links::Narrow(self.others.iter().zip(self.relationships), self.types)
     }
 
     fn count_before(self, link: Link) -> usize {
@@ -300,17 +301,33 @@ impl<'g> Narrow<'g> {
     }
 }
 
+// Where one of ascending types stands. Not inlined, so that what asks is: it takes and gives registers.
+#[inline(never)]
+fn range_of(types: &[u32], wanted: Symbol) -> (usize, usize) {
+    let start = types.partition_point(|&known| known < wanted.0);
+    (start, start + types[start..].partition_point(|&known| known == wanted.0))
+}
+
 /// Iterates over links.
 pub(crate) enum Links<'g> {
-    // The next one stands here.
-    Narrow(Narrow<'g>, usize),
+    // What is left, and the types of all. A zip asks once whether there is more.
+    Narrow(Zip<slice::Iter<'g, u32>, slice::Iter<'g, u32>>, NarrowTypes<'g>),
     // Boxed: a range is large, few entities are wide, and iterators are moved about.
     Wide(Box<WideLinks<'g>>),
 }
 
 impl Links<'_> {
     pub(crate) fn none() -> Self {
-        Links::Narrow(Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) }, 0)
+        Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) }.iter()
+    }
+
+    /// The next one without its type. Shape: slots of the relationship and of the entity at the other end.
+    #[inline]
+    pub(crate) fn next_ends(&mut self) -> Option<(u32, u32)> {
+        match self {
+            Links::Narrow(ends, _) => ends.next().map(|(other, relationship)| (*relationship, *other)),
+            Links::Wide(links) => links.next().map(|link| (link.relationship, link.other)),
+        }
     }
 }
 
@@ -320,15 +337,14 @@ impl Iterator for Links<'_> {
     #[inline]
     fn next(&mut self) -> Option<Link> {
         match self {
-            Links::Narrow(narrow, at) => {
-                let other = *narrow.others.get(*at)?;
-                let type_name = match narrow.types {
-                    NarrowTypes::One(only) => only,
-                    NarrowTypes::Each(types) => Symbol(types[*at]),
+            Links::Narrow(ends, types) => {
+                let left = ends.len();
+                let (other, relationship) = ends.next()?;
+                let type_name = match types {
+                    NarrowTypes::One(only) => *only,
+                    NarrowTypes::Each(types) => Symbol(types[types.len() - left]),
                 };
-                let link = Link { type_name, relationship: narrow.relationships[*at], other };
-                *at += 1;
-                Some(link)
+                Some(Link { type_name, relationship: *relationship, other: *other })
             }
             Links::Wide(links) => links.next(),
         }

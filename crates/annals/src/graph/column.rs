@@ -82,15 +82,15 @@ impl Column {
                 (*kind, *place) = self.find(*slot);
             }
             let words = places.map(Place::word);
-            for ((kind, word), slot) in kinds.iter().zip(words).zip(slots) {
+            for ((kind, word), slot) in kinds.iter().zip(&words).zip(slots) {
                 // Whoever takes a value knows its kind at each place: then it stays in a register.
-                match (kind, word) {
+                match (*kind, *word) {
                     (_, ABSENT) => take(*slot, None),
                     (Kind::Integer, word) => take(*slot, Some(&Value::Integer(word))),
                     (Kind::Float, word) => {
                         take(*slot, Some(&Value::Float(f64::from_bits(word.cast_unsigned()))))
                     }
-                    (kind, word) => take(*slot, value_of(*kind, word).as_ref()),
+                    (kind, word) => take(*slot, value_of(kind, word).as_ref()),
                 }
             }
         }

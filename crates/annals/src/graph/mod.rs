@@ -203,7 +203,7 @@ impl Graph {
         self.links.in_direction(direction)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn neighbors(&self, slot: u32, direction: Direction) -> Neighbors<'_> {
         self.adjacency(direction).get(slot)
     }

@@ -27,13 +27,17 @@ pub struct Neighbors<'s> {
     snapshot: &'s Snapshot,
     slot: u32,
     direction: Direction,
+    links: LinksSeen<'s>,
+    // Elsewhere, because few ask for more than live relationships of one stretch, and iterators are moved about.
+    more: Option<Box<More>>,
+}
+
+/// What else is asked for.
+struct More {
     // Types still to come, last first; empty when all types are walked at once.
     types: Vec<Symbol>,
     after: Option<Link>,
     statuses: Statuses,
-    links: LinksSeen<'s>,
-    // True if no handle needs anything from a file.
-    is_in_memory: bool,
 }
 
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
@@ -54,6 +58,8 @@ pub(crate) enum LinkTypes {
 enum LinksSeen<'s> {
     /// At present the current ones, which it sees all.
     Current(Links<'s>),
+    /// The same, if no handle needs anything from a file.
+    Plain(Links<'s>),
     /// As of an earlier time some of them.
     Some(Links<'s>),
     /// And past ones too.
@@ -84,7 +90,7 @@ impl Snapshot {
     /// ```
     ///
     /// Errors: `NotFound` if this snapshot does not see the entity; each item may be an error of reading history.
-    #[inline]
+    #[inline(always)]
     pub fn neighbors(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<Neighbors<'_>> {
         self.neighbors_after(id, direction, type_name, None)
     }
@@ -92,7 +98,7 @@ impl Snapshot {
     /// The same, starting behind the relationship `after`: pages of any depth cost what the first one does.
     ///
     /// Errors: `InvalidArgument` if `after` is not a relationship of the entity.
-    #[inline]
+    #[inline(always)]
     pub fn neighbors_after(
         &self,
         id: &Id,
@@ -101,6 +107,11 @@ impl Snapshot {
         after: Option<&Id>,
     ) -> Result<Neighbors<'_>> {
         let slot = self.live_slot(id)?;
+        if after.is_none()
+            && let Some(type_name) = self.stretch_now(type_name)
+        {
+            return Ok(self.neighbors_now(slot, direction, type_name));
+        }
         let after = after.map(|after| self.link_of(slot, direction, after)).transpose()?;
         Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), after))
     }
@@ -116,8 +127,31 @@ impl Snapshot {
         self.neighbors_with(slot, direction, types, after, &Statuses::Live)
     }
 
+    /// The same at present, over live relationships of one type or of all. Inlined, so that it is written where it is
+    /// needed: what is written in parts and moved as a whole, the processor waits for.
+    #[inline(always)]
+    fn neighbors_now(&self, slot: u32, direction: Direction, type_name: Option<Symbol>) -> Neighbors<'_> {
+        let links = LinksSeen::now(self, self.graph().neighbors(slot, direction).iter(type_name));
+        Neighbors { snapshot: self, slot, direction, links, more: None }
+    }
+
+    /// The type that [`Snapshot::neighbors_now`] takes; `None` if the relationships are not one stretch of present ones.
+    #[inline(always)]
+    fn stretch_now(&self, type_name: Option<&str>) -> Option<Option<Symbol>> {
+        if self.view().is_some() {
+            return None;
+        }
+        type_name.map_or(Some(None), |name| self.only_type(name).map(Some))
+    }
+
+    // Not inlined, so that what asks is: it takes and gives registers.
+    #[inline(never)]
+    fn only_type(&self, name: &str) -> Option<Symbol> {
+        self.graph().names.find(name).filter(|_| self.graph().types.is_empty())
+    }
+
     /// The same, over relationships with these statuses; whether the ends have one of them is for the caller to see.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn neighbors_with(
         &self,
         slot: u32,
@@ -126,32 +160,19 @@ impl Snapshot {
         after: Option<Link>,
         statuses: &Statuses,
     ) -> Neighbors<'_> {
-        let (statuses, is_in_memory) = (statuses.clone(), !self.graph().is_spilled());
-        let (first, types) = match types {
-            LinkTypes::All => (None, Vec::new()),
-            LinkTypes::One(name) => (Some(name), Vec::new()),
+        let seen = |type_name| LinksSeen::new(self, slot, direction, type_name, after, statuses);
+        let (links, types) = match types {
+            LinkTypes::All => (seen(None), Vec::new()),
+            LinkTypes::One(name) => (seen(Some(name)), Vec::new()),
             LinkTypes::Several(mut types) => {
                 types.retain(|name| after.is_none_or(|after| *name >= after.type_name));
                 types.reverse();
-                let first = types.pop();
-                if first.is_none() {
-                    let links = LinksSeen::none();
-                    return Neighbors {
-                        snapshot: self,
-                        slot,
-                        direction,
-                        types,
-                        after,
-                        statuses,
-                        links,
-                        is_in_memory,
-                    };
-                }
-                (first, types)
+                (types.pop().map_or_else(LinksSeen::none, |first| seen(Some(first))), types)
             }
         };
-        let links = LinksSeen::new(self, slot, direction, first, after, &statuses);
-        Neighbors { snapshot: self, slot, direction, types, after, statuses, links, is_in_memory }
+        let is_all = types.is_empty() && statuses.is_live();
+        let more = (!is_all).then(|| Box::new(More { types, after, statuses: statuses.clone() }));
+        Neighbors { snapshot: self, slot, direction, links, more }
     }
 
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
@@ -174,6 +195,12 @@ impl Snapshot {
 }
 
 impl<'s> LinksSeen<'s> {
+    // Live links, at present.
+    #[inline(always)]
+    fn now(snapshot: &Snapshot, links: Links<'s>) -> LinksSeen<'s> {
+        if snapshot.graph().is_spilled() { LinksSeen::Current(links) } else { LinksSeen::Plain(links) }
+    }
+
     fn none() -> LinksSeen<'s> {
         LinksSeen::Current(Links::none())
     }
@@ -189,7 +216,7 @@ impl<'s> LinksSeen<'s> {
     ) -> LinksSeen<'s> {
         let current = snapshot.graph().neighbors(slot, direction).iter_after(type_name, after);
         if snapshot.view().is_none() && statuses.is_live() {
-            return LinksSeen::Current(current);
+            return LinksSeen::now(snapshot, current);
         }
         if snapshot.graph().past_links.is_empty() {
             return LinksSeen::Some(current);
@@ -211,7 +238,7 @@ impl Iterator for LinksSeen<'_> {
     #[inline]
     fn next(&mut self) -> Option<Link> {
         match self {
-            LinksSeen::Current(links) | LinksSeen::Some(links) => links.next(),
+            LinksSeen::Current(links) | LinksSeen::Plain(links) | LinksSeen::Some(links) => links.next(),
             LinksSeen::Merged(merged) => merged.next(),
         }
     }
@@ -238,7 +265,11 @@ impl Iterator for Merged<'_> {
 impl<'s> Entity<'s> {
     /// The neighbours of this entity, as [`Snapshot::neighbors`] has them, without looking the entity up again.
     pub fn neighbors(&self, direction: Direction, type_name: Option<&str>) -> Neighbors<'s> {
-        self.snapshot.neighbors_at(self.slot(), direction, self.snapshot.relationship_types(type_name), None)
+        let (snapshot, slot) = (self.snapshot, self.slot());
+        if let Some(type_name) = snapshot.stretch_now(type_name) {
+            return snapshot.neighbors_now(slot, direction, type_name);
+        }
+        snapshot.neighbors_at(slot, direction, snapshot.relationship_types(type_name), None)
     }
 }
 
@@ -254,10 +285,11 @@ impl<'s> Neighbors<'s> {
         loop {
             let link = self.next_unseen()?;
             let is_seen = match &self.links {
-                LinksSeen::Current(_) => true,
+                LinksSeen::Current(_) | LinksSeen::Plain(_) => true,
                 LinksSeen::Some(_) | LinksSeen::Merged(_) => {
                     let (kind, slot) = (TypeKind::Relationship, link.relationship);
-                    self.snapshot.sees_status(kind, slot, &self.statuses)
+                    let statuses = self.more.as_ref().map_or(&Statuses::Live, |more| &more.statuses);
+                    self.snapshot.sees_status(kind, slot, statuses)
                         && self.snapshot.has_link(self.slot, self.direction, link)
                 }
             };
@@ -274,10 +306,10 @@ impl<'s> Neighbors<'s> {
             if let Some(link) = self.links.next() {
                 return Some(link);
             }
-            let name = self.types.pop()?;
-            let (slot, direction) = (self.slot, self.direction);
+            let More { types, after, statuses } = &mut **self.more.as_mut()?;
+            let name = types.pop()?;
             self.links =
-                LinksSeen::new(self.snapshot, slot, direction, Some(name), self.after, &self.statuses);
+                LinksSeen::new(self.snapshot, self.slot, self.direction, Some(name), *after, statuses);
         }
     }
 }
@@ -312,19 +344,14 @@ impl<'s> Iterator for Neighbors<'s> {
     // stay in registers: what is written in parts and moved as a whole is waited for.
     #[inline]
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
-        if self.is_in_memory
-            && let LinksSeen::Current(links) = &mut self.links
-        {
-            if let Some(link) = links.next() {
-                let (snapshot, held) = (self.snapshot, Held::InForce);
+        if let LinksSeen::Plain(links) = &mut self.links {
+            if let Some((relationship, other)) = links.next_ends() {
                 // Live links are live relationships and lead to live entities.
-                let relationship = Relationship::new(snapshot, link.relationship, held);
-                let entity = Entity::new(snapshot, link.other, Held::InForce);
+                let relationship = Relationship::new(self.snapshot, relationship, Held::InForce);
+                let entity = Entity::new(self.snapshot, other, Held::InForce);
                 return Some(Ok(Neighbor { relationship, entity }));
             }
-            if self.types.is_empty() {
-                return None;
-            }
+            self.more.as_ref()?;
         }
         self.next_read().map(|neighbor| *neighbor)
     }

@@ -472,11 +472,15 @@ impl Snapshot {
         })
     }
 
+    #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
-        match self.slot_of(TypeKind::Entity, id) {
-            Some(slot) if self.sees(TypeKind::Entity, slot) => Ok(slot),
-            _ => Err(Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))),
-        }
+        let found = if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
+        found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("entity {id} does not exist")))
+    }
+
+    #[inline(never)]
+    fn live_slot_among_others(&self, id: &Id) -> Option<u32> {
+        self.slot_of(TypeKind::Entity, id).filter(|slot| self.sees(TypeKind::Entity, *slot))
     }
 
     /// A relationship type and its subtypes; all types for `None`.

@@ -67,9 +67,13 @@ impl<T, N: Node<T>> Node<T> for Branch<N> {
     }
 
     fn put(place: &mut Option<Arc<Branch<N>>>, index: usize, leaf: Arc<Leaf<T>>) {
-        let node = Arc::make_mut(place.get_or_insert_with(|| Arc::new(Branch::with_first(None))));
-        N::put(&mut node.0[(index >> N::BITS) % FAN], index, leaf);
+        let node = place.get_or_insert_with(|| Arc::new(Branch::with_first(None)));
+        put_below(Arc::make_mut(node), index, leaf);
     }
+}
+
+fn put_below<T, N: Node<T>>(branch: &mut Branch<N>, index: usize, leaf: Arc<Leaf<T>>) {
+    N::put(&mut branch.0[(index >> N::BITS) % FAN], index, leaf);
 }
 
 type Branch1<T> = Branch<Leaf<T>>;
@@ -82,17 +86,19 @@ type Branch6<T> = Branch<Branch5<T>>;
 /// The leaves of a vector in their order. Room: 2 to the 35 elements, which is more than there are slots.
 #[derive(Clone)]
 pub(super) enum Tree<T> {
-    Height1(Option<Arc<Branch1<T>>>),
-    Height2(Option<Arc<Branch2<T>>>),
-    Height3(Option<Arc<Branch3<T>>>),
-    Height4(Option<Arc<Branch4<T>>>),
-    Height5(Option<Arc<Branch5<T>>>),
-    Height6(Option<Arc<Branch6<T>>>),
+    Empty,
+    Height1(Arc<Branch1<T>>),
+    Height2(Arc<Branch2<T>>),
+    Height3(Arc<Branch3<T>>),
+    Height4(Arc<Branch4<T>>),
+    Height5(Arc<Branch5<T>>),
+    Height6(Arc<Branch6<T>>),
 }
 
 macro_rules! at_its_height {
-    ($tree:expr, $root:ident => $result:expr) => {
+    ($tree:expr, $root:ident => $result:expr, empty => $of_empty:expr) => {
         match $tree {
+            Tree::Empty => $of_empty,
             Tree::Height1($root) => $result,
             Tree::Height2($root) => $result,
             Tree::Height3($root) => $result,
@@ -105,40 +111,42 @@ macro_rules! at_its_height {
 
 impl<T: Clone> Tree<T> {
     pub(super) fn new() -> Tree<T> {
-        Tree::Height1(None)
+        Tree::Empty
     }
 
     /// The leaf of an element that is there.
     #[inline(always)]
     pub(super) fn leaf(&self, index: usize) -> &Leaf<T> {
-        at_its_height!(self, root => root.as_deref().expect(FILLED).leaf(index))
+        at_its_height!(self, root => root.leaf(index), empty => panic!("{FILLED}"))
     }
 
     /// The same for changing it. Copies what a clone still shares.
     pub(super) fn leaf_mut(&mut self, index: usize) -> &mut Leaf<T> {
-        at_its_height!(self, root => Arc::make_mut(root.as_mut().expect(FILLED)).leaf_mut(index))
+        at_its_height!(self, root => Arc::make_mut(root).leaf_mut(index), empty => panic!("{FILLED}"))
     }
 
     /// Adds a leaf behind all others, whose first element has this index.
     pub(super) fn push(&mut self, index: usize, leaf: Arc<Leaf<T>>) {
-        if index >> self.bits() != 0 {
+        while self.bits().is_none_or(|bits| index >> bits != 0) {
             *self = self.higher();
         }
-        at_its_height!(self, root => Node::put(root, index, leaf));
+        at_its_height!(self, root => put_below(Arc::make_mut(root), index, leaf), empty => unreachable!("it was made higher"));
     }
 
-    fn bits(&self) -> u32 {
-        fn bits<T, N: Node<T>>(_: &Option<Arc<N>>) -> u32 {
+    // So many low bits tell all its elements apart; `None` for an empty one.
+    fn bits(&self) -> Option<u32> {
+        fn bits<T, N: Node<T>>(_: &Arc<N>) -> u32 {
             N::BITS
         }
-        at_its_height!(self, root => bits(root))
+        at_its_height!(self, root => Some(bits(root)), empty => None)
     }
 
     fn higher(&self) -> Tree<T> {
-        fn above<N>(root: &Option<Arc<N>>) -> Option<Arc<Branch<N>>> {
-            Some(Arc::new(Branch::with_first(root.clone())))
+        fn above<N>(root: &Arc<N>) -> Arc<Branch<N>> {
+            Arc::new(Branch::with_first(Some(Arc::clone(root))))
         }
         match self {
+            Tree::Empty => Tree::Height1(Arc::new(Branch::with_first(None))),
             Tree::Height1(root) => Tree::Height2(above(root)),
             Tree::Height2(root) => Tree::Height3(above(root)),
             Tree::Height3(root) => Tree::Height4(above(root)),
