@@ -20,7 +20,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::Outcome;
 use crate::graph::Random;
-use crate::run::folder_in;
+use crate::run::make_folder;
 
 /// Entities in one transaction of the bulk load, and transactions on their way at a time.
 const BATCH: usize = 1_000;
@@ -78,7 +78,7 @@ impl Larger {
                 Step::Commit => self.commit(parent),
             };
         }
-        let folder = folder_in(parent)?;
+        let folder = make_folder(parent)?;
         println!(
             "{} elements with payloads of {} bytes ({:.2} GiB) under a budget of {:.2} GiB",
             self.elements,

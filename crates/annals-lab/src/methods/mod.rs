@@ -24,7 +24,7 @@ use clap::Args;
 
 use crate::Outcome;
 use crate::lines::Server;
-use crate::run::{folder_in, resident_bytes};
+use crate::run::{make_folder, resident_bytes};
 use archive::Archive;
 use engine::Engine;
 use http::Http;
@@ -78,11 +78,11 @@ impl Methods {
         let archive = Archive::new()?;
         let mut report = Report::new(self.json, self.rows.clone())?;
         for volume in &self.volume {
-            let folder = folder_in(parent)?;
+            let folder = make_folder(parent)?;
             let (record, total) = in_process(&archive, *volume, folder.path())?;
             report.volume(*volume, &record, &total);
             if self.http {
-                let folder = folder_in(parent)?;
+                let folder = make_folder(parent)?;
                 report.http(*volume, &record, &over_http(&archive, *volume, folder.path())?);
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::catalogue::{LINES, Line, MEMORY, RAW, SAME_WORK};
-use super::folder::folder_in;
+use super::folder::make_folder;
 use super::growth;
 use super::job::Job;
 use super::machine::{self, Usage};
@@ -75,7 +75,7 @@ impl Limits {
     /// Errors: if a line is unknown, if an experiment failed, and so also if an answer was wrong.
     pub fn run(&self) -> Outcome<()> {
         let lines = chosen(&self.only)?;
-        let folder = folder_in(self.folder.as_deref())?;
+        let folder = make_folder(self.folder.as_deref())?;
         let mut report = Report::new(self.json, self.size);
         report.begin(&machine::describe(), machine::load());
         let first = self.measure(self.size, &lines, folder.path(), |measured, _| report.add(measured))?;

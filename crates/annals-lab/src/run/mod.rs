@@ -17,7 +17,7 @@ mod machine;
 pub use catalogue::{MEMORY, SAME_WORK};
 pub use child::Child;
 pub use cores::Cores;
-pub use folder::folder_in;
+pub use folder::make_folder;
 pub use job::Job;
 pub use limits::Limits;
 pub use machine::resident_bytes;

@@ -32,6 +32,7 @@ pub(super) fn empty_page() -> Arc<[u32]> {
 
 #[inline]
 fn end(page: &[u32], place: usize) -> usize {
+    debug_assert!(place < PAGE_ENTITIES, "a page has no place {place}");
     // One look at the length for all that a place may be.
     let ends: &[u32; ENDS_WORDS] = page.first_chunk().expect("a page begins with a head");
     (ends[place / 2 % ENDS_WORDS] >> (16 * (place % 2)) & 0xFFFF) as usize

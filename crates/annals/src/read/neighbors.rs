@@ -28,7 +28,8 @@ pub struct Neighbors<'s> {
     slot: u32,
     direction: Direction,
     links: LinksSeen<'s>,
-    // Elsewhere, because few ask for more than live relationships of one stretch, and iterators are moved about.
+    // Invariant: `None` asks for live relationships, and for no further types. In a box, because few ask for more, and
+    // iterators are moved about.
     more: Option<Box<More>>,
 }
 
@@ -90,15 +91,18 @@ impl Snapshot {
     /// ```
     ///
     /// Errors: `NotFound` if this snapshot does not see the entity; each item may be an error of reading history.
-    #[inline(always)]
+    #[inline(always)] // For the sake of `neighbors_now`.
     pub fn neighbors(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<Neighbors<'_>> {
-        self.neighbors_after(id, direction, type_name, None)
+        let slot = self.live_slot(id)?;
+        match self.stretch_now(type_name) {
+            Some(type_name) => Ok(self.neighbors_now(slot, direction, type_name)),
+            None => Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), None)),
+        }
     }
 
     /// The same, starting behind the relationship `after`: pages of any depth cost what the first one does.
     ///
     /// Errors: `InvalidArgument` if `after` is not a relationship of the entity.
-    #[inline(always)]
     pub fn neighbors_after(
         &self,
         id: &Id,
@@ -107,11 +111,6 @@ impl Snapshot {
         after: Option<&Id>,
     ) -> Result<Neighbors<'_>> {
         let slot = self.live_slot(id)?;
-        if after.is_none()
-            && let Some(type_name) = self.stretch_now(type_name)
-        {
-            return Ok(self.neighbors_now(slot, direction, type_name));
-        }
         let after = after.map(|after| self.link_of(slot, direction, after)).transpose()?;
         Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), after))
     }
@@ -127,31 +126,8 @@ impl Snapshot {
         self.neighbors_with(slot, direction, types, after, &Statuses::Live)
     }
 
-    /// The same at present, over live relationships of one type or of all. Inlined, so that it is written where it is
-    /// needed: what is written in parts and moved as a whole, the processor waits for.
-    #[inline(always)]
-    fn neighbors_now(&self, slot: u32, direction: Direction, type_name: Option<Symbol>) -> Neighbors<'_> {
-        let links = LinksSeen::now(self, self.graph().neighbors(slot, direction).iter(type_name));
-        Neighbors { snapshot: self, slot, direction, links, more: None }
-    }
-
-    /// The type that [`Snapshot::neighbors_now`] takes; `None` if the relationships are not one stretch of present ones.
-    #[inline(always)]
-    fn stretch_now(&self, type_name: Option<&str>) -> Option<Option<Symbol>> {
-        if self.view().is_some() {
-            return None;
-        }
-        type_name.map_or(Some(None), |name| self.only_type(name).map(Some))
-    }
-
-    // Not inlined, so that what asks is: it takes and gives registers.
-    #[inline(never)]
-    fn only_type(&self, name: &str) -> Option<Symbol> {
-        self.graph().names.find(name).filter(|_| self.graph().types.is_empty())
-    }
-
     /// The same, over relationships with these statuses; whether the ends have one of them is for the caller to see.
-    #[inline(never)]
+    #[inline(never)] // What is asked for most is `neighbors_now`.
     pub(crate) fn neighbors_with(
         &self,
         slot: u32,
@@ -170,9 +146,32 @@ impl Snapshot {
                 (types.pop().map_or_else(LinksSeen::none, |first| seen(Some(first))), types)
             }
         };
-        let is_all = types.is_empty() && statuses.is_live();
-        let more = (!is_all).then(|| Box::new(More { types, after, statuses: statuses.clone() }));
+        let has_more = !types.is_empty() || !statuses.is_live();
+        let more = has_more.then(|| Box::new(More { types, after, statuses: statuses.clone() }));
         Neighbors { snapshot: self, slot, direction, links, more }
+    }
+
+    /// The same at present, over live relationships of one type or of all. Inlined, so that it is written where it is
+    /// needed: what is written in parts and moved as a whole, the processor waits for.
+    #[inline(always)]
+    fn neighbors_now(&self, slot: u32, direction: Direction, type_name: Option<Symbol>) -> Neighbors<'_> {
+        let links = LinksSeen::now(self, self.graph().neighbors(slot, direction).iter(type_name));
+        Neighbors { snapshot: self, slot, direction, links, more: None }
+    }
+
+    /// Which type, or all, [`Snapshot::neighbors_now`] is to take; `None` if it cannot find these relationships.
+    #[inline(always)]
+    fn stretch_now(&self, type_name: Option<&str>) -> Option<Option<Symbol>> {
+        if self.view().is_some() {
+            return None;
+        }
+        type_name.map_or(Some(None), |name| self.type_without_subtypes(name).map(Some))
+    }
+
+    // Not inlined, so that what asks is: it takes and gives registers.
+    #[inline(never)]
+    fn type_without_subtypes(&self, name: &str) -> Option<Symbol> {
+        if self.graph().types.is_empty() { self.graph().names.find(name) } else { None }
     }
 
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {
@@ -266,10 +265,10 @@ impl<'s> Entity<'s> {
     /// The neighbours of this entity, as [`Snapshot::neighbors`] has them, without looking the entity up again.
     pub fn neighbors(&self, direction: Direction, type_name: Option<&str>) -> Neighbors<'s> {
         let (snapshot, slot) = (self.snapshot, self.slot());
-        if let Some(type_name) = snapshot.stretch_now(type_name) {
-            return snapshot.neighbors_now(slot, direction, type_name);
+        match snapshot.stretch_now(type_name) {
+            Some(type_name) => snapshot.neighbors_now(slot, direction, type_name),
+            None => snapshot.neighbors_at(slot, direction, snapshot.relationship_types(type_name), None),
         }
-        snapshot.neighbors_at(slot, direction, snapshot.relationship_types(type_name), None)
     }
 }
 
@@ -345,10 +344,10 @@ impl<'s> Iterator for Neighbors<'s> {
     #[inline]
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
         if let LinksSeen::Plain(links) = &mut self.links {
-            if let Some((relationship, other)) = links.next_ends() {
+            if let Some(link) = links.next_untyped() {
                 // Live links are live relationships and lead to live entities.
-                let relationship = Relationship::new(self.snapshot, relationship, Held::InForce);
-                let entity = Entity::new(self.snapshot, other, Held::InForce);
+                let relationship = Relationship::new(self.snapshot, link.relationship, Held::InForce);
+                let entity = Entity::new(self.snapshot, link.other, Held::InForce);
                 return Some(Ok(Neighbor { relationship, entity }));
             }
             self.more.as_ref()?;

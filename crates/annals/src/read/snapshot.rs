@@ -475,7 +475,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
         let found = if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
-        found.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("entity {id} does not exist")))
+        found.ok_or_else(|| no_entity(id))
     }
 
     #[inline(never)]
@@ -493,6 +493,11 @@ impl Snapshot {
             Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name).into_vec()),
         }
     }
+}
+
+#[cold]
+fn no_entity(id: &Id) -> Error {
+    Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))
 }
 
 fn is_plain(graph: &Graph, view: Option<View>) -> bool {

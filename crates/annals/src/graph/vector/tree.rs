@@ -127,10 +127,12 @@ impl<T: Clone> Tree<T> {
 
     /// Adds a leaf behind all others, whose first element has this index.
     pub(super) fn push(&mut self, index: usize, leaf: Arc<Leaf<T>>) {
-        while self.bits().is_none_or(|bits| index >> bits != 0) {
+        if self.bits().is_none_or(|bits| index >> bits != 0) {
             *self = self.higher();
         }
-        at_its_height!(self, root => put_below(Arc::make_mut(root), index, leaf), empty => unreachable!("it was made higher"));
+        at_its_height!(
+            self, root => put_below(Arc::make_mut(root), index, leaf), empty => unreachable!("it was made higher")
+        );
     }
 
     // So many low bits tell all its elements apart; `None` for an empty one.
