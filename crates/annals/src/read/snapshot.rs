@@ -478,6 +478,7 @@ impl Snapshot {
         found.ok_or_else(|| no_entity(id))
     }
 
+    // Not inlined, so that what plain snapshots need is.
     #[inline(never)]
     fn live_slot_among_others(&self, id: &Id) -> Option<u32> {
         self.slot_of(TypeKind::Entity, id).filter(|slot| self.sees(TypeKind::Entity, *slot))
