@@ -20,7 +20,7 @@ use rustix::fs::{Advice, fadvise};
 
 use crate::Outcome;
 use crate::graph::Random;
-use crate::run::make_folder;
+use crate::run::{make_folder, move_onto_huge_pages_behind};
 
 /// Entities in one transaction of the bulk load, and transactions on their way at a time.
 const BATCH: usize = 1_000;
@@ -71,6 +71,7 @@ impl Larger {
     pub fn run(&self) -> Outcome<()> {
         let parent = self.folder.as_deref();
         if let Some(step) = &self.step {
+            move_onto_huge_pages_behind()?;
             let parent = parent.unwrap_or(Path::new("."));
             return match step {
                 Step::Load => self.load(&parent.join("graph")),

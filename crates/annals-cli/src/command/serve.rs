@@ -31,6 +31,10 @@ pub struct Serve {
     /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
     pub listen: SocketAddr,
+    /// Leave memory on small pages. Otherwise what stays is moved onto huge ones, behind requests, where the system can
+    /// (Linux 6.1): reads wait less for memory, and memory grows by some 3 %.
+    #[arg(long)]
+    pub no_huge_pages: bool,
     /// Follow the process that writes, and refuse writes.
     #[arg(long)]
     pub read_only: bool,
@@ -101,6 +105,10 @@ impl Serve {
             memory_bytes_max: global.memory_bytes_max,
             ..Options::default()
         };
+        if !self.no_huge_pages {
+            // Without them reads take longer; that is no reason not to serve.
+            let _ = annals_huge_pages::collapse_behind();
+        }
         let settings = Settings { folder, listen: self.listen, options, limits };
         serve(settings, |address| {
             let mut output = std::io::stdout().lock();

@@ -8,7 +8,7 @@ use annals::{Find, Operator, Snapshot};
 use super::standard_graph::StandardGraph;
 use crate::Outcome;
 use crate::graph::{PersistentIndexes, Random, Uuid, size, uuid, vertex_id, weight};
-use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
+use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages, per_second};
 
 const PAGE: usize = 50;
 /// Entities in the range that is searched: more than a page.
@@ -34,6 +34,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let trees = Trees::new(graph.entities);
     let shared = PersistentIndexes::new(graph.entities);
     let snapshot = graph.repository.snapshot();
+    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for line in ["find-eq", "find-range", "find-order"] {
         if !job.wants(line) {

@@ -35,7 +35,7 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let mut samples = Vec::new();
     let mut add = |more: Vec<Sample>| samples.extend(more);
     if job.wants("memory") {
-        add(bulk::memory(job, &graph, memory_before));
+        add(bulk::memory(job, &graph, memory_before)?);
     }
     if job.wants("bulk") {
         add(bulk::speed(job, &graph, &loading)?);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::huge_pages::move_onto_huge_pages_behind;
 use super::sample::Sample;
 use super::size::Size;
 use crate::Outcome;
@@ -36,6 +37,7 @@ impl Job {
     pub fn run(&self) -> Outcome<()> {
         let experiment = Experiment::named(&self.experiment)
             .ok_or_else(|| format!("experiment {}: there is none of this name", self.experiment))?;
+        move_onto_huge_pages_behind()?;
         for sample in (experiment.run)(self)? {
             println!("{}", write(&sample));
         }

@@ -12,12 +12,14 @@ mod limits;
 mod growth;
 mod child;
 mod folder;
+mod huge_pages;
 mod machine;
 
 pub use catalogue::{MEMORY, SAME_WORK};
 pub use child::Child;
 pub use cores::Cores;
 pub use folder::make_folder;
+pub use huge_pages::{move_onto_huge_pages, move_onto_huge_pages_behind};
 pub use job::Job;
 pub use limits::Limits;
 pub use machine::resident_bytes;

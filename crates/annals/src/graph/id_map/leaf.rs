@@ -116,25 +116,19 @@ impl Leaf {
     /// The slot of `key` for which `is_it` is true.
     #[inline]
     pub(super) fn get(&self, tag: u32, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let home = home(tag);
-        let bucket = &self.buckets[home];
-        match bucket.find(halves(key)) {
-            EMPTY if bucket.has_room() => None,
-            slot if slot < REMOVED && is_it(slot) => Some(slot),
-            _ => self.get_from(home, key, is_it),
-        }
-    }
-
-    // Asks all that have this key.
-    #[inline(never)]
-    fn get_from(&self, home: usize, key: u128, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let key = halves(key);
-        let mut at = home;
+        let mut at = home(tag);
         loop {
             let bucket = &self.buckets[at];
-            let mut slots = bucket.iter().filter(|entry| entry.key == key).map(|entry| entry.slot);
-            if let Some(slot) = slots.find(|slot| is_it(*slot)) {
-                return Some(slot);
+            match bucket.find(key) {
+                EMPTY => {}
+                slot if slot < REMOVED && is_it(slot) => return Some(slot),
+                _ => {
+                    let found = bucket.iter().find(|entry| entry.key == key && is_it(entry.slot));
+                    if let Some(entry) = found {
+                        return Some(entry.slot);
+                    }
+                }
             }
             if bucket.has_room() {
                 return None;

@@ -1,0 +1,76 @@
+//! Puts the memory that a process keeps on huge pages, behind what it does.
+//!
+//! A processor keeps the addresses of a few thousand pages at hand. Of a graph of gigabytes on pages of 4 KiB it finds hardly
+//! any of them there, and each read of memory waits for the address first, and then for the memory. Pages of 2 MiB are so few
+//! that it does not. Asking the system for them in advance makes whoever writes first into one wait until all of it is
+//! cleared, and whoever commits writes into new memory all the time. So memory is left as it is until it is full and has been for a
+//! while; then it is moved onto huge pages.
+//!
+//! The engine has no `unsafe` code and does not choose where its memory comes from: who embeds it decides, and calls
+//! [`collapse_behind`] once. It serves everything in the process, whatever its allocator is.
+//!
+//! Linux, from 6.1 on; elsewhere everything answers [`Unsupported`](std::io::ErrorKind::Unsupported).
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! match annals_huge_pages::collapse_behind() {
+//!     // The system has none: reads wait as long as they did.
+//!     Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(()),
+//!     other => other,
+//! }
+//! # }
+//! ```
+#![deny(missing_docs)]
+
+#[cfg(target_os = "linux")]
+mod advice;
+#[cfg(target_os = "linux")]
+mod behind;
+#[cfg(target_os = "linux")]
+mod regions;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+
+use std::io::Result;
+
+/// What was done with the memory of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collapsed {
+    /// What is on huge pages now. Units: bytes.
+    pub huge_bytes: u64,
+    /// What the system could not move now, for want of a free huge page or because it was being changed. Units: bytes.
+    pub refused_bytes: u64,
+}
+
+/// Starts a thread that looks at the memory of the process every ten seconds, and moves what has been resident for two looks
+/// onto huge pages, 2 MiB at a time. It rests 99 times as long as it works. While memory is moved, whoever touches it waits: as a rule some tenths of
+/// a millisecond.
+///
+/// A huge page takes the place of memory of which three quarters or more are resident, so at most a third more; in a process that mostly
+/// holds a graph, some 3 %.
+///
+/// Errors: [`Unsupported`](std::io::ErrorKind::Unsupported) if the system has no huge pages or cannot move to them; those of starting a thread and of
+/// reading `/proc/self`.
+pub fn collapse_behind() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    return behind::start();
+    #[cfg(not(target_os = "linux"))]
+    Err(unsupported("expected Linux"))
+}
+
+/// Moves at once what is resident: for a process that has loaded its data and serves nobody yet.
+///
+/// Errors: [`Unsupported`](std::io::ErrorKind::Unsupported) if the system has no huge pages or cannot move to them; those of reading `/proc/self`.
+pub fn collapse_now() -> Result<Collapsed> {
+    #[cfg(target_os = "linux")]
+    return behind::collapse_now();
+    #[cfg(not(target_os = "linux"))]
+    Err(unsupported("expected Linux"))
+}
+
+fn unsupported(why: &str) -> std::io::Error {
+    std::io::Error::new(
+        std::io::ErrorKind::Unsupported,
+        format!("huge pages: {why}; memory stays on pages as they are"),
+    )
+}

@@ -1,0 +1,55 @@
+//! Memory moves onto huge pages, what is in it stays, and what is mostly empty is left alone.
+
+use std::fs::read_to_string;
+
+use crate::behind::Watch;
+
+/// So many regions are allocated.
+const REGIONS: usize = 8;
+
+/// What `/proc/self/smaps` says of the mappings in which these addresses lie. Units: bytes on huge pages.
+fn huge_bytes(start: usize, end: usize) -> usize {
+    let smaps = read_to_string("/proc/self/smaps").unwrap();
+    let mut is_within = false;
+    let mut bytes = 0;
+    for line in smaps.lines() {
+        let first = line.split_ascii_whitespace().next().unwrap_or_default();
+        if let Some((from, to)) = first.split_once('-') {
+            let address = |text| usize::from_str_radix(text, 16).unwrap();
+            is_within = address(from) < end && start < address(to);
+        } else if is_within && first == "AnonHugePages:" {
+            let kibibytes: usize = line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap();
+            bytes += kibibytes * 1024;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn full_memory_moves_and_keeps_its_contents_and_empty_memory_is_left_alone() {
+    let mut watch = Watch::new(0).unwrap();
+    let huge = watch.regions.huge_bytes;
+    let full: Vec<u64> = (0..(REGIONS * huge / 8) as u64).collect();
+    // Of each two pages one is written to, so half of it is resident, unless the system gives huge pages to everybody.
+    let mut half = vec![0u8; REGIONS * huge];
+    half.iter_mut().step_by(2 * 4096).for_each(|byte| *byte = 1);
+    let half_start = half.as_ptr() as usize;
+    let is_half = |start: &usize| half_start <= *start && *start + huge <= half_start + half.len();
+    let resident_of_half = |watch: &Watch| -> Vec<usize> {
+        let starts = watch.regions.starts().unwrap();
+        starts.into_iter().filter(is_half).map(|start| watch.regions.resident(start).unwrap().0).collect()
+    };
+    let half_before = resident_of_half(&watch);
+
+    watch.look().unwrap();
+    assert_eq!(watch.collapsed().huge_bytes, 0, "what was seen once may go again");
+    watch.look().unwrap();
+
+    let collapsed = watch.collapsed();
+    let least = (REGIONS - 1) * huge;
+    assert!(collapsed.huge_bytes + collapsed.refused_bytes >= least as u64, "{collapsed:?}");
+    let full_start = full.as_ptr() as usize;
+    assert!(huge_bytes(full_start, full_start + full.len() * 8) >= least / 2, "{collapsed:?}");
+    assert!((0..).zip(&full).all(|(expected, found)| expected == *found));
+    assert_eq!((half_before.len() >= REGIONS - 1, resident_of_half(&watch)), (true, half_before));
+}
