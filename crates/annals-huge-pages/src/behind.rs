@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
@@ -9,35 +10,52 @@ use crate::Collapsed;
 use crate::advice::{collapse, is_known};
 use crate::regions::Regions;
 
-/// Shortest time from one look to the next.
-const REST_MIN: Duration = Duration::from_secs(10);
+/// From one look to the next.
+const LOOK_REST_MIN: Duration = Duration::from_secs(10);
+const LOOK_REST_MAX: Duration = Duration::from_secs(300);
 /// So many times as long as it has worked, the thread rests.
 const RESTS: u32 = 99;
+/// Longest rest after one region, which may seem to have taken long because the process was stopped.
+const MOVE_REST_MAX: Duration = Duration::from_secs(10);
+/// For so many looks what has been moved is taken to be where it is.
+const HUGE_LOOKS: u64 = 60;
+/// After so many refusals, one after the other, the rest waits for the next look: each attempt makes the system look for room.
+const REFUSALS_MAX: usize = 16;
 
 /// The memory of the process, and what was seen of it.
 pub struct Watch {
     pub regions: Regions,
     seen: HashMap<usize, Seen>,
+    looks: u64,
     /// So many times as long as moving a region takes, it rests then.
     rests: u32,
 }
 
-/// What was seen of a region at the last look, if it had enough that is resident.
+/// What was seen of a region at the last look, if enough of it is resident.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Resident,
-    Huge,
+    Refused,
+    /// Moved at the look with this number.
+    Huge(u64),
 }
 
-/// Starts the thread.
+/// Starts the thread, unless there is one.
 pub fn start() -> Result<()> {
+    static IS_STARTED: AtomicBool = AtomicBool::new(false);
     let mut watch = Watch::new(RESTS)?;
-    Builder::new().name("annals-huge".into()).spawn(move || {
-        while let Ok(worked) = watch.look() {
-            sleep((worked * RESTS).max(REST_MIN));
+    if IS_STARTED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let started = Builder::new().name("annals-huge".into()).spawn(move || {
+        loop {
+            // What cannot be read now, for want of a file handle, can be the next time.
+            let worked = watch.look().unwrap_or_default();
+            sleep((worked * RESTS).clamp(LOOK_REST_MIN, LOOK_REST_MAX));
         }
-    })?;
-    Ok(())
+    });
+    IS_STARTED.store(started.is_ok(), Ordering::Relaxed);
+    started.map(|_| ())
 }
 
 /// Moves everything that is resident.
@@ -52,32 +70,35 @@ impl Watch {
     /// Errors: `Unsupported` if the system has no huge pages or cannot move to them.
     pub fn new(rests: u32) -> Result<Watch> {
         is_known()?;
-        Ok(Watch { regions: Regions::new()?, seen: HashMap::new(), rests })
+        Ok(Watch { regions: Regions::new()?, seen: HashMap::new(), looks: 0, rests })
     }
 
     /// Moves what was resident at the look before and is now. Returns how long it has worked apart from that.
     pub fn look(&mut self) -> Result<Duration> {
         let begin = Instant::now();
         let mut moving = Duration::ZERO;
+        let mut refusals = 0;
         let mut seen = HashMap::new();
+        self.looks += 1;
         for start in self.regions.starts()? {
-            let (resident, pages) = self.regions.resident(start)?;
-            // A huge page needs memory for what was not resident, too.
-            if resident < pages / 4 * 3 {
+            let resident = self.regions.resident(start)?;
+            if !resident.is_enough() {
                 continue;
             }
             let now = match self.seen.get(&start) {
-                Some(Seen::Huge) if resident == pages => Seen::Huge,
-                Some(Seen::Resident) => {
+                // New, or the allocator has given back a part of it, which splits a huge page, and may go on.
+                None => Seen::Resident,
+                Some(Seen::Huge(_)) if !resident.is_all() => Seen::Resident,
+                Some(Seen::Huge(moved)) if self.looks - moved < HUGE_LOOKS => Seen::Huge(*moved),
+                Some(_) if refusals == REFUSALS_MAX => Seen::Refused,
+                Some(_) => {
                     let begin = Instant::now();
-                    let moved = collapse(start, self.regions.huge_bytes);
-                    sleep(begin.elapsed() * self.rests);
+                    let moved = collapse(start, self.regions.huge_bytes).is_ok();
+                    sleep((begin.elapsed() * self.rests).min(MOVE_REST_MAX));
                     moving += begin.elapsed();
-                    // What is refused may be taken the next time.
-                    if moved.is_ok() { Seen::Huge } else { Seen::Resident }
+                    refusals = if moved { 0 } else { refusals + 1 };
+                    if moved { Seen::Huge(self.looks) } else { Seen::Refused }
                 }
-                // New, or the allocator has given back a part of it: that splits a huge page, and may go on.
-                None | Some(Seen::Huge) => Seen::Resident,
             };
             seen.insert(start, now);
         }
@@ -87,10 +108,12 @@ impl Watch {
 
     /// What is where after the last look.
     pub fn collapsed(&self) -> Collapsed {
-        let bytes = |wanted| {
-            let count = self.seen.values().filter(|seen| **seen == wanted).count();
-            (count * self.regions.huge_bytes) as u64
+        let bytes = |is_it: fn(&Seen) -> bool| {
+            (self.seen.values().filter(|seen| is_it(seen)).count() * self.regions.huge_bytes) as u64
         };
-        Collapsed { huge_bytes: bytes(Seen::Huge), refused_bytes: bytes(Seen::Resident) }
+        Collapsed {
+            huge_bytes: bytes(|seen| matches!(seen, Seen::Huge(_))),
+            refused_bytes: bytes(|seen| matches!(seen, Seen::Refused)),
+        }
     }
 }

@@ -36,21 +36,22 @@ use std::io::Result;
 /// What was done with the memory of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collapsed {
-    /// What is on huge pages now. Units: bytes.
+    /// What was moved onto huge pages. Units: bytes.
     pub huge_bytes: u64,
     /// What the system could not move now, for want of a free huge page or because it was being changed. Units: bytes.
     pub refused_bytes: u64,
 }
 
 /// Starts a thread that looks at the memory of the process every ten seconds, and moves what has been resident for two looks
-/// onto huge pages, 2 MiB at a time. It rests 99 times as long as it works. While memory is moved, whoever touches it waits: as a rule some tenths of
-/// a millisecond.
+/// onto huge pages, 2 MiB at a time. It rests 99 times as long as it works. While 2 MiB are moved, whoever touches them waits, and so does
+/// whoever asks the system for new memory: for as long as copying takes, some tenths of a millisecond to, in a virtual machine whose host has to
+/// find the memory, five. A second call changes nothing.
 ///
 /// A huge page takes the place of memory of which three quarters or more are resident, so at most a third more; in a process that mostly
 /// holds a graph, some 3 %.
 ///
-/// Errors: [`Unsupported`](std::io::ErrorKind::Unsupported) if the system has no huge pages or cannot move to them; those of starting a thread and of
-/// reading `/proc/self`.
+/// Errors: [`Unsupported`](std::io::ErrorKind::Unsupported) if the system has no huge pages of 2 MiB, none for this process, cannot move to
+/// them, or does not tell what is resident; those of starting a thread.
 pub fn collapse_behind() -> Result<()> {
     #[cfg(target_os = "linux")]
     return behind::start();
@@ -60,7 +61,7 @@ pub fn collapse_behind() -> Result<()> {
 
 /// Moves at once what is resident: for a process that has loaded its data and serves nobody yet.
 ///
-/// Errors: [`Unsupported`](std::io::ErrorKind::Unsupported) if the system has no huge pages or cannot move to them; those of reading `/proc/self`.
+/// Errors: `Unsupported` as [`collapse_behind`] has it; those of reading `/proc/self`.
 pub fn collapse_now() -> Result<Collapsed> {
     #[cfg(target_os = "linux")]
     return behind::collapse_now();

@@ -1,54 +1,93 @@
 //! Which memory of the process may stand on huge pages, and how much of it is resident.
 
-use std::fs::{File, read_to_string};
+use std::fs::{File, read, read_to_string};
 use std::io::Result;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use crate::advice::page_bytes;
 use crate::unsupported;
 
 /// The bytes that `/proc/self/pagemap` has for a page.
 const ENTRY: usize = 8;
+/// Copying more at once would hold up others for too long: with small pages of 64 KiB huge ones have 512 MiB.
+const HUGE_BYTES_MAX: usize = 2 << 20;
+/// What the system tells of its huge pages.
+const FOLDER: &str = "/sys/kernel/mm/transparent_hugepage";
 
 /// The memory of this process, in regions as long as a huge page, at addresses that are multiples of it.
 pub struct Regions {
     pagemap: File,
-    page_bytes: usize,
+    pub page_bytes: usize,
     pub huge_bytes: usize,
 }
 
+/// How many pages of a region are in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resident {
+    pub pages: usize,
+    pub of: usize,
+}
+
+impl Resident {
+    /// A huge page needs memory for what was not resident, too.
+    pub fn is_enough(self) -> bool {
+        self.pages >= self.of / 4 * 3
+    }
+
+    pub fn is_all(self) -> bool {
+        self.pages == self.of
+    }
+}
+
 impl Regions {
-    /// Errors: `Unsupported` if the system has no huge pages; those of opening `/proc/self/pagemap`.
+    /// Errors: `Unsupported` if the system has no huge pages, none for this process, or does not tell what is resident.
     pub fn new() -> Result<Regions> {
-        let path = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
-        let size = read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
-        let huge_bytes = size.ok_or_else(|| unsupported(&format!("expected their size in {path}")))?;
-        Ok(Regions { pagemap: File::open("/proc/self/pagemap")?, page_bytes: page_bytes(), huge_bytes })
+        let told = |name| read_to_string(Path::new(FOLDER).join(name)).unwrap_or_default();
+        let size = told("hpage_pmd_size").trim().parse().ok();
+        let huge_bytes = size.ok_or_else(|| unsupported(&format!("expected their size in {FOLDER}")))?;
+        if huge_bytes > HUGE_BYTES_MAX {
+            let text = format!("expected {HUGE_BYTES_MAX} bytes or fewer, found {huge_bytes}");
+            return Err(unsupported(&text));
+        }
+        // Memory could be moved all the same, but somebody does not want any.
+        if told("enabled").contains("[never]") {
+            return Err(unsupported(&format!("they are turned off in {FOLDER}/enabled")));
+        }
+        // Source: proc_pid_status(5).
+        let is_off = |line: &str| line.strip_prefix("THP_enabled:").is_some_and(|value| value.trim() == "0");
+        if read_to_string("/proc/self/status").is_ok_and(|status| status.lines().any(is_off)) {
+            return Err(unsupported("they are turned off for this process (MIMALLOC_ALLOW_THP=0 does so)"));
+        }
+        let pagemap = File::open("/proc/self/pagemap")
+            .map_err(|error| unsupported(&format!("expected /proc/self/pagemap: {error}")))?;
+        Ok(Regions { pagemap, page_bytes: page_bytes(), huge_bytes })
     }
 
     /// Where all regions begin that the process has for itself and may write to.
     pub fn starts(&self) -> Result<Vec<usize>> {
-        let maps = read_to_string("/proc/self/maps")?;
+        // Names of files may be anything.
+        let maps = read("/proc/self/maps")?;
         let whole = |range: Range<usize>| {
             let first = range.start.next_multiple_of(self.huge_bytes);
             (first..(range.end + 1).saturating_sub(self.huge_bytes)).step_by(self.huge_bytes)
         };
-        Ok(maps.lines().filter_map(private_memory).flat_map(whole).collect())
+        Ok(String::from_utf8_lossy(&maps).lines().filter_map(private_memory).flat_map(whole).collect())
     }
 
-    /// How many of the pages of a region are resident, and how many it has.
-    pub fn resident(&self, start: usize) -> Result<(usize, usize)> {
+    /// How much of a region is in memory.
+    pub fn resident(&self, start: usize) -> Result<Resident> {
         let mut entries = vec![0; self.huge_bytes / self.page_bytes * ENTRY];
         self.pagemap.read_exact_at(&mut entries, (start / self.page_bytes * ENTRY) as u64)?;
         // Source: Documentation/admin-guide/mm/pagemap.rst: bit 63 is set if the page is in memory.
         let (entries, _) = entries.as_chunks::<ENTRY>();
-        let resident = entries.iter().filter(|entry| u64::from_ne_bytes(**entry) >> 63 == 1).count();
-        Ok((resident, entries.len()))
+        let pages = entries.iter().filter(|entry| u64::from_ne_bytes(**entry) >> 63 == 1).count();
+        Ok(Resident { pages, of: entries.len() })
     }
 }
 
-/// The addresses on a line of `/proc/self/maps`, if it is of memory that is nobody else's, no file's and no stack's.
+/// The addresses on a line of `/proc/self/maps`, if it is of memory that is nobody else's, no file's and not the stack of the first thread.
 ///
 /// Source: proc_pid_maps(5): addresses, permissions, offset, device, inode, name.
 fn private_memory(line: &str) -> Option<Range<usize>> {

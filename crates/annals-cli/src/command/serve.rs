@@ -1,6 +1,6 @@
 //! `annals serve`: the repository over HTTP.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -106,8 +106,13 @@ impl Serve {
             ..Options::default()
         };
         if !self.no_huge_pages {
-            // Without them reads take longer; that is no reason not to serve.
-            let _ = annals_huge_pages::collapse_behind();
+            match annals_huge_pages::collapse_behind() {
+                // Without them reads take longer; that is no reason not to serve. What the system cannot do is no news.
+                Err(error) if error.kind() != ErrorKind::Unsupported => {
+                    eprintln!("warning: huge pages: {error}")
+                }
+                _ => {}
+            }
         }
         let settings = Settings { folder, listen: self.listen, options, limits };
         serve(settings, |address| {
