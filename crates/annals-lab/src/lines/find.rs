@@ -1,4 +1,4 @@
-//! find-eq, find-range, find-order: the first page of 50 from a property index, beside a BTreeMap.
+//! find-one, find-eq, find-range, find-order: the first page of 50 from a property index, beside a BTreeMap.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -23,20 +23,21 @@ struct Trees {
 /// A question, the same to both sides.
 #[derive(Clone, Copy)]
 enum Question {
+    One(f64),
     Equal(i64),
     Range(f64, f64),
     Smallest,
     Largest,
 }
 
-/// One round of the three lines.
+/// One round of the four lines.
 pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let trees = Trees::new(graph.entities);
     let shared = PersistentIndexes::new(graph.entities);
     let snapshot = graph.repository.snapshot();
     move_onto_huge_pages()?;
     let mut samples = Vec::new();
-    for line in ["find-eq", "find-range", "find-order"] {
+    for line in ["find-one", "find-eq", "find-range", "find-order"] {
         if !job.wants(line) {
             continue;
         }
@@ -73,6 +74,7 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
 fn questions(line: &str, turn: usize, entities: usize, count: usize) -> Vec<Question> {
     let mut random = Random::new(turn as u64);
     let mut question = |number: usize| match line {
+        "find-one" => Question::One(weight(random.below(entities))),
         "find-eq" => Question::Equal(size(random.below(entities))),
         "find-range" => {
             let first = random.below(entities - RANGE);
@@ -117,6 +119,7 @@ impl Question {
     fn find(self) -> Find {
         let find = Find::of("vertex").limit(PAGE);
         match self {
+            Question::One(weight) => find.matching("weight", Operator::Equal, weight),
             Question::Equal(size) => find.matching("size", Operator::Equal, size),
             Question::Range(from, to) => find
                 .matching("weight", Operator::GreaterOrEqual, from)
@@ -132,6 +135,10 @@ impl Question {
         let id = |number: u32| indexes.ids[number as usize];
         let weights = &indexes.weights;
         match self {
+            Question::One(weight) => {
+                let found = weights.range((weight.to_bits(), 0)..(weight.to_bits() + 1, 0));
+                found.take(PAGE).map(|(_, number)| id(*number)).collect()
+            }
             Question::Equal(size) => {
                 let found = indexes.sizes.range((size, 0)..(size + 1, 0));
                 found.take(PAGE).map(|(_, number)| id(*number)).collect()
@@ -158,10 +165,10 @@ impl Trees {
     }
 
     fn page(&self, question: Question) -> Vec<Uuid> {
+        let page = |ids: Option<&Vec<Uuid>>| ids.into_iter().flatten().take(PAGE).copied().collect();
         match question {
-            Question::Equal(size) => {
-                self.sizes.get(&size).into_iter().flatten().take(PAGE).copied().collect()
-            }
+            Question::One(weight) => page(self.weights.get(&weight.to_bits())),
+            Question::Equal(size) => page(self.sizes.get(&size)),
             Question::Range(from, to) => self
                 .weights
                 .range(from.to_bits()..to.to_bits())

@@ -70,7 +70,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
         "bulk", "get-1", "get-1-same-work", "get-1-memory", "get-2", "get-2-same-work", "get-2-memory", "get-2-to-1", "hop2", "hop2-same-work", "hop2-frontier", "hop2-frontier-same-work", "scan-random",
         "read-under-write-get", "read-under-write-get-memory", "read-under-write-get-raw", "read-under-write-get-p99.9", "read-under-write-hop2", "read-under-write-hop2-same-work", "read-under-write-hop2-raw", "read-under-write-hop2-p99.9",
         "read-under-write-find", "read-under-write-find-same-work", "read-under-write-find-raw", "read-under-write-find-p99.9",
-        "find-eq", "find-eq-same-work", "find-range", "find-range-same-work", "find-order", "find-order-same-work", "memory", "disk", "reopen-checkpoint", "reopen-log",
+        "find-one", "find-one-same-work", "find-eq", "find-eq-same-work", "find-range", "find-range-same-work", "find-order", "find-order-same-work", "memory", "disk", "reopen-checkpoint", "reopen-log",
     ], 0, standard_graph::round),
     fresh("reopen", &[], 0, reopen::round),
     fresh("hop-small", &["hop-small-1", "hop-small-1-same-work", "hop-small-2", "hop-small-2-same-work", "hop-small-2-to-1"], 0, hop_small::round),

@@ -51,22 +51,24 @@ impl<'a> Range<'a> {
         if is_crossed(from, to) {
             return Range { ends: None };
         }
-        let front = Cursor::seek(root, |branch| branch.edge(from, 0), |leaf| first_place(leaf, from));
-        // Most ranges are short. When the leaf of the front reaches behind the end, a second way down is not needed.
-        let ends_here = match to {
-            Bound::Included(key) | Bound::Excluded(key) => front.leaf.last().is_some_and(|last| last > key),
-            Bound::Unbounded => false,
+        // Both ways down together: what one waits for, the other does, too.
+        let (mut front, mut back) = (Way::from(root), Way::from(root));
+        let ends = loop {
+            match (front.node, back.node) {
+                (Node::Leaf(first), Node::Leaf(last)) => {
+                    break (
+                        front.cursor(root, first, first_place(first, from)),
+                        back.cursor(root, last, last_place(last, to)),
+                    );
+                }
+                (first, last) => {
+                    let (first, last) = (first.branch(), last.branch());
+                    front.take(first.edge(from, 0));
+                    back.take(last.edge(to, last.children_len() - 1));
+                }
+            }
         };
-        let back = if ends_here {
-            Cursor { at: last_place(front.leaf, to), ..front }
-        } else {
-            Cursor::seek(
-                root,
-                |branch| branch.edge(to, branch.children_len() - 1),
-                |leaf| last_place(leaf, to),
-            )
-        };
-        Range { ends: Some((front, back)) }
+        Range { ends: Some(ends) }
     }
 
     /// Gives the next keys to `take`, those of a leaf at a time, until it takes fewer, or there were `count`. Tells how many
@@ -231,32 +233,6 @@ impl<'a> DoubleEndedIterator for Range<'a> {
 impl std::iter::FusedIterator for Range<'_> {}
 
 impl<'a> Cursor<'a> {
-    // Goes down from the root; the two functions choose the child of a branch and the place in the leaf.
-    #[inline]
-    fn seek(
-        root: &'a Node,
-        child_of: impl Fn(&Branch) -> usize,
-        place_in: impl Fn(&Leaf) -> usize,
-    ) -> Cursor<'a> {
-        let mut path = Indexes(0);
-        let mut height = 0;
-        let mut node = root;
-        loop {
-            match node {
-                Node::Leaf(leaf) => {
-                    let at = place_in(leaf);
-                    return Cursor { leaf, at, root, height: height as u8, path };
-                }
-                inner => {
-                    let index = child_of(inner.branch());
-                    path.set(height, index);
-                    height += 1;
-                    node = inner.child(index);
-                }
-            }
-        }
-    }
-
     #[cold]
     fn move_to_next_leaf(&mut self) {
         let turn = self.turn(|node, index| index + 1 < node.branch().children_len());
@@ -300,6 +276,31 @@ impl<'a> Cursor<'a> {
             Node::Leaf(leaf) => self.leaf = leaf,
             _ => unreachable!("paths end at leaves"),
         }
+    }
+}
+
+// The way down from the root, so far.
+struct Way<'a> {
+    node: &'a Node,
+    height: usize,
+    path: Indexes,
+}
+
+impl<'a> Way<'a> {
+    fn from(root: &'a Node) -> Way<'a> {
+        Way { node: root, height: 0, path: Indexes(0) }
+    }
+
+    #[inline]
+    fn take(&mut self, index: usize) {
+        self.path.set(self.height, index);
+        self.height += 1;
+        self.node = self.node.child(index);
+    }
+
+    #[inline]
+    fn cursor(self, root: &'a Node, leaf: &'a Leaf, at: usize) -> Cursor<'a> {
+        Cursor { leaf, at, root, height: self.height as u8, path: self.path }
     }
 }
 

@@ -11,8 +11,7 @@ use super::order::{Shape, Sorting};
 use super::test::Test;
 use crate::graph::key_set::Range;
 use crate::graph::symbols::Symbol;
-use crate::graph::table::slot_of_key;
-use crate::model::{Value, has_own_key, key_is_cut};
+use crate::model::{Value, decode_key, has_own_key};
 use crate::search::{Operator, Pattern};
 
 /// So many candidates are gathered rather than walked to, whatever a page needs.
@@ -184,9 +183,8 @@ fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
             return None;
         }
         // What one has, all have, unless only the beginning is known.
-        let is_decided = value(first).is_some_and(|value| !key_is_cut(value))
-            && !table.spill.is_used()
-            && test.holds(table.value(slot_of_key(first), *property).as_ref());
+        let value = value(first).and_then(decode_key);
+        let is_decided = value.is_some_and(|value| test.holds(Some(&value)));
         Some(Run { property: *property, bounds, keys, decided: is_decided.then_some(number) })
     })
 }
