@@ -1,10 +1,12 @@
 //! Memory moves onto huge pages, what is in it stays, and what is mostly empty is left alone.
 
+use std::collections::BTreeSet;
 use std::fs::read_to_string;
 use std::io::ErrorKind;
+use std::sync::Mutex;
 
 use crate::Collapsed;
-use crate::behind::Watch;
+use crate::behind::{BEHIND, NOW, Pace, Watch};
 use crate::regions::Resident;
 
 /// So many regions are allocated.
@@ -28,16 +30,42 @@ fn huge_bytes(start: usize, end: usize) -> usize {
     bytes
 }
 
+/// A process that looks at its memory, unless the system has no huge pages: an old kernel, or one told to have none. All there is to see
+/// then is that it says so.
+fn watch(pace: Pace) -> Option<Watch> {
+    Watch::new(pace)
+        .inspect_err(|error| {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+            eprintln!("not tested: {error}");
+        })
+        .ok()
+}
+
+#[test]
+fn what_is_refused_keeps_nothing_else_waiting_for_ever() {
+    const LOOKS: usize = 12;
+    static ASKED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let Some(mut watch) = watch(Pace { rests: 0, ..BEHIND }) else { return };
+    watch.collapse = |start, _| {
+        ASKED.lock().unwrap().push(start);
+        Err(ErrorKind::WouldBlock.into())
+    };
+    let full = vec![1u8; 5 * BEHIND.refusals_max * watch.regions.huge_bytes];
+    for _ in 0..LOOKS {
+        watch.look().unwrap();
+    }
+
+    let asked = ASKED.lock().unwrap();
+    assert_eq!(asked.len(), (LOOKS - 1) * BEHIND.refusals_max, "the first look only looks");
+    let range = full.as_ptr_range();
+    let within: BTreeSet<_> =
+        asked.iter().filter(|start| (range.start as usize..range.end as usize).contains(start)).collect();
+    assert!(within.len() >= 5 * BEHIND.refusals_max - 1, "{} of its regions were asked for", within.len());
+}
+
 #[test]
 fn full_memory_moves_and_keeps_its_contents_and_what_is_half_empty_is_left_alone() {
-    let mut watch = match Watch::new(0) {
-        Ok(watch) => watch,
-        // An old kernel, or one told to have none: all there is to see then is that it says so.
-        Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-            return eprintln!("not tested: {error}");
-        }
-    };
+    let Some(mut watch) = watch(NOW) else { return };
     let (page, huge) = (watch.regions.page_bytes, watch.regions.huge_bytes);
     let full: Vec<u64> = (0..(REGIONS * huge / 8) as u64).collect();
     // Of each two pages one is written to, so half of it is resident, unless the system gives huge pages to everybody.
