@@ -15,6 +15,8 @@ const LOOK_REST_MIN: Duration = Duration::from_secs(10);
 const LOOK_REST_MAX: Duration = Duration::from_secs(300);
 pub const BEHIND: Pace = Pace { rests: 99, refusals_max: 16 };
 pub const NOW: Pace = Pace { rests: 0, refusals_max: usize::MAX };
+/// So many times more what was refused is tried at once.
+const AGAIN_MAX: usize = 4;
 /// Longest rest after one region, which may seem to have taken long because the process was stopped.
 const MOVE_REST_MAX: Duration = Duration::from_secs(10);
 /// For so many looks what has been moved is taken to be where it is.
@@ -73,6 +75,13 @@ pub fn collapse_now() -> Result<Collapsed> {
     let mut watch = Watch::new(NOW)?;
     watch.look()?;
     watch.look()?;
+    for _ in 0..AGAIN_MAX {
+        if watch.collapsed().refused_bytes == 0 {
+            break;
+        }
+        // After a failure the system does not make room for a while, which it counts in attempts.
+        watch.look()?;
+    }
     Ok(watch.collapsed())
 }
 
