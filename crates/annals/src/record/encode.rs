@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use minicbor::Encoder;
+use smallvec::SmallVec;
 
 use super::provenance::{encode_origin, encode_provenance};
 use super::type_definition::encode_type;
@@ -105,7 +106,7 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
 /// The names of types and properties of one record: each is written once and then meant by its number.
 #[derive(Default)]
 struct Names<'a> {
-    order: Vec<&'a str>,
+    order: SmallVec<[&'a str; Names::LINEAR_MAX]>,
     numbers: Option<HashMap<&'a str, u32>>,
 }
 

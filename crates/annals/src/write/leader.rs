@@ -183,7 +183,7 @@ fn sequence(committer: &Committer, mut sequencer: Box<Sequencer>, leader: Leader
         }
     }
     let batch = sequencer.hand_over(std::mem::take(&mut state.spare));
-    committer.next_gate();
+    state.gate = Arc::default();
     state.is_appending = true;
     state.sequencer = Some(sequencer);
     committer.call(state);

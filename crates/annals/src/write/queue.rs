@@ -70,8 +70,6 @@ pub(crate) struct Committer {
     pub(super) device: Condvar,
     // Committing threads wait here for room.
     room: Condvar,
-    // Whoever commits now waits at this gate; each batch gets another one.
-    gate: ArcSwap<Gate>,
     // Whoever waits for a position: the count lets a leader skip a wake-up nobody needs.
     waiters: AtomicU64,
     waiting: Mutex<()>,
@@ -83,6 +81,8 @@ pub(crate) struct Committer {
 pub(super) struct State {
     pub(super) requests: VecDeque<Request>,
     pub(super) bytes: usize,
+    /// Whoever commits now waits here; each batch gets another one.
+    pub(super) gate: Arc<Gate>,
     /// How many threads wait for room.
     waiting_for_room: usize,
     /// `None` while a thread sequences, and in a repository that does not write.
@@ -128,7 +128,6 @@ impl Committer {
             ahead: Condvar::new(),
             device: Condvar::new(),
             room: Condvar::new(),
-            gate: ArcSwap::default(),
             waiters: AtomicU64::new(0),
             waiting: Mutex::new(()),
             moved: Condvar::new(),
@@ -157,21 +156,16 @@ impl Committer {
         self.state().requests.len()
     }
 
-    /// A ticket for the next request.
-    pub(super) fn new_ticket(&self) -> Ticket {
-        Ticket::new(self.gate.load_full())
-    }
-
-    /// Queues a request and sees to it that a thread of the repository leads it.
-    pub(super) fn enqueue(&self, request: Request, may_wait: bool) -> Result<()> {
-        let state = self.push(self.state(), request, may_wait)?;
+    /// Queues a transaction and sees to it that a thread of the repository leads it.
+    pub(super) fn enqueue(&self, work: Box<Work>, may_wait: bool) -> Result<Ticket> {
+        let (state, ticket) = self.push(self.state(), work, may_wait)?;
         self.call(state);
-        Ok(())
+        Ok(ticket)
     }
 
-    /// Queues a request, and leads it on this thread if nothing else is under way.
-    pub(super) fn enqueue_or_lead(&self, request: Request) -> Result<()> {
-        let mut state = self.push(self.state(), request, true)?;
+    /// Queues a transaction, and leads it on this thread if nothing else is under way.
+    pub(super) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
+        let (mut state, ticket) = self.push(self.state(), work, true)?;
         // A thread that is called commits several at once; a batch of one would only keep the device from it.
         let is_alone = state.requests.len() == 1 && !state.is_appending && !state.is_called;
         let sequencer = if is_alone { state.sequencer.take() } else { None };
@@ -182,16 +176,16 @@ impl Committer {
             }
             None => self.call(state),
         }
-        Ok(())
+        Ok(ticket)
     }
 
     fn push<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
-        request: Request,
+        work: Box<Work>,
         may_wait: bool,
-    ) -> Result<MutexGuard<'s, State>> {
-        let bytes = request.work.body.record_bytes_max();
+    ) -> Result<(MutexGuard<'s, State>, Ticket)> {
+        let bytes = work.body.record_bytes_max();
         self.source.memory().admit(bytes)?;
         loop {
             state.check_writable()?;
@@ -212,13 +206,9 @@ impl Committer {
             state.waiting_for_room -= 1;
         }
         state.bytes += bytes;
-        state.requests.push_back(request);
-        Ok(state)
-    }
-
-    /// Whoever commits from now on is told with the next batch.
-    pub(super) fn next_gate(&self) {
-        self.gate.store(Arc::default());
+        let ticket = Ticket::new(Arc::clone(&state.gate));
+        state.requests.push_back(Request { work, promise: Promise::new(&ticket) });
+        Ok((state, ticket))
     }
 
     /// Lets committing threads in again after requests were taken.

@@ -46,8 +46,9 @@ enum Waiting {
 
 /// Rows of a gate. More would wake the last row late.
 const ROWS: usize = 4;
-/// So many wait in one row before the next is opened.
-const ROW_THREADS: usize = 24;
+/// So many wait in one row before the next is opened. With fewer, more threads are held up by opening one, and then wait for a core
+/// behind all whom they woke.
+const ROW_THREADS: usize = 100;
 
 /// Where the threads wait whose transactions will, as a rule, be told together: one system call wakes a whole row.
 ///

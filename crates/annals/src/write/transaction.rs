@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use super::anchor;
 use super::correction;
 use super::lifecycle::TouchedEntities;
-use super::queue::{Committer, Request, Work};
+use super::queue::{Committer, Work};
 use super::reads::Reads;
 use super::sequencer::check_commit_instant;
-use super::ticket::{Promise, Receipt, Ticket};
+use super::ticket::{Receipt, Ticket};
 use crate::graph::find_conflict;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
@@ -50,11 +50,12 @@ pub struct Transaction {
 
 impl Transaction {
     pub(crate) fn new(committer: Arc<Committer>, base: Snapshot) -> Transaction {
+        let unsaid: Arc<str> = "".into();
         Transaction {
             committer,
             base,
-            author: "".into(),
-            message: "".into(),
+            author: Arc::clone(&unsaid),
+            message: unsaid,
             valid_from: None,
             instant: None,
             is_serializable: false,
@@ -429,17 +430,17 @@ impl Transaction {
     ///
     /// Errors: `TooLarge`, `ReadOnly`, `Closed`. What is wrong with the changes, the ticket tells.
     pub fn submit(self) -> Result<Ticket> {
-        self.hand_over(|committer, request| committer.enqueue(request, true))
+        self.hand_over(|committer, work| committer.enqueue(work, true))
     }
 
     /// As [`Transaction::submit`], but never waits.
     ///
     /// Errors: `Busy` while the queue is full.
     pub fn try_submit(self) -> Result<Ticket> {
-        self.hand_over(|committer, request| committer.enqueue(request, false))
+        self.hand_over(|committer, work| committer.enqueue(work, false))
     }
 
-    fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Request) -> Result<()>) -> Result<Ticket> {
+    fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
         if self.changes.is_empty() {
             // Also a serializable transaction: what it read is one snapshot.
             let position = self.base.position();
@@ -468,10 +469,7 @@ impl Transaction {
             instant: self.instant,
             reads: self.is_serializable.then(|| std::mem::take(&mut self.reads)),
         };
-        let ticket = self.committer.new_ticket();
-        let request = Request { work: Box::new(work), promise: Promise::new(&ticket) };
-        enqueue(&self.committer, request)?;
-        Ok(ticket)
+        enqueue(&self.committer, Box::new(work))
     }
 
     /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.

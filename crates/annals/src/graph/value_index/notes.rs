@@ -36,15 +36,17 @@ impl Notes for KeyNotes {
     }
 
     fn apply_to(notes: &[&KeyNotes], sets: &mut Vector<KeySet>) {
-        let mut list: Vec<(Symbol, bool, &[u8])> = notes.iter().flat_map(|notes| notes.in_order()).collect();
+        let notes = notes.iter().flat_map(|notes| notes.in_order());
+        let mut list: Vec<(Symbol, bool, u64, &[u8])> =
+            notes.map(|(name, is_added, key)| (name, is_added, head(key), key)).collect();
         // By property first: the keys of one often come in order, and then there is little to sort.
-        list.sort_by_key(|(name, _, _)| *name);
+        list.sort_by_key(|(name, ..)| *name);
         for of_one in list.chunk_by_mut(|(name, ..), next| *name == next.0) {
             // Stable: of what becomes of one key the last counts.
-            of_one.sort_by_key(|(_, _, key)| *key);
+            of_one.sort_by_key(|(_, _, head, key)| (*head, *key));
             let mut keys: [Vec<&[u8]>; 2] = Default::default();
-            for same in of_one.chunk_by(|(_, _, key), next| *key == next.2) {
-                let (_, is_added, key) = same[same.len() - 1];
+            for same in of_one.chunk_by(|(.., key), next| *key == next.3) {
+                let (_, is_added, _, key) = same[same.len() - 1];
                 keys[usize::from(is_added)].push(key);
             }
             for (keys, is_added) in keys.iter().zip([false, true]).filter(|(keys, _)| !keys.is_empty()) {
@@ -71,6 +73,14 @@ impl KeyNotes {
         let length = u16::try_from(self.keys.len() - start).expect("keys are bounded");
         self.list.push(Note { name, length, is_added });
     }
+}
+
+/// The first bytes of a key as a number: as a rule they tell which of two comes first.
+fn head(key: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    let length = key.len().min(8);
+    head[..length].copy_from_slice(&key[..length]);
+    u64::from_be_bytes(head)
 }
 
 /// Adds keys, ascending, to the set of a property, or removes them.
