@@ -153,6 +153,14 @@ impl Adjacency {
         }
     }
 
+    /// Reads the memory with which asking for the links of these entities begins, and nothing else, so that the processor waits for
+    /// as much of it together as it can.
+    #[inline]
+    pub(crate) fn read_heads(&self, slots: impl Iterator<Item = u32>) {
+        let pages = slots.filter_map(|slot| self.pages.get(slot as usize / PAGE_ENTITIES));
+        pages.for_each(|page| read_head(page));
+    }
+
     /// Reads what adding links to these entities will need: the processor then waits for the memory of all of them together.
     pub(super) fn look_ahead(&self, slots: impl Iterator<Item = u32>) {
         let page = |slot| (self.pages.get(slot as usize / PAGE_ENTITIES), slot as usize % PAGE_ENTITIES);

@@ -1,5 +1,7 @@
 //! Many entities at once: faster than one after the other, because the processor waits for their memory together.
 
+use std::hint::black_box;
+
 use smallvec::SmallVec;
 
 use super::instance::{Entity, Held, Name};
@@ -23,6 +25,16 @@ pub(super) const FEW: usize = 4;
 enum Ends<'s> {
     Few(&'s [u32]),
     Many(&'s Wide),
+}
+
+impl Ends<'_> {
+    /// Reads the memory where they begin, and nothing else: see [`Adjacency::read_heads`](crate::graph::adjacency::Adjacency::read_heads).
+    #[inline]
+    fn read_start(&self) {
+        if let Ends::Few(ends) = self {
+            black_box(ends.first().copied());
+        }
+    }
 }
 
 /// Instances that are read as they are asked for, a few ahead.
@@ -183,7 +195,8 @@ impl Snapshot {
             from.iter().for_each(|entity| adjacency.read_likely(entity.slot()));
         }
         for from in from.chunks(AHEAD) {
-            // All pages are looked up before the first list of ends is read.
+            adjacency.read_heads(from.iter().map(|entity| entity.slot()));
+            // All pages are looked up before the first list of ends is read, and all lists begun before the first is copied.
             let mut lists = [Ends::Few(&[]); AHEAD];
             for (list, entity) in lists.iter_mut().zip(from) {
                 *list = match adjacency.get(entity.slot()) {
@@ -191,6 +204,7 @@ impl Snapshot {
                     Neighbors::Wide(wide) => Ends::Many(wide),
                 };
             }
+            lists[..from.len()].iter().for_each(Ends::read_start);
             for list in &lists[..from.len()] {
                 match list {
                     Ends::Few(ends) => slots.extend_from_slice(ends),
