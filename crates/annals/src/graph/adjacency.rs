@@ -4,8 +4,6 @@ use std::iter::Zip;
 use std::slice;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::links_page::{
     PAGE_ENTITIES, empty_page, entry_of, is_sound, read_end, read_head, read_likely, set_wide, splice,
 };
@@ -15,6 +13,9 @@ use super::wide::{Wide, WideLinks};
 
 /// Most links kept within a page; more go into a tree, so that the millionth costs what the tenth did.
 const NARROW_LINKS_MAX: usize = 32;
+
+/// How many pages are read at once.
+const AHEAD: usize = 32;
 
 /// One relationship as seen from one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,12 +137,7 @@ impl Adjacency {
     /// The links of the entity at `slot`, which must be there.
     #[inline(always)]
     pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
-        let slot = slot as usize;
-        let page = self.pages.get(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
-        match entry_of(page, slot % PAGE_ENTITIES) {
-            Ok(narrow) => Neighbors::Narrow(narrow),
-            Err(number) => Neighbors::Wide(self.wide_at(number)),
-        }
+        self.entry(self.page(slot), slot)
     }
 
     /// Reads what walking from the entity at `slot` will likely need: the processor then does not wait for one memory to know
@@ -153,21 +149,42 @@ impl Adjacency {
         }
     }
 
-    /// Reads the memory with which asking for the links of these entities begins, and nothing else, so that the processor waits for
-    /// as much of it together as it can.
+    /// The links of several entities, in order: faster than asking for those of one after the other, because the processor waits
+    /// for their memory together.
     #[inline]
-    pub(crate) fn read_heads(&self, slots: impl Iterator<Item = u32>) {
-        let pages = slots.filter_map(|slot| self.pages.get(slot as usize / PAGE_ENTITIES));
-        pages.for_each(|page| read_head(page));
+    pub(crate) fn each<'g>(&'g self, slots: &[u32], mut take: impl FnMut(Neighbors<'g>)) {
+        self.each_page(slots, |page, slot| take(self.entry(page, slot)));
     }
 
     /// Reads what adding links to these entities will need: the processor then waits for the memory of all of them together.
-    pub(super) fn look_ahead(&self, slots: impl Iterator<Item = u32>) {
-        let page = |slot| (self.pages.get(slot as usize / PAGE_ENTITIES), slot as usize % PAGE_ENTITIES);
-        let pages: SmallVec<[_; 32]> = slots.map(page).collect();
-        let pages = || pages.iter().filter_map(|(page, place)| Some((*page.as_ref()?, *place)));
-        pages().for_each(|(page, _)| read_head(page));
-        pages().for_each(|(page, place)| read_end(page, place));
+    pub(super) fn look_ahead(&self, slots: &[u32]) {
+        self.each_page(slots, |page, slot| read_end(page, slot as usize % PAGE_ENTITIES));
+    }
+
+    // Calls `take` with the page of each of `slots`.
+    #[inline]
+    fn each_page<'g>(&'g self, slots: &[u32], mut take: impl FnMut(&'g [u32], u32)) {
+        for slots in slots.chunks(AHEAD) {
+            // First what leads to the pages, then their heads: the processor waits for each of both together.
+            let mut pages: [&[u32]; AHEAD] = [&[]; AHEAD];
+            pages.iter_mut().zip(slots).for_each(|(page, slot)| *page = self.page(*slot));
+            let pages = &pages[..slots.len()];
+            pages.iter().for_each(|page| read_head(page));
+            pages.iter().zip(slots).for_each(|(page, slot)| take(page, *slot));
+        }
+    }
+
+    #[inline(always)]
+    fn page(&self, slot: u32) -> &[u32] {
+        self.pages.get(slot as usize / PAGE_ENTITIES).expect("every entity has a place in a page")
+    }
+
+    #[inline(always)]
+    fn entry<'g>(&'g self, page: &'g [u32], slot: u32) -> Neighbors<'g> {
+        match entry_of(page, slot as usize % PAGE_ENTITIES) {
+            Ok(narrow) => Neighbors::Narrow(narrow),
+            Err(number) => Neighbors::Wide(self.wide_at(number)),
+        }
     }
 
     #[inline(never)]

@@ -1,5 +1,7 @@
 //! The live relationships of all entities, in both directions.
 
+use smallvec::SmallVec;
+
 use super::adjacency::{Adjacency, Link};
 use super::staged::{Notes, Staged, in_parts};
 use super::symbols::Symbol;
@@ -73,7 +75,9 @@ impl Notes for LinkNotes {
             in_parts(&notes.list, |notes| {
                 for notes in notes.chunks(AHEAD) {
                     for (side, adjacency) in both.iter().enumerate() {
-                        adjacency.look_ahead(notes.iter().map(|note| note.ends[side]));
+                        let slots: SmallVec<[u32; AHEAD]> =
+                            notes.iter().map(|note| note.ends[side]).collect();
+                        adjacency.look_ahead(&slots);
                     }
                     notes.iter().for_each(|note| note.apply_to(both));
                 }

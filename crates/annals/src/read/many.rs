@@ -10,6 +10,7 @@ use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::adjacency::Neighbors;
 use crate::graph::id_map::Home;
+use crate::graph::symbols::Symbol;
 use crate::graph::wide::Wide;
 use crate::model::{Direction, Id, TypeKind, Value};
 
@@ -27,8 +28,16 @@ enum Ends<'s> {
     Many(&'s Wide),
 }
 
-impl Ends<'_> {
-    /// Reads the memory where they begin, and nothing else: see [`Adjacency::read_heads`](crate::graph::adjacency::Adjacency::read_heads).
+impl<'s> Ends<'s> {
+    #[inline]
+    fn of(neighbors: Neighbors<'s>, type_name: Option<Symbol>) -> Ends<'s> {
+        match neighbors {
+            Neighbors::Narrow(narrow) => Ends::Few(narrow.of_type(type_name).others),
+            Neighbors::Wide(wide) => Ends::Many(wide),
+        }
+    }
+
+    /// Reads the memory where they begin, and nothing else.
     #[inline]
     fn read_start(&self) {
         if let Ends::Few(ends) = self {
@@ -191,26 +200,22 @@ impl Snapshot {
         }
         let adjacency = self.graph().adjacency(direction);
         let mut slots = Vec::with_capacity(4 * from.len());
+        let mut add = |list: &Ends<'_>| match list {
+            Ends::Few(ends) => slots.extend_from_slice(ends),
+            Ends::Many(wide) => wide.ends(one).for_each(|end| slots.push(end)),
+        };
         if from.len() <= FEW_WALKS {
             from.iter().for_each(|entity| adjacency.read_likely(entity.slot()));
+            from.iter().for_each(|entity| add(&Ends::of(adjacency.get(entity.slot()), one)));
+            return Some(slots);
         }
         for from in from.chunks(AHEAD) {
-            adjacency.read_heads(from.iter().map(|entity| entity.slot()));
-            // All pages are looked up before the first list of ends is read, and all lists begun before the first is copied.
-            let mut lists = [Ends::Few(&[]); AHEAD];
-            for (list, entity) in lists.iter_mut().zip(from) {
-                *list = match adjacency.get(entity.slot()) {
-                    Neighbors::Narrow(narrow) => Ends::Few(narrow.of_type(one).others),
-                    Neighbors::Wide(wide) => Ends::Many(wide),
-                };
-            }
-            lists[..from.len()].iter().for_each(Ends::read_start);
-            for list in &lists[..from.len()] {
-                match list {
-                    Ends::Few(ends) => slots.extend_from_slice(ends),
-                    Ends::Many(wide) => wide.ends(one).for_each(|end| slots.push(end)),
-                }
-            }
+            let from: SmallVec<[u32; AHEAD]> = from.iter().map(|entity| entity.slot()).collect();
+            let mut lists: SmallVec<[Ends<'_>; AHEAD]> = SmallVec::new();
+            // All lists are begun before the first is copied.
+            adjacency.each(&from, |neighbors| lists.push(Ends::of(neighbors, one)));
+            lists.iter().for_each(Ends::read_start);
+            lists.iter().for_each(&mut add);
         }
         Some(slots)
     }

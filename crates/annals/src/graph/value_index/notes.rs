@@ -36,15 +36,15 @@ impl Notes for KeyNotes {
     }
 
     fn apply_to(notes: &[&KeyNotes], sets: &mut Vector<KeySet>) {
+        let mut list = Vec::with_capacity(notes.iter().map(|notes| notes.list.len()).sum());
         let notes = notes.iter().flat_map(|notes| notes.in_order());
-        let mut list: Vec<(Symbol, bool, u64, &[u8])> =
-            notes.map(|(name, is_added, key)| (name, is_added, head(key), key)).collect();
+        list.extend(notes.map(|(name, is_added, key)| (name, is_added, head(key), key)));
         // By property first: the keys of one often come in order, and then there is little to sort.
         list.sort_by_key(|(name, ..)| *name);
         for of_one in list.chunk_by_mut(|(name, ..), next| *name == next.0) {
             // Stable: of what becomes of one key the last counts.
             of_one.sort_by_key(|(_, _, head, key)| (*head, *key));
-            let mut keys: [Vec<&[u8]>; 2] = Default::default();
+            let mut keys = [Vec::new(), Vec::with_capacity(of_one.len())];
             for same in of_one.chunk_by(|(.., key), next| *key == next.3) {
                 let (_, is_added, _, key) = same[same.len() - 1];
                 keys[usize::from(is_added)].push(key);
