@@ -85,6 +85,7 @@ mod model;
 mod record;
 pub mod log;
 mod memory;
+mod turns;
 mod graph;
 mod search;
 mod read;

@@ -1,12 +1,16 @@
 //! Threads that start together.
 
-use std::sync::Barrier;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
 /// Enough for every experiment, and little enough for thousands of threads. Units: bytes.
 const STACK_BYTES: usize = 256 << 10;
+
+/// How often is looked whether all threads are there.
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Lets each thread do `work`, which gets its number; returns what they returned, by number, and the time from the
 /// first start to the last end.
@@ -16,9 +20,13 @@ pub fn together<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> Outcome<T> + Sync,
 ) -> Outcome<(Vec<T>, Duration)> {
-    let start_line = Barrier::new(threads);
+    // One unlocking lets all readers go. From a barrier they would go one after the other, each when the one before has the
+    // processor: thousands, for seconds.
+    let start_line = RwLock::new(());
+    let there = AtomicUsize::new(0);
     let run = |thread| {
-        start_line.wait();
+        there.fetch_add(1, Ordering::Relaxed);
+        drop(start_line.read());
         // The threads look at the clock themselves: on a busy machine whoever waits for them would be late.
         let start = Instant::now();
         let result = work(thread).map_err(|error| error.to_string());
@@ -30,7 +38,12 @@ pub fn together<T: Send>(
             let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             builder.spawn_scoped(scope, move || run(thread)).expect("the system gives a thread")
         };
+        let closed = start_line.write();
         let handles: Vec<_> = (0..threads).map(spawn).collect();
+        while there.load(Ordering::Relaxed) < threads {
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+        drop(closed);
         handles.into_iter().map(|handle| handle.join().expect("no thread panics")).collect()
     });
     let first = ended.iter().map(|(start, _, _)| *start).min().ok_or("no threads")?;

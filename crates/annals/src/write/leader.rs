@@ -16,7 +16,7 @@ use super::queue::{Committer, Request, State, panicked};
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Gate, Receipt};
 use crate::graph::staged::Behind;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Result, turns};
 
 /// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
 /// faster by the thread that appends, when it is done.
@@ -67,7 +67,10 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
         let committer = Arc::clone(committer);
         std::thread::Builder::new()
             .name(name.into())
-            .spawn(move || run(&committer))
+            .spawn(move || {
+                turns::ask_for_short();
+                run(&committer);
+            })
             .map_err(|source| Error::io(format!("start the thread {name}"), source))
     };
     Ok(vec![spawn("annals-commit", run)?, spawn("annals-ahead", run_ahead)?])

@@ -93,6 +93,8 @@ impl Shared {
 }
 
 fn run(shared: &Shared) {
+    // Who hands over waits for it when too much is noted.
+    crate::turns::ask_for_short();
     ENTERED.set(Some(0));
     let mut state = shared.state();
     while !state.is_over {
