@@ -13,12 +13,15 @@ use crate::unsupported;
 const THIS: libc::pid_t = 0;
 const SIZE: u32 = size_of::<sched_attr>() as u32;
 
-pub(crate) fn request(length: Duration) -> Result<()> {
+/// `None` for turns as long as those of others.
+pub(crate) fn set(length: Option<Duration>) -> Result<()> {
     let mut attributes = read()?;
     if attributes.sched_policy != libc::SCHED_OTHER as u32 {
         return Err(unsupported(&format!("expected policy SCHED_OTHER, found {}", attributes.sched_policy)));
     }
-    attributes.sched_runtime = u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
+    // None at all stands for what others have.
+    attributes.sched_runtime =
+        length.map_or(0, |length| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX));
     write(&attributes)
 }
 
@@ -48,6 +51,7 @@ fn write(attributes: &sched_attr) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{request, reset};
 
     const LENGTH: Duration = Duration::from_micros(100);
 
@@ -75,9 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn other_threads_are_left_alone() {
+    fn other_threads_are_left_alone_and_turns_are_as_before_after_a_reset() {
         let before = read().unwrap().sched_runtime;
-        std::thread::spawn(|| request(LENGTH).unwrap()).join().unwrap();
+        let after = std::thread::spawn(|| {
+            request(LENGTH).unwrap();
+            reset().unwrap();
+            read().unwrap().sched_runtime
+        });
+        assert_eq!(after.join().unwrap(), before);
         assert_eq!(read().unwrap().sched_runtime, before);
     }
 

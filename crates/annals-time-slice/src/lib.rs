@@ -15,12 +15,22 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 mod attributes;
 
-/// Asks for turns of this length, 0.1 to 100 ms, for the calling thread. Its policy and its niceness stay as they are.
+/// Asks for turns of this length, 0.1 to 100 ms, for the calling thread and those that it starts. Its policy and its niceness stay
+/// as they are.
 ///
 /// Errors: those of the system; `Unsupported` for a thread that is not scheduled as threads are by default, and elsewhere than on Linux.
 pub fn request(length: Duration) -> Result<()> {
+    set(Some(length))
+}
+
+/// Takes that back. Errors: as [`request`].
+pub fn reset() -> Result<()> {
+    set(None)
+}
+
+fn set(length: Option<Duration>) -> Result<()> {
     #[cfg(target_os = "linux")]
-    return attributes::request(length);
+    return attributes::set(length);
     #[cfg(not(target_os = "linux"))]
     {
         let _ = length;

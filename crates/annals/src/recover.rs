@@ -3,7 +3,6 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
-use crate::graph::staged::Behind;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
 use crate::model::Record;
@@ -70,7 +69,7 @@ pub(crate) fn replay_to(
                 }
             }
             graph.hand_over();
-            graph.behind().into_iter().for_each(Behind::catch_up);
+            graph.behind().into_iter().for_each(|behind| behind.catch_up(false));
         }
         Ok(())
     });

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant as Clock};
 use super::queue::{Committer, Request, State, panicked};
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Gate, Receipt};
-use crate::graph::staged::Behind;
 use crate::{Error, ErrorKind, Result, turns};
 
 /// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
@@ -68,7 +67,8 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
         std::thread::Builder::new()
             .name(name.into())
             .spawn(move || {
-                turns::ask_for_short();
+                // Everybody who commits waits for it.
+                turns::ask_for_short(true);
                 run(&committer);
             })
             .map_err(|source| Error::io(format!("start the thread {name}"), source))
@@ -214,7 +214,9 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             }));
             // Order: nobody waits while what only the graph before held is freed.
             drop(before);
-            behind.into_iter().for_each(Behind::catch_up);
+            // Short turns would only keep a few who commit from theirs.
+            let is_urgent = waiting >= AHEAD_MIN;
+            behind.into_iter().for_each(|behind| behind.catch_up(is_urgent));
             if sequenced.capacity() <= SPARE_MAX {
                 committer.state().spare = sequenced;
             }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
 use super::stage::Lagging;
+use crate::turns;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
 const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
@@ -52,8 +53,8 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    // What comes next; what was there before it is done with it.
-    newest: Option<Parts>,
+    // What comes next, and whether it is urgent; what was there before it is done with it.
+    newest: Option<(Parts, bool)>,
     is_started: bool,
     is_over: bool,
 }
@@ -64,11 +65,12 @@ impl Behind {
         (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), parts: parts() })
     }
 
-    /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then.
-    pub(crate) fn catch_up(self) {
+    /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then. It is urgent if so many
+    /// commit that the thread would not get its turn until much is noted, and then somebody has to do it while all of them wait.
+    pub(crate) fn catch_up(self, is_urgent: bool) {
         let shared = &self.indexer.0;
         let mut state = shared.state();
-        state.newest = Some(self.parts);
+        state.newest = Some((self.parts, is_urgent));
         if !state.is_started {
             let shared = Arc::clone(shared);
             // Without a thread, whoever asks does it.
@@ -93,13 +95,16 @@ impl Shared {
 }
 
 fn run(shared: &Shared) {
-    // Who hands over waits for it when too much is noted.
-    crate::turns::ask_for_short();
     ENTERED.set(Some(0));
+    // Its turns are as long as those of whoever started it.
+    let mut has_short_turns = None;
     let mut state = shared.state();
     while !state.is_over {
-        if let Some(parts) = state.newest.take() {
+        if let Some((parts, is_urgent)) = state.newest.take() {
             drop(state);
+            if has_short_turns.replace(is_urgent) != Some(is_urgent) {
+                turns::ask_for_short(is_urgent);
+            }
             parts.into_iter().for_each(|part| part.catch_up());
             state = shared.state();
         } else {
