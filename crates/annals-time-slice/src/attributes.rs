@@ -55,7 +55,7 @@ mod tests {
 
     const LENGTH: Duration = Duration::from_micros(100);
 
-    // Source: Documentation/scheduler/sched-eevdf.rst; turns of an own length came with 6.12.
+    // Earlier ones take the request and do nothing.
     fn has_own_lengths() -> bool {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
         let mut numbers = release.split(['.', '-']).map(|number| number.trim().parse::<u32>().unwrap_or(0));

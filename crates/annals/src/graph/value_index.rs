@@ -103,7 +103,8 @@ mod tests {
                     Step::Defer => index.defer(),
                     Step::HandOver | Step::Share => {
                         index.hand_over();
-                        Behind::of(&indexer, index.lag(), || vec![index.lagging()]).into_iter().for_each(|behind| behind.catch_up(false));
+                        let behind = Behind::of(&indexer, index.lag(), || vec![index.lagging()]);
+                        behind.into_iter().for_each(|behind| behind.catch_up(false));
                         if matches!(step, Step::Share) {
                             shared.push((index.clone(), direct.clone()));
                         }
