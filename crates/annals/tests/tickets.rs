@@ -3,9 +3,11 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant as Clock};
 
 use annals::log::{Log, MemoryLog, ReadLimit};
 use annals::*;
@@ -144,6 +146,44 @@ impl Log for GatedLog {
     fn describe(&self) -> String {
         "gated log".into()
     }
+}
+
+/// A task that counts how often it is woken.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_ticket_that_is_awaited_wakes_each_task_once() {
+    let log = Arc::new(GatedLog { inner: MemoryLog::new(), is_open: AtomicBool::new(false) });
+    let repository = CheckedRepository::on_with(log.clone(), Options::default()).unwrap();
+    let mut transaction = repository.transaction();
+    transaction.create_entity(new("a")).unwrap();
+    let ticket = transaction.submit().unwrap();
+    let mut tickets = [ticket.clone(), ticket.clone()];
+    let tasks: [Arc<Counted>; 3] = Default::default();
+    let poll = |ticket: &mut Ticket, task: &Arc<Counted>| {
+        Pin::new(ticket).poll(&mut Context::from_waker(&Waker::from(Arc::clone(task))))
+    };
+    // The first asks twice, the second goes on where the first began, the third has a ticket of its own.
+    for (ticket, task) in [(0, 0), (0, 0), (0, 1), (1, 2)] {
+        assert_eq!(poll(&mut tickets[ticket], &tasks[task]), Poll::Pending);
+    }
+    log.is_open.store(true, Ordering::SeqCst);
+    let receipt = ticket.wait().unwrap();
+    assert_eq!(poll(&mut tickets[1], &tasks[0]), Poll::Ready(Ok(receipt)));
+    // Whoever looks sees the outcome before the tasks are woken.
+    let woken = || tasks.each_ref().map(|task| task.0.load(Ordering::SeqCst));
+    let deadline = Clock::now() + Duration::from_secs(60);
+    while woken().contains(&0) && Clock::now() < deadline {
+        std::thread::yield_now();
+    }
+    assert_eq!(woken(), [1, 1, 1]);
 }
 
 /// A batch may take what waits, so the queue is filled with transactions too large to share one.

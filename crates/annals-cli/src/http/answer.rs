@@ -1,9 +1,9 @@
 //! Answers: JSON with the headers of the door.
 
 use annals::{Position, Receipt};
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LINK, LOCATION};
-use axum::http::{Response, StatusCode};
+use axum_core::body::Body;
+use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LINK, LOCATION};
+use http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value as Json, json};
 

@@ -1,8 +1,8 @@
 //! Request bodies: JSON within bounds.
 
-use axum::body::Body;
-use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum_core::body::Body;
+use http::HeaderMap;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http_body_util::BodyExt;
 use serde_json::Value as Json;
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use annals::{Cancel, Position, Snapshot};
-use axum::body::Body;
-use axum::http::{HeaderMap, Uri};
+use axum_core::body::Body;
+use http::{HeaderMap, Uri};
 use serde_json::Value as Json;
 
 use super::body::Bytes;

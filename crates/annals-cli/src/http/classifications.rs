@@ -1,7 +1,7 @@
 //! Classifications of an entity: read, attach or replace, change, take off.
 
 use annals::{ClassificationContent, InstanceId, Transaction};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 
 use super::answer;
 use super::call::{Call, Weight};

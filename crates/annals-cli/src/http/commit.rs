@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
-use tokio::sync::oneshot;
 
 use super::call::{Call, Weight, heavy};
 use super::door::Door;
@@ -67,7 +66,7 @@ pub async fn commit<T: Send + 'static>(
                     Box::pin(heavy(door, move || submit(&shared, build))).await?
                 }
             };
-            outcome = settle(door, &ticket).await;
+            outcome = settle(door, ticket).await;
         }
         door.traffic.note_commit(start.elapsed());
         match outcome {
@@ -101,18 +100,20 @@ fn submit<T>(door: &Door, mut build: Build<T>) -> Result<(T, Ticket, Build<T>), 
     Ok((result, transaction.try_submit()?, build))
 }
 
-async fn settle(door: &Arc<Door>, ticket: &Ticket) -> annals::Result<Receipt> {
-    let (done, outcome) = oneshot::channel();
-    let counted = Arc::clone(door);
-    ticket.on_done(move |result| {
-        counted.metrics.count_commit(&result);
-        // The client may be gone; the commit holds all the same.
-        let _ = done.send(result);
-    });
-    outcome.await.unwrap_or_else(|_| {
-        Err(annals::Error::new(
-            ErrorKind::Unavailable,
-            "commit: its outcome was never told; look whether the change is there before making it again",
-        ))
-    })
+async fn settle(door: &Arc<Door>, ticket: Ticket) -> annals::Result<Receipt> {
+    let mut counted = Counted { door, ticket };
+    (&mut counted.ticket).await
+}
+
+/// A commit that is counted when its outcome is known. The client may be gone by then; the commit holds all the same.
+struct Counted<'d> {
+    door: &'d Arc<Door>,
+    ticket: Ticket,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        let door = Arc::clone(self.door);
+        self.ticket.on_done(move |outcome| door.metrics.count_commit(&outcome));
+    }
 }

@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant as Clock};
 
-use axum::Router;
-use axum::body::Body;
-use axum::http::{Request, Version};
+use axum_core::body::Body;
+use http::{Request, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -18,31 +17,31 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tower::ServiceExt;
 
 use super::door::Door;
 use super::eager::eager;
 use super::linger::Linger;
 use super::problem::{PROBLEM_JSON, Problem};
+use super::router::Router;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
-pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStream) {
+pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: TcpStream) {
     let activity = Arc::new(Activity::default());
     let service = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
             let in_flight = InFlight::new(&activity);
             activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
-            let router = router.clone();
+            let router = Arc::clone(&router);
             let request = request.map(|body| match http_body::Body::is_end_stream(&body) {
                 true => Body::empty(),
                 false => Body::new(Guarded { body, _guard: Receiving::new(&activity) }),
             });
             async move {
-                let response = router.oneshot(request).await?;
+                let response = router.answer(request).await;
                 Ok::<_, std::convert::Infallible>(response.map(|body| Guarded { body, _guard: in_flight }))
             }
         })
@@ -308,6 +307,7 @@ impl AsyncRead for Watched {
     }
 }
 
+// Not from several places at once: most answers are small, and are copied to one sooner than the system takes them from two.
 impl AsyncWrite for Watched {
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -316,19 +316,6 @@ impl AsyncWrite for Watched {
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.wrote(poll)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.wrote(poll)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{Method, Response};
+use axum_core::body::Body;
+use http::{Method, Response};
 use serde_json::Value as Json;
 
 use super::call::Call;

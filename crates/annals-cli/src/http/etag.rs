@@ -1,7 +1,7 @@
 //! Versions as entity tags, and the conditions `If-Match` and `If-None-Match` (RFC 9110, section 13).
 
 use annals::{InstanceId, Snapshot};
-use axum::http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use super::call::Call;
 use super::problem::Problem;

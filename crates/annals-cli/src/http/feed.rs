@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{Follow, Position, Record};
-use axum::body::{Body, Bytes};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use axum::http::{Method, Response};
+use axum_core::body::Body;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::{Method, Response};
+use hyper::body::Bytes;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 

@@ -1,7 +1,7 @@
 //! Searches by type, classification and property.
 
 use annals::{AsOf, Expression, Find, Snapshot};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;

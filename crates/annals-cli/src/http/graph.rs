@@ -1,7 +1,7 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
 
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 
 use super::answer;
 use super::call::{Call, Weight, check_limit, check_lines_limit};

@@ -1,8 +1,8 @@
 //! Whether the server lives and is ready, its metrics, and what it offers.
 
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
-use axum::http::{Method, Response, StatusCode};
+use axum_core::body::Body;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::call::Call;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
-use axum::body::Body;
-use axum::http::{Method, Response, StatusCode};
+use axum_core::body::Body;
+use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;
@@ -286,14 +286,16 @@ async fn write_with_status(
     let door = Arc::clone(&call.door);
     let (status, receipt, id) = write_only(call, weight, id, work).await?;
     let snapshot = door.repository()?.snapshot();
-    let is_latest = Seen::find(&snapshot, &id)?.is_some_and(|found| found.position() == receipt.position);
-    if is_latest {
-        return show(of, &snapshot, &id, status, &receipt);
+    if let Some(found) = Seen::find(&snapshot, &id)?.filter(|found| found.position() == receipt.position) {
+        return Ok(show(of, &found, &id, status, &receipt));
     }
     // Somebody has changed it since, or the change is one of the past: show what this commit made.
     Box::pin(heavy(&door, move || {
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
-        show(of, &snapshot.as_of(as_of)?, &id, status, &receipt)
+        Ok(match Seen::find(&snapshot.as_of(as_of)?, &id)? {
+            Some(found) => show(of, &found, &id, status, &receipt),
+            None => answer::json(status, &answer::receipt_to_json(&receipt), receipt.position),
+        })
     }))
     .await
 }
@@ -322,22 +324,14 @@ async fn write_only<T: Send + 'static>(
 
 fn show(
     of: Collection,
-    snapshot: &Snapshot,
+    found: &Seen,
     id: &InstanceId,
     status: StatusCode,
     receipt: &Receipt,
-) -> Outcome {
-    let Some(found) = Seen::find(snapshot, id)? else {
-        let json = answer::receipt_to_json(receipt);
-        return Ok(answer::json(status, &json, receipt.position));
-    };
-    let response = answer::json(status, &found, receipt.position);
+) -> Response<Body> {
+    let response = answer::json(status, found, receipt.position);
     let response = answer::with_etag(response, found.latest_version());
-    Ok(if status == StatusCode::CREATED {
-        answer::with_location(response, of.path, id.id())
-    } else {
-        response
-    })
+    if status == StatusCode::CREATED { answer::with_location(response, of.path, id.id()) } else { response }
 }
 
 fn known_fields(of: Collection) -> &'static [&'static str] {

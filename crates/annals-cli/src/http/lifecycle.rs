@@ -1,7 +1,7 @@
 //! Status, type, ends, id, home and provenance of instances; copies of what belongs to other collections.
 
 use annals::{Id, InstanceId, Transaction};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::Value as Json;
 
 use super::answer;

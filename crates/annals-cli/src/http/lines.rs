@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use annals::{Cancel, Snapshot};
-use axum::body::{Body, Bytes};
-use axum::http::Response;
-use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use axum_core::body::Body;
+use http::Response;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::body::Bytes;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};

@@ -1,7 +1,7 @@
 //! Neighbours of an entity, page by page, and how many there are.
 
 use annals::{Direction, Id, Neighbors};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::json;
 
 use super::answer;

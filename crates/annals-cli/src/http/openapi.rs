@@ -1,6 +1,6 @@
 //! The description of the interface (OpenAPI 3.1), made from the same endpoints that the router is made from.
 
-use axum::http::StatusCode;
+use http::StatusCode;
 use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, Endpoint, Parameter, Place};

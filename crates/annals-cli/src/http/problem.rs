@@ -1,10 +1,9 @@
 //! Errors as problem documents (RFC 9457): one kind, one status, one remedy.
 
 use annals::{Error, ErrorKind};
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use axum::http::{Response, StatusCode};
-use axum::response::IntoResponse;
+use axum_core::body::Body;
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use http::{Response, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 /// The media type of every error.
@@ -168,6 +167,15 @@ impl Problem {
         }
         json
     }
+
+    /// The document as an answer.
+    pub fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.to_json().to_string()));
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+        response.headers_mut().extend(self.headers);
+        response
+    }
 }
 
 impl From<Error> for Problem {
@@ -191,16 +199,6 @@ impl From<Error> for Problem {
             return problem.header(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         problem
-    }
-}
-
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response<Body> {
-        let mut response = Response::new(Body::from(self.to_json().to_string()));
-        *response.status_mut() = self.status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
-        response.headers_mut().extend(self.headers);
-        response
     }
 }
 

@@ -1,20 +1,17 @@
 //! The router: every endpoint at its path, and around each one the limits, the clock and the counters.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant as Clock;
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{RawPathParams, Request, State};
-use axum::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
-use axum::http::{HeaderMap, Method, Response, Uri};
-use axum::response::IntoResponse;
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum_core::body::Body;
 use futures_util::FutureExt;
+use http::header::{ALLOW, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, ORIGIN};
+use http::{HeaderMap, Method, Request, Response};
+use http_body::Body as _;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::call::Call;
@@ -22,7 +19,7 @@ use super::door::Door;
 use super::endpoint::{Endpoint, Outcome};
 use super::parameters::POSITION;
 use super::problem::Problem;
-use super::query::Query;
+use super::query::{Query, decode_percent};
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -43,58 +40,116 @@ pub fn endpoints() -> Vec<Endpoint> {
     groups.into_iter().flat_map(|endpoints| endpoints()).collect()
 }
 
-/// The router of all endpoints.
-pub fn router(door: Arc<Door>) -> Router {
-    let mut router = Router::new();
-    for endpoint in endpoints() {
-        router = router.route(endpoint.path, method_router(endpoint));
-    }
-    router.fallback(unknown_path).method_not_allowed_fallback(unknown_method).with_state(door)
+/// All endpoints, each at its path.
+pub struct Router {
+    door: Arc<Door>,
+    paths: matchit::Router<Methods>,
 }
 
-fn method_router(endpoint: Endpoint) -> MethodRouter<Arc<Door>> {
-    let filter = MethodFilter::try_from(endpoint.method.clone()).expect("endpoints use standard methods");
-    let endpoint = Arc::new(endpoint);
-    on(
-        filter,
-        move |State(door): State<Arc<Door>>,
-              path: Result<RawPathParams, RawPathParamsRejection>,
-              request: Request| {
-            let endpoint = Arc::clone(&endpoint);
-            async move {
-                let method = request.method().clone();
-                let (route, is_operational) = (endpoint.path, endpoint.is_operational);
-                // It stays where it is, however many hands hold it.
-                let work = pin!(run(Arc::clone(&door), endpoint, path, request));
-                guard(&door, &method, route, is_operational, work).await
-            }
-        },
-    )
+/// The endpoints at one path.
+struct Methods {
+    endpoints: Vec<Endpoint>,
+    /// Their methods, as the header `Allow` has them.
+    allow: HeaderValue,
+}
+
+impl Router {
+    /// The router of all endpoints.
+    pub fn new(door: Arc<Door>) -> Router {
+        let mut by_path: BTreeMap<&str, Vec<Endpoint>> = BTreeMap::new();
+        for endpoint in endpoints() {
+            by_path.entry(endpoint.path).or_default().push(endpoint);
+        }
+        let mut paths = matchit::Router::new();
+        for (path, endpoints) in by_path {
+            paths
+                .insert(path, Methods::new(endpoints))
+                .expect("no two paths of endpoints fit the same request");
+        }
+        Router { door, paths }
+    }
+
+    /// Answers a request, whatever it is.
+    pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
+        let method = request.method().clone();
+        let found = self.find(&request);
+        let (route, is_operational) = found
+            .as_ref()
+            .map_or(("unknown", false), |(endpoint, _)| (endpoint.path, endpoint.is_operational));
+        // It stays where it is, however many hands hold it.
+        let work = pin!(async move {
+            let (endpoint, path) = found?;
+            run(Arc::clone(&self.door), endpoint, path?, request).await
+        });
+        let response = guard(&self.door, &method, route, is_operational, work).await;
+        if method == Method::HEAD { without_body(response) } else { response }
+    }
+
+    /// The endpoint of a request, and the parameters of its path.
+    fn find(&self, request: &Request<Body>) -> Result<(&Endpoint, Result<PathParameters, Problem>), Problem> {
+        let path = request.uri().path();
+        let at = self
+            .paths
+            .at(path)
+            .map_err(|_| Problem::not_found(format!("path {path}: see /openapi.json for what there is")))?;
+        let endpoint = at.value.endpoint(request.method()).ok_or_else(|| {
+            let text = format!("path {path}: it does not know {}; see the header Allow", request.method());
+            Problem::door("method-not-allowed", text).header(ALLOW, at.value.allow.clone())
+        })?;
+        let decoded = at.params.iter().map(|(name, value)| {
+            Ok((name.to_owned(), decode_percent(value, &format!("path parameter {name}"))?))
+        });
+        Ok((endpoint, decoded.collect()))
+    }
+}
+
+/// Names and values, decoded.
+type PathParameters = Vec<(String, String)>;
+
+impl Methods {
+    fn new(endpoints: Vec<Endpoint>) -> Methods {
+        let mut names: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.method.as_str()).collect();
+        if names.contains(&"GET") {
+            names.push("HEAD");
+        }
+        let allow = HeaderValue::try_from(names.join(",")).expect("methods are valid in a header");
+        Methods { endpoints, allow }
+    }
+
+    /// The endpoint for a method; `HEAD` asks for what `GET` does.
+    fn endpoint(&self, method: &Method) -> Option<&Endpoint> {
+        let method = if *method == Method::HEAD { &Method::GET } else { method };
+        self.endpoints.iter().find(|endpoint| endpoint.method == *method)
+    }
+}
+
+/// The answer to `HEAD`: the headers alone.
+fn without_body(response: Response<Body>) -> Response<Body> {
+    let length = response.body().size_hint().exact();
+    let mut response = response.map(|_| Body::empty());
+    if let Some(length) = length {
+        response.headers_mut().entry(CONTENT_LENGTH).or_insert_with(|| length.into());
+    }
+    response
 }
 
 /// Calls the handler. Of the request nothing else is kept meanwhile.
-async fn run(
-    door: Arc<Door>,
-    endpoint: Arc<Endpoint>,
-    path: Result<RawPathParams, RawPathParamsRejection>,
-    request: Request,
-) -> Outcome {
-    let call = unpack(door, &endpoint, path, request)?;
+async fn run(door: Arc<Door>, endpoint: &Endpoint, path: PathParameters, request: Request<Body>) -> Outcome {
+    let call = unpack(door, endpoint, path, request)?;
     (endpoint.handler)(call).await
 }
 
 fn unpack(
     door: Arc<Door>,
     endpoint: &Endpoint,
-    path: Result<RawPathParams, RawPathParamsRejection>,
-    request: Request,
+    path: PathParameters,
+    request: Request<Body>,
 ) -> Result<Call, Problem> {
-    let path = path.map_err(|error| Problem::invalid(format!("path: {error}")))?;
     let (parts, body) = request.into_parts();
     check_origin(&parts.method, &parts.headers)?;
     Ok(Call {
         door,
-        path: path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        path,
         query: Query::parse(parts.uri.query().unwrap_or_default(), &endpoint.parameters)?,
         headers: parts.headers,
         uri: parts.uri,
@@ -128,7 +183,7 @@ async fn guard(
     let worked = door.traffic.enter();
     let outcome = admit(door, is_operational, work).await;
     drop(worked);
-    let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
+    let mut response = outcome.unwrap_or_else(Problem::into_response);
     if let Some(repository) = door.opened() {
         let position = || HeaderValue::from(repository.snapshot().position().0);
         response.headers_mut().entry(HeaderName::from_static(POSITION)).or_insert_with(position);
@@ -159,18 +214,6 @@ fn permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
         let requests_max = door.limits.requests_max;
         Problem::busy(format!("{requests_max} requests are worked on; try again later"))
     })
-}
-
-async fn unknown_path(State(door): State<Arc<Door>>, method: Method, uri: Uri) -> Response<Body> {
-    let outcome = async {
-        Err(Problem::not_found(format!("path {}: see /openapi.json for what there is", uri.path())))
-    };
-    guard(&door, &method, "unknown", false, outcome).await
-}
-
-async fn unknown_method(State(door): State<Arc<Door>>, method: Method, uri: Uri) -> Response<Body> {
-    let text = format!("path {}: it does not know {method}; see the header Allow", uri.path());
-    guard(&door, &method, "unknown", false, async { Err(Problem::door("method-not-allowed", text)) }).await
 }
 
 /// The method as a label: a bounded set.

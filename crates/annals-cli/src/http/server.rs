@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::connection::{refuse, serve_connection};
 use super::door::Door;
 use super::limits::Limits;
-use super::router::router;
+use super::router::Router;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ fn admit(
 async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinSet<()>) {
     // Pause after a failed accept: out of file handles, most likely, and trying at once would only burn time.
     const PAUSE: Duration = Duration::from_millis(50);
-    let router = router(Arc::clone(&door));
+    let router = Arc::new(Router::new(Arc::clone(&door)));
     loop {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else {
@@ -126,7 +126,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
         match Arc::clone(&door.gates.connections).try_acquire_owned() {
             Err(_) => refuse(&stream),
             Ok(permit) => {
-                let (door, router) = (Arc::clone(&door), router.clone());
+                let (door, router) = (Arc::clone(&door), Arc::clone(&router));
                 connections.spawn(async move {
                     let _permit = permit;
                     serve_stream(door, router, stream).await;
@@ -136,7 +136,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     }
 }
 
-async fn serve_stream(door: Arc<Door>, router: axum::Router, stream: TcpStream) {
+async fn serve_stream(door: Arc<Door>, router: Arc<Router>, stream: TcpStream) {
     // Answers are small and whole: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.add(1);

@@ -1,7 +1,7 @@
 //! Transactions: many operations, all or none.
 
 use annals::{Id, Transaction};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;

@@ -1,7 +1,7 @@
 //! Declared types: list, read, verify, declare, extend.
 
 use annals::{Transaction, TypeKind};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;

@@ -1,7 +1,7 @@
 //! The past of an instance: its versions, one version, and what differs between two.
 
 use annals::{History, InstanceId, Snapshot};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 
 use super::answer;
 use super::call::{Call, Weight};

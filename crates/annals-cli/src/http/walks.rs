@@ -1,7 +1,7 @@
 //! Walks over the graph: shortest paths, what is within reach; and what changed between two positions.
 
 use annals::{Direction, Id, Position, Reach, Related};
-use axum::http::{Method, StatusCode};
+use http::{Method, StatusCode};
 
 use super::answer;
 use super::call::{Call, Weight};

@@ -82,7 +82,7 @@ fn several_requests_go_over_one_http2_connection() {
         let requests: Vec<_> = (0..20)
             .map(|_| {
                 let request = hyper::Request::get(format!("http://{address}/v1/entities/a"));
-                client.send_request(request.body(Empty::<axum::body::Bytes>::new()).unwrap())
+                client.send_request(request.body(Empty::<hyper::body::Bytes>::new()).unwrap())
             })
             .collect();
         for answer in futures_util::future::join_all(requests).await {

@@ -33,6 +33,8 @@ const HEAD_BYTES_MAX: usize = 16;
 
 /// Units: bytes of a change, as a rule. Room for a larger one is made when it comes.
 const CHANGE_BYTES: usize = 256;
+/// Units: bytes of author, message and names, as a rule.
+const TEXTS_BYTES: usize = 128;
 
 impl RecordBody {
     pub(crate) fn encode(
@@ -42,16 +44,17 @@ impl RecordBody {
         changes: &[Change],
     ) -> RecordBody {
         let mut names = Names::default();
-        let mut encoded_changes = Vec::with_capacity((CHANGE_BYTES * changes.len()).min(RECORD_BYTES_MAX));
-        let mut out = Encoder::new(&mut encoded_changes);
+        let room = (HEAD_BYTES_MAX + CHANGE_BYTES * changes.len() + TEXTS_BYTES).min(RECORD_BYTES_MAX);
+        let mut bytes = Vec::with_capacity(room);
+        bytes.resize(HEAD_BYTES_MAX, 0);
+        let mut out = Encoder::new(&mut bytes);
         out.array(changes.len() as u64).expect(INFALLIBLE);
         for change in changes {
             encode_change(&mut out, &mut names, change);
         }
 
-        let texts: usize = names.order.iter().chain([&author, &message]).map(|text| text.len() + 8).sum();
-        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX + texts + encoded_changes.len() + 32);
-        bytes.resize(HEAD_BYTES_MAX, 0);
+        // What comes before the changes is known only now.
+        let changes_end = bytes.len();
         let mut entries = 2;
         let mut out = Encoder::new(&mut bytes);
         for (key, text) in [(record_key::AUTHOR, author), (record_key::MESSAGE, message)] {
@@ -69,7 +72,8 @@ impl RecordBody {
             out.str(name).expect(INFALLIBLE);
         }
         out.u32(record_key::CHANGES).expect(INFALLIBLE);
-        bytes.extend_from_slice(&encoded_changes);
+        let before = bytes.len() - changes_end;
+        bytes[HEAD_BYTES_MAX..].rotate_right(before);
         RecordBody { entries, bytes, start: HEAD_BYTES_MAX }
     }
 

@@ -22,7 +22,7 @@ const ANCHOR_BYTES_PER_CHANGE: usize = 64;
 const SET_MEMBERS_WEIGHED: usize = 64;
 
 /// Adds the whole content to the last change of each instance for which it is due.
-pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
+pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce() -> Stamp) {
     let mut changes_of: HashMap<InstanceId, Vec<usize>> = HashMap::new();
     for (index, change) in changes.iter().enumerate().filter(|(_, change)| !change.action.is_create()) {
         if let Some(instance) = change.action.instance() {
@@ -38,6 +38,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
             changes_of.remove(&instance);
         }
     }
+    let stamp = stamp();
     for (instance, indexes) in changes_of {
         let known = base.graph().table(kind_of(&instance)).find(instance.id());
         // What cannot be read now fails when the change is applied.
@@ -45,7 +46,7 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: &Stamp) {
         let bytes_max = (before.since_anchor as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
         if fits(&before, bytes_max) && is_possible(base.graph(), &before, &own) {
-            let anchor = after(base, &before, &own, stamp).filter(|anchor| is_affordable(anchor, bytes_max));
+            let anchor = after(base, &before, &own, &stamp).filter(|anchor| is_affordable(anchor, bytes_max));
             changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
         }
     }

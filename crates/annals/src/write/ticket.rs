@@ -1,9 +1,13 @@
 //! What a commit hands back: a ticket to wait on, and at the end a receipt.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
+
+use smallvec::SmallVec;
 
 use super::queue::{Work, panicked};
 use crate::model::Instant;
@@ -19,6 +23,8 @@ pub struct Receipt {
 }
 
 /// A commit on its way. Dropping the ticket does not take the commit back.
+///
+/// A ticket is a future, too: awaiting it waits without a thread.
 #[derive(Clone)]
 pub struct Ticket(Arc<Shared>);
 
@@ -26,7 +32,7 @@ struct Shared {
     // Set once, before anybody is woken.
     outcome: OnceLock<Outcome>,
     // Told the outcome when it is set.
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<Everybody>,
     gate: Arc<Gate>,
 }
 
@@ -37,9 +43,14 @@ struct Outcome {
     _spent: Option<Box<Work>>,
 }
 
+/// As a rule one: room for more would be taken by the thread that waits, and given back by the one that commits.
+type Everybody = SmallVec<[Waiting; 1]>;
+
 /// Who is told.
 enum Waiting {
     Callback(Box<dyn FnOnce(Result<Receipt>) + Send>),
+    /// A task.
+    Waker(Waker),
     /// Came to the gate before.
     Thread(Thread),
 }
@@ -119,7 +130,7 @@ impl Ticket {
     }
 
     /// Calls `callback` with the outcome: at once if it is known, otherwise from the committing thread, which must
-    /// not be held up. This is how an async runtime waits without a thread.
+    /// not be held up.
     pub fn on_done(&self, callback: impl FnOnce(Result<Receipt>) + Send + 'static) {
         let mut waiting = self.lock();
         match self.poll() {
@@ -131,11 +142,11 @@ impl Ticket {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
+    fn lock(&self) -> MutexGuard<'_, Everybody> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the outcome and tells it, unless that was done before. Shape: how many were called back.
+    /// Sets the outcome and tells it, unless that was done before. Shape: how many callbacks and tasks were told.
     fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) -> usize {
         if self.0.outcome.set(Outcome { result, _spent: spent }).is_err() {
             return 0;
@@ -146,6 +157,10 @@ impl Ticket {
         for waiting in waiting {
             match waiting {
                 Waiting::Thread(thread) => thread.unpark(),
+                Waiting::Waker(waker) => {
+                    count += 1;
+                    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+                }
                 Waiting::Callback(callback) => {
                     let Some(result) = self.poll() else { break };
                     count += 1;
@@ -155,6 +170,23 @@ impl Ticket {
             }
         }
         count
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<Receipt>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<Receipt>> {
+        let mut waiting = self.lock();
+        if let Some(result) = Ticket::poll(&self) {
+            return Poll::Ready(result);
+        }
+        let waker = context.waker();
+        let is_there = |known: &Waiting| matches!(known, Waiting::Waker(known) if known.will_wake(waker));
+        if !waiting.iter().any(is_there) {
+            waiting.push(Waiting::Waker(waker.clone()));
+        }
+        Poll::Pending
     }
 }
 

@@ -50,12 +50,11 @@ pub struct Transaction {
 
 impl Transaction {
     pub(crate) fn new(committer: Arc<Committer>, base: Snapshot) -> Transaction {
-        let unsaid: Arc<str> = "".into();
         Transaction {
             committer,
             base,
-            author: Arc::clone(&unsaid),
-            message: unsaid,
+            author: Arc::default(),
+            message: Arc::default(),
             valid_from: None,
             instant: None,
             is_serializable: false,
@@ -70,13 +69,17 @@ impl Transaction {
 
     /// Says who commits.
     pub fn author(&mut self, author: &str) -> &mut Transaction {
-        self.author = author.into();
+        if *self.author != *author {
+            self.author = author.into();
+        }
         self
     }
 
     /// Says why.
     pub fn message(&mut self, message: &str) -> &mut Transaction {
-        self.message = message.into();
+        if *self.message != *message {
+            self.message = message.into();
+        }
         self
     }
 
@@ -448,10 +451,13 @@ impl Transaction {
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
         self.check_corrections()?;
-        let instant = self.instant.unwrap_or_else(Instant::now);
-        let stamp = Stamp { instant, author: Arc::clone(&self.author) };
-        anchor::attach(&self.base, &mut self.changes, &stamp);
-        let record = Record { changes: std::mem::take(&mut self.changes), ..self.record() };
+        let Transaction { committer, base, author, message, instant, mut changes, .. } = self;
+        anchor::attach(&base, &mut changes, || Stamp {
+            instant: instant.unwrap_or_else(Instant::now),
+            author: Arc::clone(&author),
+        });
+        let record =
+            Record { instant: instant.unwrap_or_default(), author, message, valid_from: None, changes };
         let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
         if body.record_bytes_max() > TRANSACTION_BYTES_MAX {
             return Err(Error::new(
@@ -463,13 +469,13 @@ impl Transaction {
             ));
         }
         let work = Work {
-            base: self.base.graph().position,
+            base: base.graph().position,
             record,
             body,
-            instant: self.instant,
-            reads: self.is_serializable.then(|| std::mem::take(&mut self.reads)),
+            instant,
+            reads: self.is_serializable.then_some(self.reads),
         };
-        enqueue(&self.committer, Box::new(work))
+        enqueue(&committer, Box::new(work))
     }
 
     /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.
