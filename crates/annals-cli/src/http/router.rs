@@ -96,9 +96,8 @@ impl Router {
             let text = format!("path {path}: it does not know {}; see the header Allow", request.method());
             Problem::door("method-not-allowed", text).header(ALLOW, at.value.allow.clone())
         })?;
-        let decoded = at.params.iter().map(|(name, value)| {
-            Ok((name.to_owned(), decode_percent(value, &format!("path parameter {name}"))?))
-        });
+        let decoded =
+            at.params.iter().map(|(name, value)| Ok((name.to_owned(), decode_percent(value, "path")?)));
         Ok((endpoint, decoded.collect()))
     }
 }
