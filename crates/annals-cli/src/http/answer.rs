@@ -1,8 +1,10 @@
 //! Answers: JSON with the headers of the door.
 
+use std::fmt::Write;
+
 use annals::{Position, Receipt};
 use axum_core::body::Body;
-use http::header::{CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LINK, LOCATION};
+use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value as Json, json};
@@ -14,6 +16,9 @@ use crate::wire::{Form, Members, ObjectOf, json_of};
 // What a path segment may hold as it is (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Room for a slash and a UUID.
+const LOCATION_ID_BYTES: usize = 37;
+
 /// An answer in JSON that shows a position.
 pub fn json(status: StatusCode, body: &impl Form, position: Position) -> Response<Body> {
     let mut response = Response::new(Body::from(json_of(body)));
@@ -24,7 +29,7 @@ pub fn json(status: StatusCode, body: &impl Form, position: Position) -> Respons
 
 /// The same answer with the position header.
 pub fn with_position(mut response: Response<Body>, position: Position) -> Response<Body> {
-    response.headers_mut().insert(HeaderName::from_static(POSITION), HeaderValue::from(position.0));
+    response.headers_mut().insert(&POSITION, HeaderValue::from(position.0));
     response
 }
 
@@ -36,8 +41,13 @@ pub fn with_etag(mut response: Response<Body>, latest_version: u32) -> Response<
 
 /// The same answer saying where the new instance is.
 pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals::Id) -> Response<Body> {
-    let location = format!("{collection}/{}", utf8_percent_encode(&id.to_string(), SEGMENT));
-    if let Ok(location) = HeaderValue::from_str(&location) {
+    let mut location = String::with_capacity(collection.len() + LOCATION_ID_BYTES);
+    let written = match id.text() {
+        Some(text) => write!(location, "{collection}/{}", utf8_percent_encode(text, SEGMENT)),
+        None => write!(location, "{collection}/{id}"),
+    };
+    written.expect("memory takes what is written");
+    if let Ok(location) = HeaderValue::try_from(location) {
         response.headers_mut().insert(LOCATION, location);
     }
     response

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annals::{Cancel, Position, Snapshot};
 use axum_core::body::Body;
-use http::{HeaderMap, Uri};
+use http::{HeaderMap, HeaderName, Uri};
 use serde_json::Value as Json;
 
 use super::body::Bytes;
@@ -56,11 +56,11 @@ impl Call {
     }
 
     /// A header as text, percent-decoded.
-    pub fn header(&self, name: &str) -> Result<Option<String>, Problem> {
+    pub fn header(&self, name: &HeaderName) -> Result<Option<String>, Problem> {
         let Some(value) = self.headers.get(name) else { return Ok(None) };
         let text = std::str::from_utf8(value.as_bytes())
             .map_err(|_| Problem::invalid(format!("header {name}: expected UTF-8, percent-encoded")))?;
-        decode_percent(text, name).map(Some)
+        decode_percent(text, name.as_str()).map(Some)
     }
 
     /// Receives the body and reads the JSON in it.
@@ -91,7 +91,7 @@ impl Call {
 
     /// Reads a snapshot, as of the time asked for.
     pub async fn read(
-        self,
+        self: Box<Self>,
         weight: Weight,
         work: impl Fn(&Call, Snapshot) -> Outcome + Send + 'static,
     ) -> Outcome {
@@ -112,9 +112,10 @@ impl Call {
     ///
     /// Errors: `not-visible` if it takes too long.
     pub async fn wait_visible(&self) -> Result<(), Problem> {
-        let Some(text) = self.header(WAIT_POSITION)? else { return Ok(()) };
+        let Some(text) = self.header(&WAIT_POSITION)? else { return Ok(()) };
         let wanted = text.trim().parse().map(Position).map_err(|_| {
-            Problem::invalid(format!("header {WAIT_POSITION}: expected a position, found {text:?}"))
+            let name = WAIT_POSITION.as_str();
+            Problem::invalid(format!("header {name}: expected a position, found {text:?}"))
         })?;
         if self.door.repository()?.snapshot().position() >= wanted {
             return Ok(());

@@ -44,7 +44,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn read(call: Call) -> Outcome {
+async fn read(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     call.read(Weight::Light, move |call, snapshot| {
         let instance = InstanceId::Entity(id.clone());
@@ -59,7 +59,7 @@ async fn read(call: Call) -> Outcome {
     .await
 }
 
-async fn put(mut call: Call) -> Outcome {
+async fn put(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     let fields = object(&body, "body")?;
     only(fields, "body", &["properties", "version", "created", "updated"])?;
@@ -84,7 +84,7 @@ async fn put(mut call: Call) -> Outcome {
     write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), Box::new(work)).await
 }
 
-async fn patch(mut call: Call) -> Outcome {
+async fn patch(mut call: Box<Call>) -> Outcome {
     let patch = patch_from_json(&call.receive().await?)?;
     let (id, name) = (call.id()?, call.path("name").to_owned());
     let entity = id.clone();
@@ -93,7 +93,7 @@ async fn patch(mut call: Call) -> Outcome {
     write(ENTITIES, call, Weight::Light, InstanceId::Entity(id), Box::new(work)).await
 }
 
-async fn delete(call: Call) -> Outcome {
+async fn delete(call: Box<Call>) -> Outcome {
     let (id, name) = (call.id()?, call.path("name").to_owned());
     let entity = id.clone();
     let work = move |transaction: &mut Transaction| Ok(transaction.declassify(&entity, &name)?);

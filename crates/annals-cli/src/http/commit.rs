@@ -28,8 +28,8 @@ impl Signature {
     /// The signature of a request.
     pub fn of(call: &Call) -> Result<Signature, Problem> {
         Ok(Signature {
-            author: call.header(AUTHOR)?.unwrap_or_default(),
-            message: call.header(MESSAGE)?.unwrap_or_default(),
+            author: call.header(&AUTHOR)?.unwrap_or_default(),
+            message: call.header(&MESSAGE)?.unwrap_or_default(),
             valid_from: call.query.instant("validFrom")?,
         })
     }

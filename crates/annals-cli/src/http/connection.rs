@@ -33,7 +33,8 @@ pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: Tcp
     let service = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
-            let in_flight = InFlight::new(&activity);
+            let start = Clock::now();
+            let in_flight = InFlight::new(&activity, start);
             activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
             let router = Arc::clone(&router);
             let request = request.map(|body| match http_body::Body::is_end_stream(&body) {
@@ -41,7 +42,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: Tcp
                 false => Body::new(Guarded { body, _guard: Receiving::new(&activity) }),
             });
             async move {
-                let response = router.answer(request).await;
+                let response = router.answer(request, start).await;
                 Ok::<_, std::convert::Infallible>(response.map(|body| Guarded { body, _guard: in_flight }))
             }
         })
@@ -156,8 +157,9 @@ impl Default for Activity {
 }
 
 impl Activity {
-    fn touch(&self, last: &AtomicU64) {
-        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    fn touch(&self, last: &AtomicU64, now: Clock) {
+        let millis = now.saturating_duration_since(self.start).as_millis();
+        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
         last.store(millis, Ordering::Relaxed);
     }
 
@@ -189,16 +191,16 @@ impl Activity {
 struct InFlight(Arc<Activity>);
 
 impl InFlight {
-    fn new(activity: &Arc<Activity>) -> InFlight {
+    fn new(activity: &Arc<Activity>, now: Clock) -> InFlight {
         activity.in_flight.fetch_add(1, Ordering::Relaxed);
-        activity.touch(&activity.last_request);
+        activity.touch(&activity.last_request, now);
         InFlight(Arc::clone(activity))
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.touch(&self.0.last_request);
+        self.0.touch(&self.0.last_request, Clock::now());
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -275,10 +277,11 @@ impl Watched {
     }
 
     fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
-        if poll.is_ready() {
-            self.activity.touch(&self.activity.last_bytes);
+        let done = poll.is_ready().then(Clock::now);
+        if let Some(now) = done {
+            self.activity.touch(&self.activity.last_bytes, now);
         }
-        self.linger.note_write(poll.is_ready());
+        self.linger.note_write(done);
         poll
     }
 }
@@ -297,11 +300,13 @@ impl AsyncRead for Watched {
             poll = linger.look(stream, turn, buffer);
         }
         if poll.is_ready() {
-            self.activity.touch(&self.activity.last_bytes);
-            self.linger.note_read();
-        }
-        if buffer.filled().len() > before {
-            self.door.traffic.note_connection(self.number);
+            // One look at the clock for all three.
+            let now = Clock::now();
+            self.activity.touch(&self.activity.last_bytes, now);
+            self.linger.note_read(now);
+            if buffer.filled().len() > before {
+                self.door.traffic.note_connection(self.number, now);
+            }
         }
         poll
     }

@@ -14,7 +14,8 @@ use super::problem::Problem;
 /// What a handler gives.
 pub type Outcome = Result<Response<Body>, Problem>;
 
-type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
+/// The call is in a box: it goes from hand to hand, and every hand would make room for all of it.
+type Handler = Arc<dyn Fn(Box<Call>) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,7 @@ impl Endpoint {
     /// An endpoint without parameters.
     pub fn new<F, R>(method: Method, path: &'static str, summary: &'static str, handler: F) -> Endpoint
     where
-        F: Fn(Call) -> R + Send + Sync + 'static,
+        F: Fn(Box<Call>) -> R + Send + Sync + 'static,
         R: Future<Output = Outcome> + Send + 'static,
     {
         let parameters = path

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use annals::{Follow, Position, Record};
 use axum_core::body::Body;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Response};
 use hyper::body::Bytes;
 use serde_json::json;
@@ -25,6 +25,9 @@ const BATCH_RECORDS_MAX: u64 = 1_000;
 const BATCH_BYTES: usize = 1 << 20;
 /// What a client waits before it connects again. Units: milliseconds.
 const RETRY_MS: u64 = 1_000;
+
+/// Header: the last event that a client has, as browsers send it.
+static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -73,7 +76,7 @@ impl Drop for Subscriber {
     }
 }
 
-async fn feed(call: Call) -> Outcome {
+async fn feed(call: Box<Call>) -> Outcome {
     let door = Arc::clone(&call.door);
     let repository = door.repository()?;
     let after = after(&call)?;
@@ -114,7 +117,7 @@ async fn feed(call: Call) -> Outcome {
 
 fn after(call: &Call) -> Result<Position, Problem> {
     // The header first: a browser that connects again sends it with the address it started from.
-    let Some(text) = call.header("last-event-id")? else {
+    let Some(text) = call.header(&LAST_EVENT_ID)? else {
         return Ok(Position(call.query.number("after")?.unwrap_or_default()));
     };
     text.trim()

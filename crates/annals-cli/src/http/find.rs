@@ -33,7 +33,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_lines("InstanceLine")
             .fails(PROBLEMS)
     };
-    let wait = || parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION);
+    let wait =
+        || parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION.as_str());
     vec![
         find(ENTITIES, "EntityPage", Some(parameters::classified())),
         find(RELATIONSHIPS, "RelationshipPage", None),
@@ -64,7 +65,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn find(of: Collection, call: Call) -> Outcome {
+async fn find(of: Collection, call: Box<Call>) -> Outcome {
     let find = search(&call)?;
     if lines::are_wanted(&call) {
         let snapshot = call.snapshot().await?;
@@ -117,7 +118,7 @@ fn limit_of(call: &Call, asked: Option<usize>) -> Result<usize, Problem> {
 }
 
 /// Answers in lines with what the search finds, page by page of one snapshot.
-async fn find_lines(call: Call, of: Collection, mut find: Find, snapshot: Snapshot) -> Outcome {
+async fn find_lines(call: Box<Call>, of: Collection, mut find: Find, snapshot: Snapshot) -> Outcome {
     lines::send(call, snapshot, move |_, snapshot, lines| {
         let mut left = find.limit;
         loop {
@@ -147,7 +148,7 @@ fn page<'s>(
     Ok((page.items.into_iter().map(Seen::Relationship).collect(), page.next))
 }
 
-async fn find_json(mut call: Call) -> Outcome {
+async fn find_json(mut call: Box<Call>) -> Outcome {
     let (of, find, snapshot) = receive_search(&mut call).await?;
     if lines::are_wanted(&call) {
         return find_lines(call, of, find, snapshot).await;
@@ -163,7 +164,7 @@ async fn find_json(mut call: Call) -> Outcome {
     .await
 }
 
-async fn count(call: Call) -> Outcome {
+async fn count(call: Box<Call>) -> Outcome {
     with_search(call, |of, find, snapshot| {
         let count = if of == ENTITIES {
             snapshot.count_entities(find)?
@@ -175,7 +176,7 @@ async fn count(call: Call) -> Outcome {
     .await
 }
 
-async fn explain(call: Call) -> Outcome {
+async fn explain(call: Box<Call>) -> Outcome {
     with_search(call, |of, find, snapshot| {
         let told = if of == ENTITIES {
             snapshot.explain_entities(find)?
@@ -189,7 +190,7 @@ async fn explain(call: Call) -> Outcome {
 
 /// Answers what a search in the body gives.
 async fn with_search(
-    mut call: Call,
+    mut call: Box<Call>,
     work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
     let (of, find, snapshot) = receive_search(&mut call).await?;

@@ -129,7 +129,7 @@ fn near(call: &Call) -> Result<Reach, Problem> {
     Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
 }
 
-async fn relationships(call: Call) -> Outcome {
+async fn relationships(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let all = |name: &str| call.query.all(name).map(str::to_owned).collect();
     let mut of = RelationshipsOf {
@@ -183,13 +183,13 @@ fn relationship_lines(
     }
 }
 
-async fn neighborhood(call: Call) -> Outcome {
+async fn neighborhood(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let reach = near(&call)?;
     subgraph(call, move |snapshot| snapshot.neighborhood(&id, &reach)).await
 }
 
-async fn related(call: Call) -> Outcome {
+async fn related(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let offset = Offset::of(&call)?;
     let mut related = Related {
@@ -216,7 +216,7 @@ async fn related(call: Call) -> Outcome {
 }
 
 /// Answers in lines with everything that a walk comes to: while it goes on, or in another order when it is done.
-pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offset: Offset) -> Outcome {
+pub(super) async fn related_lines(call: Box<Call>, id: Id, mut related: Related, offset: Offset) -> Outcome {
     let limit = call.lines_limit()?;
     let snapshot = offset.pin(call.snapshot().await?)?;
     related.is_counted = false;
@@ -243,7 +243,7 @@ pub(super) async fn related_lines(call: Call, id: Id, mut related: Related, offs
 
 /// Answers with a part of the graph, in lines or page by page.
 async fn subgraph(
-    call: Call,
+    call: Box<Call>,
     query: impl for<'s> Fn(&'s Snapshot) -> annals::Result<Subgraph<'s>> + Send + 'static,
 ) -> Outcome {
     let offset = Offset::of(&call)?;
@@ -302,13 +302,13 @@ fn subgraph_lines(
     lines.next(offset.next(has_more, limit, snapshot))
 }
 
-async fn linking(call: Call) -> Outcome {
+async fn linking(call: Box<Call>) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = reach_of(&call, "both")?;
     subgraph(call, move |snapshot| snapshot.linking(&from, &to, &reach)).await
 }
 
-async fn paths(call: Call) -> Outcome {
+async fn paths(call: Box<Call>) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = reach_of(&call, "out")?;
     let asked = call.query.number("limit")?.or(Some(PATHS_DEFAULT));
@@ -334,7 +334,7 @@ async fn paths(call: Call) -> Outcome {
     .await
 }
 
-async fn shared(call: Call) -> Outcome {
+async fn shared(call: Box<Call>) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = near(&call)?;
     let offset = Offset::of(&call)?;

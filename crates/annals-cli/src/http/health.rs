@@ -48,7 +48,7 @@ fn text_answer(body: String, media_type: &'static str) -> Outcome {
     Ok(response)
 }
 
-async fn index(call: Call) -> Outcome {
+async fn index(call: Box<Call>) -> Outcome {
     json_answer(&json!({
         "name": "annals",
         "version": env!("CARGO_PKG_VERSION"),
@@ -64,11 +64,11 @@ async fn index(call: Call) -> Outcome {
     }))
 }
 
-async fn live(_: Call) -> Outcome {
+async fn live(_: Box<Call>) -> Outcome {
     json_answer(&json!({ "live": true }))
 }
 
-async fn ready(call: Call) -> Outcome {
+async fn ready(call: Box<Call>) -> Outcome {
     if call.door.is_stopping() {
         return Err(Problem::door("stopping", "server: it was asked to stop; use another one"));
     }
@@ -82,10 +82,10 @@ async fn ready(call: Call) -> Outcome {
     }))
 }
 
-async fn read_metrics(call: Call) -> Outcome {
+async fn read_metrics(call: Box<Call>) -> Outcome {
     text_answer(metrics::render(&call.door), TEXT)
 }
 
-async fn read_openapi(_: Call) -> Outcome {
+async fn read_openapi(_: Box<Call>) -> Outcome {
     json_answer(&openapi::document())
 }

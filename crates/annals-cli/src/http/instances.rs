@@ -153,7 +153,7 @@ pub fn unseen(snapshot: &Snapshot, id: &InstanceId) -> Problem {
     }
 }
 
-async fn read(of: Collection, call: Call) -> Outcome {
+async fn read(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let conditions = Conditions::of(&call)?;
     call.read(Weight::Light, move |_, snapshot| {
@@ -171,7 +171,7 @@ async fn read(of: Collection, call: Call) -> Outcome {
     .await
 }
 
-async fn create(of: Collection, mut call: Call) -> Outcome {
+async fn create(of: Collection, mut call: Box<Call>) -> Outcome {
     // The body is not kept while the log syncs.
     let action = {
         let body = call.receive().await?;
@@ -186,7 +186,7 @@ async fn create(of: Collection, mut call: Call) -> Outcome {
     write_with_status(of, call, Weight::Light, id, Box::new(work)).await
 }
 
-async fn put(of: Collection, mut call: Call) -> Outcome {
+async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     let id = of.named(&call)?;
     let fields = object(&body, "body")?;
@@ -224,7 +224,7 @@ async fn put(of: Collection, mut call: Call) -> Outcome {
     write_with_status(of, call, Weight::Light, id, Box::new(work)).await
 }
 
-async fn patch(of: Collection, mut call: Call) -> Outcome {
+async fn patch(of: Collection, mut call: Box<Call>) -> Outcome {
     let patch = patch_from_json(&call.receive().await?)?;
     let id = of.named(&call)?;
     let instance = id.clone();
@@ -232,7 +232,7 @@ async fn patch(of: Collection, mut call: Call) -> Outcome {
     write(of, call, Weight::Light, id, Box::new(work)).await
 }
 
-async fn delete(of: Collection, call: Call) -> Outcome {
+async fn delete(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let is_purge = call.query.flag("purge")?;
     let instance = id.clone();
@@ -244,7 +244,7 @@ async fn delete(of: Collection, call: Call) -> Outcome {
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
-async fn restore(of: Collection, call: Call) -> Outcome {
+async fn restore(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let is_alone = of == ENTITIES && call.query.flag("alone")?;
     let instance = id.clone();
@@ -256,7 +256,7 @@ async fn restore(of: Collection, call: Call) -> Outcome {
     write(of, call, Weight::Light, id, Box::new(work)).await
 }
 
-async fn undo(of: Collection, call: Call) -> Outcome {
+async fn undo(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| Ok(transaction.undo(&instance)?);
@@ -267,7 +267,7 @@ async fn undo(of: Collection, call: Call) -> Outcome {
 /// Commits one change of one instance and answers with the instance as that commit left it.
 pub async fn write(
     of: Collection,
-    call: Call,
+    call: Box<Call>,
     weight: Weight,
     id: InstanceId,
     mut work: Build<()>,
@@ -278,7 +278,7 @@ pub async fn write(
 
 async fn write_with_status(
     of: Collection,
-    call: Call,
+    call: Box<Call>,
     weight: Weight,
     id: InstanceId,
     work: Build<StatusCode>,
@@ -301,7 +301,7 @@ async fn write_with_status(
 }
 
 async fn write_only<T: Send + 'static>(
-    call: Call,
+    call: Box<Call>,
     weight: Weight,
     id: InstanceId,
     mut work: Build<T>,

@@ -127,7 +127,7 @@ fn operation(body: &Json, path: &[(&str, &str)]) -> Result<Operation, Problem> {
     Ok(operation_from_json(&Json::Object(fields))?)
 }
 
-async fn step(of: Collection, mut call: Call, action: &'static str) -> Outcome {
+async fn step(of: Collection, mut call: Box<Call>, action: &'static str) -> Outcome {
     let body = call.receive().await?;
     let id = of.named(&call)?;
     let text = id.id().to_string();
@@ -135,7 +135,7 @@ async fn step(of: Collection, mut call: Call, action: &'static str) -> Outcome {
     apply(of, call, id, operation(&body, &path)?).await
 }
 
-async fn purge(of: Collection, call: Call) -> Outcome {
+async fn purge(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let text = id.id().to_string();
     let home = call.query.required("home")?.to_owned();
@@ -144,7 +144,7 @@ async fn purge(of: Collection, call: Call) -> Outcome {
     apply(of, call, id, operation).await
 }
 
-async fn classification(mut call: Call, action: &'static str) -> Outcome {
+async fn classification(mut call: Box<Call>, action: &'static str) -> Outcome {
     let is_saved = action == "save-classification-copy";
     let body = if is_saved { call.receive().await? } else { Json::Object(crate::wire::Object::new()) };
     let (id, name) = (call.id()?, call.path("name").to_owned());
@@ -158,7 +158,7 @@ async fn classification(mut call: Call, action: &'static str) -> Outcome {
     apply(ENTITIES, call, InstanceId::Entity(id), operation).await
 }
 
-async fn apply(of: Collection, call: Call, id: InstanceId, operation: Operation) -> Outcome {
+async fn apply(of: Collection, call: Box<Call>, id: InstanceId, operation: Operation) -> Outcome {
     let valid_from = call.query.instant("validFrom")?;
     let work = move |transaction: &mut Transaction| {
         operation.add_to(transaction, valid_from)?;
@@ -167,7 +167,7 @@ async fn apply(of: Collection, call: Call, id: InstanceId, operation: Operation)
     write(of, call, Weight::Light, id, Box::new(work)).await
 }
 
-async fn summary(call: Call) -> Outcome {
+async fn summary(call: Box<Call>) -> Outcome {
     let id: Id = call.id()?;
     call.read(Weight::Light, move |_, snapshot| {
         let Some(found) = snapshot.entity_summary(&id)? else {
@@ -179,7 +179,7 @@ async fn summary(call: Call) -> Outcome {
     .await
 }
 
-async fn name(mut call: Call) -> Outcome {
+async fn name(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     call.wait_visible().await?;
     let operation = operation(&body, &[("action", "name-collection")])?;

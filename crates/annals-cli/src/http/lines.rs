@@ -117,7 +117,7 @@ impl Drop for Sending {
 /// Answers with the lines that `work` gives, a bounded number of such answers at once. What goes wrong before the first
 /// lines are sent is answered as it is otherwise, and later as a line `{"error": …}`.
 pub async fn send(
-    call: Call,
+    call: Box<Call>,
     snapshot: Snapshot,
     work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
 ) -> Outcome {

@@ -33,15 +33,15 @@ impl Linger {
         Linger { time, answered: None, is_quick: false, stay: None }
     }
 
-    /// Notes that bytes went out, or that none could: then the client still has to read, and nothing comes from it.
-    pub fn note_write(&mut self, is_done: bool) {
-        self.answered = is_done.then(Clock::now);
+    /// Notes when bytes went out, or that none could: then the client still has to read, and nothing comes from it.
+    pub fn note_write(&mut self, done: Option<Clock>) {
+        self.answered = done;
     }
 
     /// Notes that bytes came in.
-    pub fn note_read(&mut self) {
+    pub fn note_read(&mut self, now: Clock) {
         if let Some(answered) = self.answered.take() {
-            self.is_quick = answered.elapsed() < self.time;
+            self.is_quick = now.saturating_duration_since(answered) < self.time;
         }
     }
 
@@ -98,9 +98,9 @@ mod tests {
         let (server, _) = listener.accept().unwrap();
         server.set_nonblocking(true).unwrap();
         let mut linger = Linger::new(time);
-        linger.note_write(true);
-        linger.note_read();
-        linger.note_write(true);
+        linger.note_write(Some(Clock::now()));
+        linger.note_read(Clock::now());
+        linger.note_write(Some(Clock::now()));
         (linger, client, TcpStream::from_std(server).unwrap())
     }
 
@@ -111,8 +111,8 @@ mod tests {
         io::Write::write_all(&mut client, b"again").unwrap();
         std::thread::sleep(STAY_TIME_MAX);
         assert_eq!(look(&mut linger, &server, 1), Some(5));
-        linger.note_read();
-        linger.note_write(true);
+        linger.note_read(Clock::now());
+        linger.note_write(Some(Clock::now()));
         assert!(linger.is_hopeful());
     }
 
@@ -122,8 +122,8 @@ mod tests {
         linger.time = Duration::from_micros(1);
         std::thread::sleep(linger.time);
         assert_eq!(look(&mut linger, &server, 1), None);
-        linger.note_read();
-        linger.note_write(true);
+        linger.note_read(Clock::now());
+        linger.note_write(Some(Clock::now()));
         assert!(!linger.is_hopeful());
     }
 
@@ -144,10 +144,10 @@ mod tests {
     #[test]
     fn nobody_is_looked_for_whose_answer_is_not_out() {
         let mut linger = Linger::new(Duration::from_secs(60));
-        linger.note_write(true);
-        linger.note_read();
-        linger.note_write(true);
-        linger.note_write(false);
+        linger.note_write(Some(Clock::now()));
+        linger.note_read(Clock::now());
+        linger.note_write(Some(Clock::now()));
+        linger.note_write(None);
         assert!(!linger.is_hopeful());
     }
 }

@@ -45,7 +45,7 @@ pub fn direction_of(text: Option<&str>) -> Result<Direction, Problem> {
     }
 }
 
-async fn neighbors(call: Call) -> Outcome {
+async fn neighbors(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let direction = direction_of(call.query.get("direction"))?;
     let after = call.query.get("after").map(Id::new).transpose()?;
@@ -87,7 +87,7 @@ fn take<'s>(
     Ok(found.next().transpose()?.and(last))
 }
 
-async fn degree(call: Call) -> Outcome {
+async fn degree(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let direction = direction_of(call.query.get("direction"))?;
     call.read(Weight::Light, move |call, snapshot| {

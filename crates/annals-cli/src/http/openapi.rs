@@ -142,7 +142,7 @@ fn response(endpoint: &Endpoint, answer: &Answer) -> Json {
         response["content"] = json!({ answer.media_type: media(answer.schema) });
     }
     if !endpoint.is_operational {
-        response["headers"] = json!({ POSITION: { "$ref": "#/components/headers/Position" } });
+        response["headers"] = json!({ POSITION.as_str(): { "$ref": "#/components/headers/Position" } });
     }
     if endpoint.parameters.iter().any(|known| matches!(known.name, "if-match" | "if-none-match")) {
         response["headers"]["etag"] = json!({ "$ref": "#/components/headers/ETag" });

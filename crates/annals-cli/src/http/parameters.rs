@@ -1,17 +1,18 @@
 //! The parameters that endpoints share, each described once.
 
+use http::HeaderName;
 use serde_json::{Value as Json, json};
 
 use super::endpoint::{Parameter, Place};
 
 /// Header: who commits.
-pub const AUTHOR: &str = "annals-author";
+pub static AUTHOR: HeaderName = HeaderName::from_static("annals-author");
 /// Header: why.
-pub const MESSAGE: &str = "annals-message";
+pub static MESSAGE: HeaderName = HeaderName::from_static("annals-message");
 /// Header of answers: the position they show, or that they made.
-pub const POSITION: &str = "annals-position";
+pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
 /// Header: read only when this position is visible.
-pub const WAIT_POSITION: &str = "annals-wait-position";
+pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
 
 fn parameter(
     name: &'static str,
@@ -119,7 +120,11 @@ pub fn reading() -> Vec<Parameter> {
         query("atPosition", count(), 1, "Read what the repository knew at this position."),
         query("at", instant(), "2025-08-09T00:00:00Z", "Read what the repository knew at this instant."),
         query("validAt", instant(), "2025-08-09T00:00:00Z", "Read what was true at this instant."),
-        header(WAIT_POSITION, "1", "Wait (bounded) until this position is visible: read your own writes."),
+        header(
+            WAIT_POSITION.as_str(),
+            "1",
+            "Wait (bounded) until this position is visible: read your own writes.",
+        ),
     ]
 }
 
@@ -127,9 +132,9 @@ pub fn reading() -> Vec<Parameter> {
 pub fn writing() -> Vec<Parameter> {
     vec![
         query("validFrom", instant(), "2025-08-09", "From when the change is true; now if left out."),
-        header(AUTHOR, "ada", "Who commits; percent-encode what is not ASCII."),
-        header(MESSAGE, "new release", "Why; percent-encode what is not ASCII."),
-        header(WAIT_POSITION, "1", "Wait (bounded) until this position is visible before writing."),
+        header(AUTHOR.as_str(), "ada", "Who commits; percent-encode what is not ASCII."),
+        header(MESSAGE.as_str(), "new release", "Why; percent-encode what is not ASCII."),
+        header(WAIT_POSITION.as_str(), "1", "Wait (bounded) until this position is visible before writing."),
     ]
 }
 

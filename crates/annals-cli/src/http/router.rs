@@ -9,7 +9,7 @@ use std::time::Instant as Clock;
 
 use axum_core::body::Body;
 use futures_util::FutureExt;
-use http::header::{ALLOW, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, ORIGIN};
+use http::header::{ALLOW, CONTENT_LENGTH, HOST, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method, Request, Response};
 use http_body::Body as _;
 use tokio::sync::OwnedSemaphorePermit;
@@ -69,8 +69,8 @@ impl Router {
         Router { door, paths }
     }
 
-    /// Answers a request, whatever it is.
-    pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
+    /// Answers a request, whatever it is, that came at `start`.
+    pub async fn answer(&self, request: Request<Body>, start: Clock) -> Response<Body> {
         let method = request.method().clone();
         let found = self.find(&request);
         let (route, is_operational) = found
@@ -79,9 +79,11 @@ impl Router {
         // It stays where it is, however many hands hold it.
         let work = pin!(async move {
             let (endpoint, path) = found?;
-            run(Arc::clone(&self.door), endpoint, path?, request).await
+            // Of the request nothing else is kept meanwhile.
+            let call = unpack(Arc::clone(&self.door), endpoint, path?, request)?;
+            (endpoint.handler)(call).await
         });
-        let response = guard(&self.door, &method, route, is_operational, work).await;
+        let response = guard(&self.door, &method, route, is_operational, start, work).await;
         if method == Method::HEAD { without_body(response) } else { response }
     }
 
@@ -132,28 +134,22 @@ fn without_body(response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// Calls the handler. Of the request nothing else is kept meanwhile.
-async fn run(door: Arc<Door>, endpoint: &Endpoint, path: PathParameters, request: Request<Body>) -> Outcome {
-    let call = unpack(door, endpoint, path, request)?;
-    (endpoint.handler)(call).await
-}
-
 fn unpack(
     door: Arc<Door>,
     endpoint: &Endpoint,
     path: PathParameters,
     request: Request<Body>,
-) -> Result<Call, Problem> {
+) -> Result<Box<Call>, Problem> {
     let (parts, body) = request.into_parts();
     check_origin(&parts.method, &parts.headers)?;
-    Ok(Call {
+    Ok(Box::new(Call {
         door,
         path,
         query: Query::parse(parts.uri.query().unwrap_or_default(), &endpoint.parameters)?,
         headers: parts.headers,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
-    })
+    }))
 }
 
 /// A page of another origin, open in a browser on this machine, must not write here.
@@ -176,16 +172,16 @@ async fn guard(
     method: &Method,
     route: &'static str,
     is_operational: bool,
+    start: Clock,
     work: impl Future<Output = Outcome>,
 ) -> Response<Body> {
-    let start = Clock::now();
-    let worked = door.traffic.enter();
+    let worked = door.traffic.enter(start);
     let outcome = admit(door, is_operational, work).await;
     drop(worked);
     let mut response = outcome.unwrap_or_else(Problem::into_response);
     if let Some(repository) = door.opened() {
         let position = || HeaderValue::from(repository.snapshot().position().0);
-        response.headers_mut().entry(HeaderName::from_static(POSITION)).or_insert_with(position);
+        response.headers_mut().entry(&POSITION).or_insert_with(position);
     }
     door.metrics.observe(method_name(method), route, response.status().as_u16(), start.elapsed());
     response

@@ -45,9 +45,9 @@ impl Default for Traffic {
 
 impl Traffic {
     /// Counts a request in; it is counted out when what this gives is dropped.
-    pub fn enter(&self) -> impl Drop + '_ {
+    pub fn enter(&self, now: Clock) -> impl Drop + '_ {
         if self.in_flight.fetch_add(1, Ordering::Relaxed) > 0 {
-            self.crowded.store(self.now().max(1), Ordering::Relaxed);
+            self.crowded.store(self.millis(now).max(1), Ordering::Relaxed);
         }
         Worked(self)
     }
@@ -79,9 +79,9 @@ impl Traffic {
     }
 
     /// Notes that a connection sent something.
-    pub fn note_connection(&self, connection: u64) {
+    pub fn note_connection(&self, connection: u64, now: Clock) {
         if self.connection.swap(connection, Ordering::Relaxed) != connection {
-            self.sole_since.store(self.now(), Ordering::Relaxed);
+            self.sole_since.store(self.millis(now), Ordering::Relaxed);
         }
     }
 
@@ -92,7 +92,11 @@ impl Traffic {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+        self.millis(Clock::now())
+    }
+
+    fn millis(&self, at: Clock) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.start).as_millis()).unwrap_or(u64::MAX)
     }
 }
 
@@ -112,9 +116,9 @@ mod tests {
     fn one_request_is_alone_until_another_comes_and_for_a_while_after() {
         let traffic = Traffic::default();
         assert!(!traffic.is_alone());
-        let first = traffic.enter();
+        let first = traffic.enter(Clock::now());
         assert!(traffic.is_alone());
-        let second = traffic.enter();
+        let second = traffic.enter(Clock::now());
         assert_eq!(traffic.in_flight(), 2);
         assert!(!traffic.is_alone());
         drop(first);
@@ -130,19 +134,19 @@ mod tests {
         let traffic = Traffic::default();
         let (first, second) = (traffic.next_connection(), traffic.next_connection());
         assert_ne!(first, second);
-        traffic.note_connection(first);
+        traffic.note_connection(first, Clock::now());
         assert!(!traffic.is_sole(first), "perhaps others did just before");
         std::thread::sleep(SOLE_TIME + Duration::from_millis(20));
-        traffic.note_connection(first);
+        traffic.note_connection(first, Clock::now());
         assert!(traffic.is_sole(first));
-        traffic.note_connection(second);
+        traffic.note_connection(second, Clock::now());
         assert!(!traffic.is_sole(first) && !traffic.is_sole(second));
     }
 
     #[test]
     fn a_slow_log_is_not_waited_for_by_the_thread_of_a_connection() {
         let traffic = Traffic::default();
-        let _request = traffic.enter();
+        let _request = traffic.enter(Clock::now());
         assert!(traffic.is_commit_alone());
         traffic.note_commit(COMMIT_TIME_MAX * 2);
         assert!(traffic.is_alone() && !traffic.is_commit_alone());

@@ -95,7 +95,7 @@ impl Described {
     }
 }
 
-async fn post(mut call: Call) -> Outcome {
+async fn post(mut call: Box<Call>) -> Outcome {
     let json = call.receive().await?;
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
@@ -118,7 +118,7 @@ async fn post(mut call: Call) -> Outcome {
     Ok(answer::json(StatusCode::OK, &body, receipt.position))
 }
 
-async fn dry_run(call: Call, described: Described) -> Outcome {
+async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
     let door = std::sync::Arc::clone(&call.door);
     heavy(&call.door, move || {
         let mut transaction = door.repository()?.transaction();

@@ -77,7 +77,7 @@ const DECLARING: [&str; 10] = [
     "unavailable",
 ];
 
-async fn list(call: Call) -> Outcome {
+async fn list(call: Box<Call>) -> Outcome {
     let kind = call.query.get("kind").map(kind_named).transpose()?;
     let external_id = call.query.get("externalId").map(str::to_owned);
     call.read(Weight::Heavy, move |call, snapshot| {
@@ -100,7 +100,7 @@ fn kind_named(text: &str) -> Result<TypeKind, Problem> {
     })
 }
 
-async fn declare(mut call: Call) -> Outcome {
+async fn declare(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     call.wait_visible().await?;
     let fields = object(&body, "body")?;
@@ -116,7 +116,7 @@ async fn declare(mut call: Call) -> Outcome {
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
-async fn verify(mut call: Call) -> Outcome {
+async fn verify(mut call: Box<Call>) -> Outcome {
     let given = type_from_json(&call.receive().await?)?;
     call.read(Weight::Light, move |_, snapshot| {
         let (outcome, differences) = snapshot.verify_type(&given);
@@ -126,14 +126,14 @@ async fn verify(mut call: Call) -> Outcome {
     .await
 }
 
-async fn patch(mut call: Call) -> Outcome {
+async fn patch(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     let patch = type_patch_from_json(&Json::Object(named_in_path(&call, &body)?))?;
     let work = move |transaction: &mut Transaction| Ok(transaction.patch_type(&patch)?);
     change(call, work).await
 }
 
-async fn read(call: Call) -> Outcome {
+async fn read(call: Box<Call>) -> Outcome {
     let kind = kind_of(&call)?;
     call.read(Weight::Light, move |call, snapshot| {
         let name = call.path("name");
@@ -145,7 +145,7 @@ async fn read(call: Call) -> Outcome {
     .await
 }
 
-async fn put(mut call: Call) -> Outcome {
+async fn put(mut call: Box<Call>) -> Outcome {
     let body = call.receive().await?;
     let definition = type_from_json(&Json::Object(named_in_path(&call, &body)?))?;
     let work = move |transaction: &mut Transaction| Ok(transaction.define_type(definition.clone())?);
@@ -167,7 +167,7 @@ fn named_in_path(call: &Call, body: &Json) -> Result<Object, Problem> {
 
 /// Commits a change of the type that the path names, and answers with the type after it.
 async fn change(
-    call: Call,
+    call: Box<Call>,
     mut work: impl FnMut(&mut Transaction) -> Result<(), Problem> + Send + 'static,
 ) -> Outcome {
     call.wait_visible().await?;

@@ -53,7 +53,7 @@ fn endpoints_of(of: Collection, [history_path, version_path, diff_path]: [&'stat
     ]
 }
 
-async fn history(of: Collection, call: Call) -> Outcome {
+async fn history(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let offset = Offset::of(&call)?;
     let history = History {
@@ -88,7 +88,7 @@ async fn history(of: Collection, call: Call) -> Outcome {
     .await
 }
 
-async fn version(of: Collection, call: Call) -> Outcome {
+async fn version(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let number = number_in_path(&call)?;
     call.read(Weight::Heavy, move |_, snapshot| {
@@ -99,7 +99,7 @@ async fn version(of: Collection, call: Call) -> Outcome {
     .await
 }
 
-async fn diff(of: Collection, call: Call) -> Outcome {
+async fn diff(of: Collection, call: Box<Call>) -> Outcome {
     let id = of.named(&call)?;
     let number = |name: &str| {
         call.query.required(name)?;

@@ -48,7 +48,11 @@ pub fn endpoints() -> Vec<Endpoint> {
             .tag("history")
             .takes([position("from", "The earlier position."), position("to", "The later position.")])
             .takes(parameters::paging())
-            .takes(parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION))
+            .takes(
+                parameters::reading()
+                    .into_iter()
+                    .filter(|known| known.name == parameters::WAIT_POSITION.as_str()),
+            )
             .answers(200, "A page of changes.", "ChangePage")
             .answers_lines("ChangeLine")
             .fails(&["not-found", "too-large"]),
@@ -84,7 +88,7 @@ pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
     })
 }
 
-async fn path(call: Call) -> Outcome {
+async fn path(call: Box<Call>) -> Outcome {
     let from = Id::new(call.query.required("from")?)?;
     let to = Id::new(call.query.required("to")?)?;
     let reach = reach_of(&call, "out")?;
@@ -106,7 +110,7 @@ async fn path(call: Call) -> Outcome {
     .await
 }
 
-async fn reach(call: Call) -> Outcome {
+async fn reach(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let reach = reach_of(&call, "out")?;
     let offset = Offset::of(&call)?;
@@ -125,7 +129,7 @@ async fn reach(call: Call) -> Outcome {
     .await
 }
 
-async fn diff(call: Call) -> Outcome {
+async fn diff(call: Box<Call>) -> Outcome {
     let position = |name: &str| {
         call.query.required(name)?;
         Ok::<Position, Problem>(Position(call.query.number(name)?.expect("it is there")))
