@@ -17,9 +17,10 @@ use tree::{LEAF_LEN, Leaf, Tree};
 /// Source: the tree with a tail of Bagwell and Rompf, <https://infoscience.epfl.ch/record/169879>.
 #[derive(Clone)]
 pub(crate) struct Vector<T> {
-    len: usize,
+    // How many elements the tree has. Invariant: whole leaves.
+    tail_start: usize,
     tree: Tree<T>,
-    // Invariant: holds the elements from `len` rounded down to a whole leaf, so always fewer than `LEAF_LEN`.
+    // Invariant: fewer than `LEAF_LEN`.
     tail: Arc<Vec<T>>,
 }
 
@@ -34,31 +35,30 @@ pub(crate) struct Iter<'a, T> {
 impl<T: Clone> Vector<T> {
     /// An empty vector.
     pub(crate) fn new() -> Vector<T> {
-        Vector { len: 0, tree: Tree::new(), tail: Arc::new(Vec::new()) }
+        Vector { tail_start: 0, tree: Tree::new(), tail: Arc::new(Vec::new()) }
     }
 
     /// Counts the elements.
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.tail_start + self.tail.len()
     }
 
     /// The element at `index`, or `None` from `len` on.
     #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
-        let tail_start = self.tail_start();
-        if index < tail_start {
+        if index < self.tail_start {
             return Some(&self.tree.leaf(index)[index % LEAF_LEN]);
         }
-        self.tail.get(index - tail_start)
+        self.tail.get(index - self.tail_start)
     }
 
     /// The element at `index` for changing it, or `None` from `len` on. Copies what a clone still shares.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        let tail_start = self.tail_start();
-        if index >= tail_start {
+        if index >= self.tail_start {
+            let at = index - self.tail_start;
             // Asking first keeps a miss from copying the tail.
-            self.tail.get(index - tail_start)?;
-            return Arc::make_mut(&mut self.tail).get_mut(index - tail_start);
+            self.tail.get(at)?;
+            return Arc::make_mut(&mut self.tail).get_mut(at);
         }
         Some(&mut self.tree.leaf_mut(index)[index % LEAF_LEN])
     }
@@ -70,9 +70,9 @@ impl<T: Clone> Vector<T> {
 
     /// Adds an element at the end.
     pub(crate) fn push(&mut self, value: T) {
-        self.tail_mut().push(value);
-        self.len += 1;
-        if self.len.is_multiple_of(LEAF_LEN) {
+        let tail = self.tail_mut();
+        tail.push(value);
+        if tail.len() == LEAF_LEN {
             self.move_tail_into_tree();
         }
     }
@@ -84,7 +84,7 @@ impl<T: Clone> Vector<T> {
 
     /// The elements from `index` on, in order; none if `index` is at or behind the end.
     pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
-        let index = index.min(self.len);
+        let index = index.min(self.len());
         let leaf = self.leaf_slice(index);
         Iter {
             vector: self,
@@ -108,16 +108,13 @@ impl<T: Clone> Vector<T> {
         let leaf: Arc<[T]> = Arc::from(full);
         let leaf: Arc<Leaf<T>> =
             leaf.try_into().ok().expect("the tail moves when it has the length of a leaf");
-        self.tree.push(self.len - LEAF_LEN, leaf);
-    }
-
-    fn tail_start(&self) -> usize {
-        self.len - self.len % LEAF_LEN
+        self.tree.push(self.tail_start, leaf);
+        self.tail_start += LEAF_LEN;
     }
 
     // The elements of the leaf, or of the tail, in which `index` lies or would lie.
     fn leaf_slice(&self, index: usize) -> &[T] {
-        if index >= self.tail_start() { &self.tail } else { self.tree.leaf(index) }
+        if index >= self.tail_start { &self.tail } else { self.tree.leaf(index) }
     }
 }
 
@@ -133,11 +130,9 @@ impl<T: Clone> Extend<T> for Vector<T> {
         loop {
             // A leaf at a time, because asking whether the tail is shared costs more than adding an element.
             let tail = self.tail_mut();
-            let before = tail.len();
-            tail.extend(values.by_ref().take(LEAF_LEN - before));
-            let after = tail.len();
-            self.len += after - before;
-            if after < LEAF_LEN {
+            let room = LEAF_LEN - tail.len();
+            tail.extend(values.by_ref().take(room));
+            if tail.len() < LEAF_LEN {
                 return;
             }
             self.move_tail_into_tree();
@@ -162,7 +157,7 @@ impl<'a, T: Clone> Iterator for Iter<'a, T> {
             if let Some(element) = self.leaf.next() {
                 return Some(element);
             }
-            if self.leaf_end >= self.vector.len {
+            if self.leaf_end >= self.vector.len() {
                 return None;
             }
             let leaf = self.vector.leaf_slice(self.leaf_end);
@@ -172,7 +167,7 @@ impl<'a, T: Clone> Iterator for Iter<'a, T> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let remaining = self.leaf.len() + self.vector.len - self.leaf_end;
+        let remaining = self.leaf.len() + self.vector.len() - self.leaf_end;
         (remaining, Some(remaining))
     }
 }

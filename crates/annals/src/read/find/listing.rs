@@ -76,7 +76,7 @@ impl<'s> Search<'s, '_> {
         places: &Places<'s>,
         leg: Leg<'_>,
         steps: &mut Steps,
-        make: &impl Fn(u32, Held) -> T,
+        make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
         let Leg { after, budget } = leg;
         steps.tell(|| explain::of_walk(walk, places));
@@ -96,13 +96,14 @@ impl<'s> Search<'s, '_> {
         let (mut cost, mut last) = (0, None);
         loop {
             if checks.nothing && offset == 0 {
-                // The last one is left, because its place is asked for.
-                let room = limit.saturating_sub(hits.items.len() + 1);
-                let sure = checks.sure.as_ref();
-                let listed =
+                let (sure, room) = (checks.sure.as_ref(), limit - hits.items.len());
+                let (listed, key) =
                     walker.list_sure(sure, room, &mut hits.items, move |slot| make(slot, Held::InForce));
                 self.bound.visit_all(listed, self.snapshot)?;
                 steps.candidates += listed;
+                if let Some(key) = key.filter(|_| listed == room) {
+                    last = Some(self.place_of(walk, &Candidate::at(key), &Held::InForce));
+                }
             }
             // Not taken out: what is moved just after it was made is waited for.
             let next = walker.next();
@@ -151,13 +152,13 @@ impl<'s> Search<'s, '_> {
 
     /// The place in the order of what a walk came upon.
     fn place_of(&self, walk: &Walk, candidate: &Candidate, held: &Held) -> Vec<u8> {
-        let mut place = Vec::new();
-        match (walk, &candidate.key) {
-            (Walk::Values(_), Place::Key(key)) => {
-                sort_key(key, self.sorting.is_last_descending(), &mut place);
-            }
-            _ => self.write_key(candidate.slot, held, &mut place),
-        }
+        let (Walk::Values(_), Place::Key(key)) = (walk, &candidate.key) else {
+            let mut place = Vec::new();
+            self.write_key(candidate.slot, held, &mut place);
+            return place;
+        };
+        let mut place = Vec::with_capacity(key.len() + 1);
+        sort_key(key, self.sorting.is_last_descending(), &mut place);
         place
     }
 

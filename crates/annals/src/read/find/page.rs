@@ -46,7 +46,7 @@ impl Snapshot {
         self.find(TypeKind::Relationship, find, move |slot, held| Relationship::new(self, slot, held))
     }
 
-    fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T) -> Result<Page<T>> {
+    fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T + Copy) -> Result<Page<T>> {
         let page = self.find_by_plan(kind, find, None, make)?;
         Ok(page.expect("the best plan is always there"))
     }
@@ -70,7 +70,7 @@ impl Snapshot {
         kind: TypeKind,
         find: &Find,
         plan: Option<usize>,
-        make: impl Fn(u32, Held) -> T,
+        make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Page<T>>> {
         let search = Search::new(self, kind, find)?;
         let Some(hits) = search.run(plan, &mut Steps::default(), make)? else { return Ok(None) };

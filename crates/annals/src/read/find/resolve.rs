@@ -58,6 +58,9 @@ pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<
 ///
 /// Errors: `InvalidArgument` for too many statuses, or one that is none.
 pub(super) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Deleted> {
+    if find.statuses.is_empty() {
+        return Ok(find.deleted);
+    }
     check_statuses(snapshot, &find.statuses)?;
     let is_deleted = |name: &Arc<str>| **name == *Status::Deleted.name();
     Ok(match find.deleted {
@@ -107,6 +110,7 @@ pub(super) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression)
     let tests =
         |parts: &[Expression]| parts.iter().map(|part| test(snapshot, kind, part)).collect::<Result<_>>();
     Ok(match expression {
+        Expression::All(parts) if parts.is_empty() => Test::All(Vec::new()),
         Expression::All(parts) => Test::All(tests(parts)?),
         Expression::Any(parts) => Test::Any(tests(parts)?),
         Expression::None(parts) => Test::None(tests(parts)?),

@@ -99,21 +99,12 @@ impl<'s, 'f> Search<'s, 'f> {
         }
         let sorting = Sorting::of(snapshot, find, &test);
         let bound = Bound::new(find.visited_max);
-        let domain = Domain::of(snapshot.graph().table(kind), types.as_deref(), reach);
-        let test = match test {
-            Test::All(tests) => Test::All(tests),
-            one => Test::All(vec![one]),
+        let mut domain = Domain::of(snapshot.graph().table(kind), types.as_deref(), reach);
+        let mut tests = match test {
+            Test::All(tests) => tests,
+            one => vec![one],
         };
-        let mut search = Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound };
-        search.restrict_domain();
-        Ok(search)
-    }
-
-    /// Restricts the domain where a test says so that an index has; leaves out the tests that this answers.
-    fn restrict_domain(&mut self) {
-        let Search { snapshot, kind, reach, .. } = *self;
-        let domain = &mut self.domain;
-        let Test::All(tests) = &mut self.test else { unreachable!("a search has a list of tests") };
+        // Restricts the domain where a test says so that an index has; leaves out the tests that this answers.
         tests.retain(|test| match test {
             Test::Type(types) => {
                 domain.of_types(types, reach);
@@ -131,6 +122,8 @@ impl<'s, 'f> Search<'s, 'f> {
             }
             _ => true,
         });
+        let test = Test::All(tests);
+        Ok(Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound })
     }
 
     fn places(&self) -> Places<'s> {
@@ -233,7 +226,7 @@ impl<'s, 'f> Search<'s, 'f> {
         &self,
         forced: Option<usize>,
         steps: &mut Steps,
-        make: impl Fn(u32, Held) -> T,
+        make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
         let places = self.places();
         let after =
@@ -250,7 +243,7 @@ impl<'s, 'f> Search<'s, 'f> {
             Plan::Gather(access) => self.gather(access, &places, after, steps, make).map(Some),
             Plan::Walk(walk) => {
                 let leg = Leg { after, budget };
-                if let Some(hits) = self.walk(walk, &places, leg, steps, &make)? {
+                if let Some(hits) = self.walk(walk, &places, leg, steps, make)? {
                     return Ok(Some(hits));
                 }
                 self.gather(plans.fewest(), &places, after, steps, make).map(Some)

@@ -36,7 +36,7 @@ pub(super) enum Place<'g> {
 }
 
 impl<'g> Candidate<'g> {
-    fn at(key: &'g [u8]) -> Candidate<'g> {
+    pub(super) fn at(key: &'g [u8]) -> Candidate<'g> {
         Candidate { slot: slot_of_key(key), key: Place::Key(Cow::Borrowed(key)) }
     }
 
@@ -183,37 +183,36 @@ impl<'d, 'g> Walker<'d, 'g> {
     }
 
     /// Lists the slots of the next keys, as long as they are keys of the present of which `sure` tells, all without it;
-    /// `count` at most. Tells how many there were.
+    /// `count` at most. Tells how many there were, and the last of their keys.
     #[inline]
     pub(super) fn list_sure<T>(
         &mut self,
         sure: Option<&Sure>,
         count: usize,
         items: &mut Vec<T>,
-        make: impl Fn(u32) -> T,
-    ) -> usize {
-        let mut list = |keys: Keys, is_back: bool| {
-            let found = keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
-            if is_back {
-                items.extend(found.rev())
-            } else {
-                items.extend(found)
-            }
+        make: impl Fn(u32) -> T + Copy,
+    ) -> (usize, Option<&'g [u8]>) {
+        let mut last = None;
+        let mut list = |keys: Keys<'g>, is_back: bool| {
+            list_slots(keys, is_back, items, make);
+            last = keys.next(!is_back).or(last);
             keys.len()
         };
         let keys = match self {
-            Walker::Run { keys, .. } => return keys.take_front(count, |keys| list(keys, false)),
+            Walker::Run { keys, .. } => return (keys.take_front(count, |keys| list(keys, false)), last),
             Walker::Values(values) if values.past.is_none() => values.current.as_mut(),
             _ => None,
         };
-        let Some(keys) = keys.filter(|keys| keys.peeked.is_none()) else { return 0 };
+        let Some(keys) = keys.filter(|keys| keys.peeked.is_none()) else { return (0, None) };
         let (is_back, until) = (keys.is_descending, keys.until);
         let take = |keys: Keys<'g>| {
             let keys = keys.keep(is_back, keys.count_before(is_back, |key| is_before(key, until, is_back)));
             let sure = sure.map_or(keys.len(), |sure| sure.count(keys, is_back));
             list(keys.keep(is_back, sure), is_back)
         };
-        if is_back { keys.range.take_back(count, take) } else { keys.range.take_front(count, take) }
+        let range = &mut keys.range;
+        let listed = if is_back { range.take_back(count, take) } else { range.take_front(count, take) };
+        (listed, last)
     }
 
     /// True if what holds one value stands together, by slot.
@@ -245,6 +244,17 @@ impl<'d, 'g> Walker<'d, 'g> {
             Walker::Slots(slots) => slots.skip_slots(count),
             _ => 0,
         }
+    }
+}
+
+/// Lists what is made of the slots of some keys. What makes it is given by value, so that it is not read again for each.
+#[inline]
+fn list_slots<T>(keys: Keys, is_back: bool, items: &mut Vec<T>, make: impl Fn(u32) -> T) {
+    let found = keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
+    if is_back {
+        items.extend(found.rev());
+    } else {
+        items.extend(found);
     }
 }
 
