@@ -177,15 +177,26 @@ impl Trees {
         match question {
             Question::One(weight) => page(self.weights.get(&weight.to_bits())),
             Question::Equal(size) => page(self.sizes.get(&size)),
-            Question::Range(from, to) => self
-                .weights
-                .range(from.to_bits()..to.to_bits())
-                .flat_map(|(_, ids)| ids)
-                .take(PAGE)
-                .copied()
-                .collect(),
-            Question::Smallest => self.weights.values().flatten().take(PAGE).copied().collect(),
-            Question::Largest => self.weights.values().rev().flatten().take(PAGE).copied().collect(),
+            Question::Range(from, to) => {
+                first_page(self.weights.range(from.to_bits()..to.to_bits()).map(|(_, ids)| ids))
+            }
+            Question::Smallest => first_page(self.weights.values()),
+            Question::Largest => first_page(self.weights.values().rev()),
         }
     }
+}
+
+/// The first page of some lists. A loop, because what the compiler makes of `flatten` and `take` depends on the rest of the
+/// program: between 3.5 and 5.7 M pages/s of one source on one machine.
+fn first_page<'t>(lists: impl Iterator<Item = &'t Vec<Uuid>>) -> Vec<Uuid> {
+    let mut page = Vec::with_capacity(PAGE);
+    for ids in lists {
+        for id in ids {
+            if page.len() == PAGE {
+                return page;
+            }
+            page.push(*id);
+        }
+    }
+    page
 }

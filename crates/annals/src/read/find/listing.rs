@@ -13,7 +13,7 @@ use crate::Result;
 use crate::read::instance::Held;
 
 /// Pages of more instances make room as they find them.
-const ITEMS_RESERVED_MAX: usize = 1_000;
+pub(super) const ITEMS_RESERVED_MAX: usize = 1_000;
 /// What a step along times or ids costs. Units: steps over a key of values.
 const STEP_COST: usize = 10;
 /// What it costs to see that a candidate stands elsewhere in the order. Units: the same.

@@ -20,6 +20,7 @@ mod walk;
 mod skip;
 mod run;
 mod listing;
+mod in_order;
 mod explain;
 mod page;
 

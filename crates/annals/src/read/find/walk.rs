@@ -62,7 +62,7 @@ enum Absent<'d, 'g> {
 
 /// The keys of a set from one place on, in one direction. Where they end is seen on the way: most pages end before, and
 /// nothing has to be looked up there.
-struct Directed<'d, 'g> {
+pub(super) struct Directed<'d, 'g> {
     set: &'g KeySet,
     range: Range<'g>,
     is_descending: bool,
@@ -73,7 +73,7 @@ struct Directed<'d, 'g> {
 
 impl<'d, 'g> Directed<'d, 'g> {
     /// Starts behind the key of a cursor, if it lies within the bounds: a foreign one may not.
-    fn new(
+    pub(super) fn new(
         set: &'g KeySet,
         bounds: &'d Bounds,
         after: Option<&[u8]>,
@@ -101,7 +101,7 @@ impl<'d, 'g> Directed<'d, 'g> {
     }
 
     #[inline]
-    fn next(&mut self) -> Option<&'g [u8]> {
+    pub(super) fn next(&mut self) -> Option<&'g [u8]> {
         if self.peeked.is_some() {
             return self.peeked.take();
         }
@@ -112,6 +112,30 @@ impl<'d, 'g> Directed<'d, 'g> {
     fn peek(&mut self) -> Option<&'g [u8]> {
         self.peeked = self.next();
         self.peeked
+    }
+
+    /// Lists as [`Walker::list_sure`] does.
+    #[inline]
+    pub(super) fn list_sure<T>(
+        &mut self,
+        sure: Option<&Sure>,
+        count: usize,
+        items: &mut Vec<T>,
+        make: impl Fn(u32) -> T + Copy,
+    ) -> (usize, Option<&'g [u8]>) {
+        if self.peeked.is_some() {
+            return (0, None);
+        }
+        let (is_back, until) = (self.is_descending, self.until);
+        let mut last = None;
+        let take = |keys: Keys<'g>| {
+            let keys = keys.keep(is_back, keys.count_before(is_back, |key| is_before(key, until, is_back)));
+            let sure = sure.map_or(keys.len(), |sure| sure.count(keys, is_back));
+            list_slots(keys.keep(is_back, sure), is_back, items, make, &mut last)
+        };
+        let range = &mut self.range;
+        let listed = if is_back { range.take_back(count, take) } else { range.take_front(count, take) };
+        (listed, last)
     }
 }
 
@@ -192,27 +216,18 @@ impl<'d, 'g> Walker<'d, 'g> {
         items: &mut Vec<T>,
         make: impl Fn(u32) -> T + Copy,
     ) -> (usize, Option<&'g [u8]>) {
-        let mut last = None;
-        let mut list = |keys: Keys<'g>, is_back: bool| {
-            list_slots(keys, is_back, items, make);
-            last = keys.next(!is_back).or(last);
-            keys.len()
-        };
-        let keys = match self {
-            Walker::Run { keys, .. } => return (keys.take_front(count, |keys| list(keys, false)), last),
-            Walker::Values(values) if values.past.is_none() => values.current.as_mut(),
-            _ => None,
-        };
-        let Some(keys) = keys.filter(|keys| keys.peeked.is_none()) else { return (0, None) };
-        let (is_back, until) = (keys.is_descending, keys.until);
-        let take = |keys: Keys<'g>| {
-            let keys = keys.keep(is_back, keys.count_before(is_back, |key| is_before(key, until, is_back)));
-            let sure = sure.map_or(keys.len(), |sure| sure.count(keys, is_back));
-            list(keys.keep(is_back, sure), is_back)
-        };
-        let range = &mut keys.range;
-        let listed = if is_back { range.take_back(count, take) } else { range.take_front(count, take) };
-        (listed, last)
+        match self {
+            Walker::Run { keys, .. } => {
+                let mut last = None;
+                let listed = keys.take_front(count, |keys| list_slots(keys, false, items, make, &mut last));
+                (listed, last)
+            }
+            Walker::Values(values) if values.past.is_none() => {
+                let current = values.current.as_mut();
+                current.map_or((0, None), |current| current.list_sure(sure, count, items, make))
+            }
+            _ => (0, None),
+        }
     }
 
     /// True if what holds one value stands together, by slot.
@@ -247,15 +262,24 @@ impl<'d, 'g> Walker<'d, 'g> {
     }
 }
 
-/// Lists what is made of the slots of some keys. What makes it is given by value, so that it is not read again for each.
+/// Lists what is made of the slots of some keys, and tells how many there were. What makes it is given by value, so that it
+/// is not read again for each.
 #[inline]
-fn list_slots<T>(keys: Keys, is_back: bool, items: &mut Vec<T>, make: impl Fn(u32) -> T) {
+fn list_slots<'g, T>(
+    keys: Keys<'g>,
+    is_back: bool,
+    items: &mut Vec<T>,
+    make: impl Fn(u32) -> T,
+    last: &mut Option<&'g [u8]>,
+) -> usize {
     let found = keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
     if is_back {
         items.extend(found.rev());
     } else {
         items.extend(found);
     }
+    *last = keys.next(!is_back).or(*last);
+    keys.len()
 }
 
 fn keys_after<'g>(run: &Run<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range<'g> {
