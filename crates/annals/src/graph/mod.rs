@@ -69,6 +69,9 @@ pub(crate) use apply::{check_conflicts, find_conflict, reidentified};
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
 pub(crate) struct Graph {
+    // Order: indexes are let go of first, as tables say.
+    pub(crate) entities: Table,
+    pub(crate) relationships: Table,
     pub(crate) position: Position,
     /// Commit instants by position - 1. Units: microseconds since 1970; they never run backwards.
     pub(crate) instants: Vector<i64>,
@@ -78,8 +81,6 @@ pub(crate) struct Graph {
     pub(crate) types: Arc<Types>,
     /// Every declaration and extension of a type, with its position.
     pub(crate) type_changes: Vector<(u64, Arc<TypeDefinition>)>,
-    pub(crate) entities: Table,
-    pub(crate) relationships: Table,
     /// Live relationships by the slots of the entities they start and end at.
     pub(crate) links: Links,
     /// What instances have beyond the usual.

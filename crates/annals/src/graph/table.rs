@@ -40,6 +40,9 @@ const ROW_BYTES: usize = 160;
 /// One kind of instances with its indexes.
 #[derive(Clone)]
 pub(crate) struct Table {
+    /// Values held now, by property. Order: let go of first, because whoever settles the next version of them changes this one
+    /// in place, without copying, when nobody else has it any more.
+    pub(crate) values: ValueIndex,
     /// Versions in force by slot, in the order of creation; empty where an instance was purged.
     pub(crate) rows: Rows,
     /// What does not fit the rows.
@@ -73,8 +76,6 @@ pub(crate) struct Table {
     pub(crate) extents: Extents,
     /// Instances that are not live now but were, by type.
     pub(crate) past_extents: Extents,
-    /// Values held now, by property.
-    pub(crate) values: ValueIndex,
     /// Values held by some version that is not in force.
     pub(crate) past_values: PastIndex,
     /// Properties of which some instance holds, or held, a set. Shape: property (4).

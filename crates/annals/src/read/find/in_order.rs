@@ -30,16 +30,22 @@ impl Snapshot {
             && find.statuses.is_empty()
             && !find.with_proxies
             && find.offset == 0;
-        if !is_unrestricted || find.order.len() != 1 || self.view().is_some() || table.spill.is_used() {
+        let is_read_off = is_unrestricted
+            && find.order.len() == 1
+            && self.view().is_none()
+            && !table.spill.is_used()
+            && self.is_all_there_is(kind, table, find);
+        if !is_read_off {
             return Ok(None);
         }
         find.check()?;
         let sorting = Sorting::by(self, &find.order);
         let Shape::Values { property, is_descending } = sorting.shape(self, table) else { return Ok(None) };
-        if table.is_multi_valued(property) || !self.is_all_there_is(kind, table, find) {
+        if table.is_multi_valued(property) {
             return Ok(None);
         }
-        let Some(set) = table.values.get(property.index()) else { return Ok(None) };
+        let set = table.values.get(property.index());
+        let Some(set) = set.filter(|set| set.len() > find.limit) else { return Ok(None) };
         let after = find.after.as_deref().map(|text| cursor::decode(sorting.number, text)).transpose()?;
         if after.as_ref().is_some_and(|after| after[0] == ABSENT) {
             return Ok(None);
