@@ -39,38 +39,71 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-def read_durable(folder):
+def read_manifest(folder):
+    """(id of the log, generation); (None, 0) in a log of format 1, which has no manifest."""
+    try:
+        data = (folder / "manifest").read_bytes()
+    except FileNotFoundError:
+        return None, 0
+    if len(data) < 48 or data[:4] != b"\xa7anm" or u32(data, 4) != crc32c(data[8:48]):
+        raise Damage("manifest: damaged")
+    if struct.unpack_from("<H", data, 8)[0] > 2:
+        raise Damage("manifest: newer format")
+    return data[16:32], struct.unpack_from("<Q", data, 32)[0]
+
+
+def read_durable(folder, log_id):
     """The position up to which the log is synced; None without a whole `durable` file."""
     for _ in range(10):
         try:
             data = (folder / "durable").read_bytes()
         except FileNotFoundError:
             return None
-        if len(data) >= 24 and data[:4] == b"\xa7and":
-            checksum, position, _generation = struct.unpack("<IQQ", data[4:24])
-            if checksum == crc32c(data[8:24]):
-                return position
+        for length in (48, 24):
+            if len(data) >= length and data[:4] == b"\xa7and" and u32(data, 4) == crc32c(data[8:length]):
+                if length == 48 and data[24:40] != log_id:
+                    raise Damage("durable: of another log")
+                return struct.unpack_from("<Q", data, 8)[0]
     return None
 
 
-def segments(folder):
-    """Shape: [(first position, path)], ascending, the chain of headers checked."""
-    names = [path for path in folder.iterdir() if re.fullmatch(r"\d{20}\.seg", path.name)]
+def segments_in_force(folder, generation):
+    """Shape: [(first position, generation, path)], ascending: of each segment the file of the highest generation."""
+    found = {}
+    for path in folder.iterdir():
+        if name := re.fullmatch(r"(\d{20})(?:-(\d{10}))?\.seg", path.name):
+            first, made = int(name[1]), int(name[2] or 0)
+            if made <= generation and made >= found.get(first, (0, 0))[1]:
+                found[first] = (first, made, path)
+    return sorted(found.values())
+
+
+def segments(folder, log_id, generation):
+    """Shape: [(first position, format, path)], ascending, the chain of headers checked."""
     found, previous_first = [], 0
-    for path in sorted(names):
+    names = segments_in_force(folder, generation)
+    for number, (named_first, named_generation, path) in enumerate(names):
         with path.open("rb") as file:
-            header = file.read(32)
-        is_last = path == max(names)
-        if len(header) < 32 or header[:4] != b"\xa7ans" or u32(header, 4) != crc32c(header[8:32]):
-            if is_last and path.stat().st_size <= 32:
+            header = file.read(64)
+        is_whole = len(header) >= 32 and header[:4] == b"\xa7ans" and u32(header, 4) == crc32c(header[8:32])
+        form = struct.unpack_from("<H", header, 8)[0] if is_whole else None
+        if form == 2:
+            is_whole = len(header) == 64 and u32(header, 60) == crc32c(header[32:60])
+        if not is_whole:
+            if number + 1 == len(names) and path.stat().st_size <= 64:
                 break  # It was being created.
             raise Damage(f"{path.name}: bad segment header")
-        if struct.unpack_from("<H", header, 8)[0] != 1:
+        if form > 2:
             raise Damage(f"{path.name}: newer format")
         first, previous = struct.unpack_from("<QQ", header, 16)
-        if first != int(path.stem) or previous != previous_first or (previous == 0) != (first == 1):
+        if form == 2:
+            if header[32:48] != log_id:
+                raise Damage(f"{path.name}: of another log, or the file manifest is missing")
+            if struct.unpack_from("<Q", header, 48)[0] != named_generation:
+                raise Damage(f"{path.name}: its name is of another generation")
+        if first != named_first or previous != previous_first or (previous == 0) != (first == 1):
             raise Damage(f"{path.name}: gap: the segment before it is missing")
-        found.append((first, path))
+        found.append((first, form, path))
         previous_first = first
     return found
 
@@ -79,24 +112,34 @@ def u32(data, at):
     return struct.unpack_from("<I", data, at)[0]
 
 
-def frame_at(data, at):
-    """(position, index, is_last, payload) of the whole frame at `at`; None if there is none."""
-    if len(data) - at < 28 or data[at : at + 4] != b"\xa7anr":
+FRAME_HEADER_BYTES = {1: 28, 2: 32}
+CALL_HEADER_BYTES = 24
+
+
+def frame_at(data, at, form):
+    """(position, index, is_last, payload, end) of the whole frame at `at`; None if there is none."""
+    start = at + FRAME_HEADER_BYTES[form]
+    if len(data) < start or data[at : at + 4] != b"\xa7anr":
+        return None
+    salt = data[12:16]
+    if form == 2 and u32(data, at + 28) != crc32c(salt + data[at + 8 : at + 28]):
         return None
     length = u32(data, at + 8)
-    end = at + 28 + length
-    if length > 67_108_864 or end > len(data) or u32(data, at + 4) != crc32c(data[12:16] + data[at + 8 : end]):
+    frame_form, flags, position, index = struct.unpack_from("<HHQI", data, at + 12)
+    if form == 2 and flags & 2:
+        start += CALL_HEADER_BYTES
+    end = start + length
+    if length > 67_108_864 or end > len(data) or u32(data, at + 4) != crc32c(salt + data[at + 8 : end]):
         return None
-    form, flags, position, index = struct.unpack_from("<HHQI", data, at + 12)
-    if form != 1 or flags & ~1:
+    if frame_form > form or flags & ~(1 if form == 1 else 3):
         raise Damage(f"offset {at}, position {position}: newer format")
-    return position, index, bool(flags & 1), data[at + 28 : end]
+    return position, index, bool(flags & 1), data[start:end], end
 
 
-def has_later_call(data, at, position):
+def has_later_call(data, at, position, form):
     """True if a whole frame after `at` belongs to an append call that starts beyond `position`."""
     while (at := data.find(b"\xa7anr", at + 1)) >= 0:
-        frame = frame_at(data, at)
+        frame = frame_at(data, at, form)
         if frame and frame[0] - frame[1] > position:
             return True
     return False
@@ -104,28 +147,31 @@ def has_later_call(data, at, position):
 
 def records(folder, to_end):
     """Yields (position, payload) in order."""
-    durable = read_durable(folder)
+    if (folder / "copying").exists():
+        raise Damage("copying: a copy of a log that was cut short")
+    log_id, generation = read_manifest(folder)
+    durable = read_durable(folder, log_id)
     upto = None if to_end else durable
-    expected, chain = 1, segments(folder)
-    for number, (first, path) in enumerate(chain):
+    expected, chain = 1, segments(folder, log_id, generation)
+    for number, (first, form, path) in enumerate(chain):
         if first != expected:
             raise Damage(f"{path.name}: gap: expected position {expected}")
         if upto is not None and first > upto:
             return
-        data, at, call = path.read_bytes(), 32, []
+        data, at, call = path.read_bytes(), 32 if form == 1 else 64, []
         is_last_segment = number + 1 == len(chain)
         while upto is None or expected + len(call) <= upto:
             try:
-                frame = frame_at(data, at)
+                frame = frame_at(data, at, form)
             except Damage as damage:
                 raise Damage(f"{path.name}: {damage}") from None
             if frame is None:
                 break
-            position, index, is_last, payload = frame
+            position, index, is_last, payload, end = frame
             if (position, index) != (expected + len(call), len(call)):
                 raise Damage(f"{path.name}: offset {at}: gap: expected position {expected + len(call)}, found {position}")
             call.append((position, payload))
-            at += 28 + len(payload)
+            at = end
             if is_last:
                 yield from call
                 expected, call = expected + len(call), []
@@ -133,7 +179,7 @@ def records(folder, to_end):
             yield from call
             return
         is_torn = bool(call) or at < len(data)
-        if is_torn and not (is_last_segment and not has_later_call(data, at, expected + len(call))):
+        if is_torn and not (is_last_segment and not has_later_call(data, at, expected + len(call), form)):
             raise Damage(f"{path.name}: offset {at}, position {expected + len(call)}: expected a whole frame")
     if durable is not None and expected <= durable:
         raise Damage(f"expected records up to {durable}, found them up to {expected - 1}")

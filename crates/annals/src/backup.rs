@@ -1,15 +1,16 @@
 //! Backup, restore and verification: copies of the log at one position.
 
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
-use crate::folder::log_folder;
+use crate::folder::{log_folder, open_log};
 use crate::graph::Graph;
-use crate::log::{FileLog, Log};
+use crate::log::{FileLog, FileOptions, Log, is_vacant_log};
 use crate::memory::Memory;
 use crate::options::Options;
-use crate::recover;
-use crate::repository::Repository;
+use crate::repository::{Repository, load_with};
+use crate::storage::{Disk, RealDisk};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// What was copied or verified.
@@ -37,7 +38,7 @@ impl Repository {
             ));
         };
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        copy(folder.log(), self.snapshot().position(), target.as_ref())
+        copy(folder.log(), self.snapshot().position(), &**folder.disk(), target.as_ref())
     }
 }
 
@@ -54,26 +55,48 @@ pub fn restore_with(
     target: impl AsRef<Path>,
     options: &Options,
 ) -> Result<BackupReport> {
-    let log = FileLog::open_read_only(log_folder(backup.as_ref()))?;
-    copy(&log, log.tail()?, target.as_ref())?;
-    verify_with(target, options)
+    restore_on(Arc::new(RealDisk), backup, target, options)
+}
+
+/// As [`restore_with`], on any disk.
+pub fn restore_on(
+    disk: Arc<dyn Disk>,
+    backup: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    options: &Options,
+) -> Result<BackupReport> {
+    let log = open_log(&disk, backup.as_ref(), options.of_files(), true)?;
+    copy(&log, log.tail()?, &*disk, target.as_ref())?;
+    verify_on(disk, target, options)
 }
 
 /// Reads every record of a repository's folder, checks it, and replays it from nothing. Changes nothing.
 ///
-/// Errors: `Corrupted`, `Gap` or `NewerFormat` for what is found first; `NotFound` if there is no repository.
+/// Errors: `Corrupted`, `Gap` or `NewerFormat` for what is found first; `NotFound` if there is no repository;
+/// `Unavailable` if a power cut left records that only a writer can tell about.
 pub fn verify(folder: impl AsRef<Path>) -> Result<BackupReport> {
     verify_with(folder, &Options::default())
 }
 
 /// As [`verify`], within the memory budget of `options`; nothing else of them counts.
 pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
+    verify_on(Arc::new(RealDisk), folder, options)
+}
+
+/// As [`verify_with`], on any disk.
+pub fn verify_on(
+    disk: Arc<dyn Disk>,
+    folder: impl AsRef<Path>,
+    options: &Options,
+) -> Result<BackupReport> {
     let memory = Arc::new(Memory::new(options.memory_bytes_max));
     memory.check()?;
-    let log = FileLog::open_read_only(log_folder(folder.as_ref()))?;
+    let log = open_log(&disk, folder.as_ref(), options.of_files(), true)?;
     let verified = log.verify()?;
-    let mut graph = Graph::with_spill(options.spill(None, &memory).as_ref());
-    recover::replay(&log, &mut graph, &memory, None)?;
+    let spill = options.spill(None, &memory);
+    let (graph, _) = load_with(&log, &memory, None, || {
+        Ok(Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) })
+    })?;
     Ok(BackupReport {
         position: graph.position,
         records_count: verified.records_count,
@@ -81,29 +104,27 @@ pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<Backup
     })
 }
 
-fn copy(log: &FileLog, position: Position, target: &Path) -> Result<BackupReport> {
+fn copy(log: &FileLog, position: Position, disk: &dyn Disk, target: &Path) -> Result<BackupReport> {
+    let log_path = log_folder(target);
     let io = |operation: &str, source| Error::io(operation.to_owned(), source).with("path", target.display());
-    std::fs::create_dir_all(target).map_err(|source| io("create the folder to copy to", source))?;
-    let mut entries = std::fs::read_dir(target).map_err(|source| io("list the folder to copy to", source))?;
-    if entries.next().is_some() {
+    if !is_vacant(disk, target, &log_path).map_err(|source| io("list the folder to copy to", source))? {
         return Err(Error::new(
             ErrorKind::AlreadyExists,
             format!("{}: expected an empty folder; choose another", target.display()),
         ));
     }
-    // Half a copy is of no use, and would be in the way of the next try.
-    log.copy_to(log_folder(target), position).inspect_err(|_| {
-        let _ = std::fs::remove_dir_all(log_folder(target));
-    })?;
-    // Sync the names of the new folders, or they can be lost although the files in them are not.
-    for folder in
-        [target, target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))]
-    {
-        std::fs::File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|source| io("sync the folder copied to", source))?;
-    }
-    let copied = FileLog::open_read_only(log_folder(target))?;
+    log.copy_to(&log_path, position)?;
+    let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;
     let bytes = copied.segments()?.iter().map(|segment| segment.bytes).sum();
     Ok(BackupReport { position, records_count: position.0, bytes })
+}
+
+/// True if `target` holds nothing but, at most, a copy that was cut short.
+fn is_vacant(disk: &dyn Disk, target: &Path, log_path: &Path) -> io::Result<bool> {
+    let names = match disk.list(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        other => other?,
+    };
+    let is_log = |name: &String| log_path.file_name().is_some_and(|log| log == name.as_str());
+    if names.iter().all(is_log) { is_vacant_log(disk, log_path) } else { Ok(false) }
 }

@@ -83,6 +83,7 @@ mod error;
 mod position;
 mod model;
 mod record;
+pub mod storage;
 pub mod log;
 mod memory;
 mod turns;
@@ -101,7 +102,7 @@ mod check;
 mod backup;
 mod compact;
 
-pub use backup::{BackupReport, restore, restore_with, verify, verify_with};
+pub use backup::{BackupReport, restore, restore_on, restore_with, verify, verify_on, verify_with};
 pub use check::CheckReport;
 pub use compact::CompactReport;
 pub use error::{Error, ErrorKind, Result};

@@ -1,11 +1,13 @@
 //! Settings of a repository. Every default is what most users want.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::Position;
 use crate::graph::spill_file::{FILE_BYTES_MAX, SpillSettings};
+use crate::log::FileOptions;
 use crate::memory::Memory;
+use crate::storage::{Disk, RealDisk};
 
 /// Called now and then while a repository is opened: records replayed so far, and records in all.
 pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
@@ -30,6 +32,8 @@ pub struct Options {
     pub memory_bytes_max: Option<u64>,
     /// With a memory budget, values from this length on are kept in files. Units: bytes.
     pub spilled_value_bytes_min: usize,
+    /// Size of the segment files of a log in a folder, 4 KiB to 1 GiB. Units: bytes.
+    pub segment_bytes: u64,
     /// Told how far opening has come.
     pub on_replay: Option<ReplayProgress>,
 }
@@ -44,21 +48,36 @@ impl Default for Options {
             checkpoint_log_bytes: 256 << 20,
             memory_bytes_max: None,
             spilled_value_bytes_min: 128,
+            segment_bytes: FileOptions::default().segment_bytes,
             on_replay: None,
         }
     }
 }
 
 impl Options {
-    /// Where long values go, if there is a memory budget: to `folder`, or to the system's folder for temporary files.
-    pub(crate) fn spill(&self, folder: Option<&Path>, memory: &Arc<Memory>) -> Option<SpillSettings> {
+    /// Where long values go, if there is a memory budget: to a folder of a disk, or to the system's folder for temporary files.
+    pub(crate) fn spill(
+        &self,
+        place: Option<(&Arc<dyn Disk>, PathBuf)>,
+        memory: &Arc<Memory>,
+    ) -> Option<SpillSettings> {
         self.memory_bytes_max?;
+        let (disk, folder) = match place {
+            Some((disk, folder)) => (Arc::clone(disk), folder),
+            None => (Arc::new(RealDisk) as Arc<dyn Disk>, std::env::temp_dir()),
+        };
         Some(SpillSettings {
-            folder: folder.map_or_else(std::env::temp_dir, Path::to_path_buf),
+            disk,
+            folder,
             value_bytes_min: self.spilled_value_bytes_min,
             file_bytes_max: FILE_BYTES_MAX,
             memory: Arc::clone(memory),
         })
+    }
+
+    /// How the log of a folder is opened.
+    pub(crate) fn of_files(&self) -> FileOptions {
+        FileOptions { segment_bytes: self.segment_bytes, ..FileOptions::default() }
     }
 
     /// Read-only.
@@ -77,6 +96,7 @@ impl std::fmt::Debug for Options {
             .field("checkpoint_log_bytes", &self.checkpoint_log_bytes)
             .field("memory_bytes_max", &self.memory_bytes_max)
             .field("spilled_value_bytes_min", &self.spilled_value_bytes_min)
+            .field("segment_bytes", &self.segment_bytes)
             .finish_non_exhaustive()
     }
 }

@@ -10,10 +10,12 @@ use std::time::Duration;
 use crate::folder::Folder;
 use crate::follow::Follow;
 use crate::graph::Graph;
+use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
 use crate::memory::Memory;
-use crate::options::Options;
+use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source};
+use crate::storage::{Disk, RealDisk};
 use crate::write::{Committer, Limits, RETRIES_MAX, Receipt, Transaction, catch_up, start};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -66,6 +68,8 @@ pub(crate) struct Inner {
 
 /// Longest time a transaction that lost a race waits to see the winner before it is tried again.
 const WINNER_WAIT: Duration = Duration::from_millis(50);
+/// How often a repository that is compacted meanwhile is loaded.
+const LOADS_MAX: usize = 10;
 /// Most warnings kept.
 const WARNINGS_MAX: usize = 1_000;
 
@@ -80,15 +84,19 @@ impl Repository {
 
     /// As [`Repository::open`], with settings.
     pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Repository> {
+        Repository::open_on(Arc::new(RealDisk), path, options)
+    }
+
+    /// As [`Repository::open_with`], on any disk.
+    pub fn open_on(disk: Arc<dyn Disk>, path: impl AsRef<Path>, options: Options) -> Result<Repository> {
         let memory = Arc::new(Memory::new(options.memory_bytes_max));
         memory.check()?;
-        let (folder, mut warnings) = Folder::open(path.as_ref(), options.is_read_only)?;
+        let folder = Folder::open(&disk, path.as_ref(), options.of_files(), options.is_read_only)?;
         // A reader may not be allowed to write there.
-        let spilled = (!options.is_read_only).then(|| folder.spilled());
-        let spill = options.spill(spilled.as_deref(), &memory);
-        let graph = folder.load_checkpoint(spill.as_ref(), &mut warnings)?;
+        let place = (!options.is_read_only).then(|| (&disk, folder.spilled()));
+        let spill = options.spill(place, &memory);
         let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
-        Repository::start(log, Some(folder), graph, memory, warnings, options)
+        Repository::start(log, Some(folder), spill.as_ref(), memory, options)
     }
 
     /// A repository that forgets everything when it is dropped.
@@ -101,22 +109,26 @@ impl Repository {
     pub fn with_log(log: Arc<dyn Log>, options: Options) -> Result<Repository> {
         let memory = Arc::new(Memory::new(options.memory_bytes_max));
         memory.check()?;
-        let graph = Graph::with_spill(options.spill(None, &memory).as_ref());
-        Repository::start(log, None, graph, memory, Vec::new(), options)
+        let spill = options.spill(None, &memory);
+        Repository::start(log, None, spill.as_ref(), memory, options)
     }
 
     fn start(
         log: Arc<dyn Log>,
         folder: Option<Folder>,
-        mut graph: Graph,
+        spill: Option<&SpillSettings>,
         memory: Arc<Memory>,
-        warnings: Vec<String>,
         options: Options,
     ) -> Result<Repository> {
         let queue_bytes = memory.share(options.queue_bytes_max);
         let source = Arc::new(Source::new(Arc::clone(&log), memory));
-        let loaded_position = graph.position;
-        crate::recover::replay(&*log, &mut graph, source.memory(), options.on_replay.as_ref())?;
+        let mut warnings = Vec::new();
+        let empty = Graph::with_spill(spill);
+        let on_replay = options.on_replay.as_ref();
+        let (graph, loaded_position) = load_with(&*log, source.memory(), on_replay, || match &folder {
+            Some(folder) => folder.load_checkpoint(spill, &mut warnings),
+            None => Ok(Graph { generation: log.generation(), ..empty.clone() }),
+        })?;
         let read_only = options.is_read_only.then(|| {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
             Error::new(ErrorKind::ReadOnly, text)
@@ -271,6 +283,28 @@ fn pause(retries: usize) {
         let pause = Duration::from_micros(50 << doublings.min(7));
         std::thread::sleep(pause.min(RETRY_PAUSE_MAX));
     }
+}
+
+/// Loads a graph with `load` and replays the records after it. Another process may rewrite the log meanwhile: records of
+/// before and after do not fit together, so it is loaded again then.
+///
+/// Shape: the graph, and the position at which it was loaded.
+pub(crate) fn load_with(
+    log: &dyn Log,
+    memory: &Memory,
+    on_replay: Option<&ReplayProgress>,
+    mut load: impl FnMut() -> Result<Graph>,
+) -> Result<(Graph, Position)> {
+    for _ in 0..LOADS_MAX {
+        let mut graph = load()?;
+        let loaded_position = graph.position;
+        let replayed = crate::recover::replay(log, &mut graph, memory, on_replay);
+        if log.generation() == graph.generation {
+            return replayed.map(|()| (graph, loaded_position));
+        }
+    }
+    let text = format!("{}: it was compacted again and again while it was opened; retry", log.describe());
+    Err(Error::new(ErrorKind::Unavailable, text))
 }
 
 impl Inner {

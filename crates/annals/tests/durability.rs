@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use annals::log::simulated_disk::SimulatedDisk;
+use annals::storage::simulated_disk::SimulatedDisk;
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog};
 use annals::*;
 use support::compare::compare_all;

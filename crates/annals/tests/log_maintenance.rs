@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use annals::log::{FileLog, FileOptions, Log, ReadLimit, Verified};
+use annals::log::{FileLog, FileOptions, Log, ReadLimit, Rewrite, Verified};
 use annals::{Error, ErrorKind, Position};
 use tempfile::TempDir;
 
@@ -67,8 +67,11 @@ fn a_follower_takes_no_note_of_records_beyond_the_durable_position() {
     let (three, three_durable) = (fs::read(&segment).expect("read"), fs::read(&mark).expect("read"));
     append_upto(&FileLog::open(origin.path()).expect("open"), 4);
     fs::write(&mark, three_durable).expect("write");
+    let at_work = fs::File::open(origin.path().join("lock")).expect("open");
+    at_work.lock().expect("lock");
     let follower = FileLog::open_read_only(origin.path()).expect("follow");
     assert_eq!(read_from(&follower, 1), records(1..=3));
+    drop(at_work);
     fs::write(&segment, three).expect("write");
     let log = FileLog::open(origin.path()).expect("open");
     log.append(Position(4), &[b"another one"]).expect("append");
@@ -81,7 +84,7 @@ fn a_follower_beside_a_busy_writer_reads_dense_whole_records() {
     let origin = folder();
     let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
     let follower =
-        FileLog::open_read_only_on(std::sync::Arc::new(annals::log::RealDisk), origin.path(), OPTIONS)
+        FileLog::open_read_only_on(std::sync::Arc::new(annals::storage::RealDisk), origin.path(), OPTIONS)
             .expect("follow");
     std::thread::scope(|scope| {
         scope.spawn(|| append_upto(&log, 600));
@@ -110,24 +113,33 @@ fn read_only_needs_a_log_and_its_durable_position() {
     assert_eq!(read_from(&FileLog::open_read_only(origin.path()).expect("follow"), 1), records(1..=3));
 }
 
-fn purged(first: u64, last: u64) -> Vec<Result<(Position, Vec<u8>), Error>> {
-    (first..=last).map(|position| Ok((Position(position), b"purged".to_vec()))).collect()
+/// Puts other records in the place of those from `first` to `last`, and says what a rewriting does with the others.
+fn purge(log: &FileLog, first: Position, last: Position) {
+    let sealed = log.seal().expect("seal");
+    let rewritten = log.rewrite(sealed, &mut |position, _| {
+        Ok((first..=last).contains(&position).then(|| b"purged".to_vec()))
+    });
+    let rewritten = rewritten.expect("rewrite");
+    assert_eq!(rewritten.report().records_count, last.0 - first.0 + 1);
+    rewritten.put_in_place().expect("put in place");
 }
 
 #[test]
-fn a_replaced_segment_shows_its_records_to_all_and_after_reopening() {
+fn a_rewritten_log_shows_its_records_to_all_and_after_reopening() {
     let origin = folder();
     let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
     append_upto(&log, 200);
     let follower = FileLog::open_read_only(origin.path()).expect("follow");
     assert_eq!(read_from(&follower, 1), records(1..=200));
     let segment = log.segments().expect("segments").swap_remove(1);
-    log.replace_segment(segment.first, purged(segment.first.0, segment.last.0)).expect("replace");
+    purge(&log, segment.first, segment.last);
     let mut expected = records(1..=200);
     expected[segment.first.0 as usize - 1..segment.last.0 as usize].fill(b"purged".to_vec());
     assert_eq!(read_from(&log, 1), expected);
     follower.tail().expect("poll");
     assert_eq!(read_from(&follower, 1), expected);
+    assert_eq!((log.generation(), follower.generation()), (1, 1));
+    assert!(!segment.path.exists(), "the bytes of the log before are gone");
     log.verify().expect("verify");
     drop(log);
     let log =
@@ -135,9 +147,9 @@ fn a_replaced_segment_shows_its_records_to_all_and_after_reopening() {
     assert_eq!(read_from(&log, 1), expected);
 }
 
-/// Between two polls of a follower, its last segment may grow, be sealed and another one be replaced.
+/// Between two polls of a follower, its last segment may grow, be sealed and another one be rewritten.
 #[test]
-fn a_follower_catches_up_over_growth_rolls_and_replacements_at_once() {
+fn a_follower_catches_up_over_growth_rolls_and_rewritings_at_once() {
     let origin = folder();
     let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
     let follower = FileLog::open_read_only(origin.path()).expect("follow");
@@ -148,7 +160,7 @@ fn a_follower_catches_up_over_growth_rolls_and_replacements_at_once() {
         let sealed: Vec<_> =
             log.segments().expect("segments").into_iter().filter(|segment| segment.is_sealed).collect();
         if let Some(segment) = sealed.first() {
-            log.replace_segment(segment.first, purged(segment.first.0, segment.last.0)).expect("replace");
+            purge(&log, segment.first, segment.last);
             expected[segment.first.0 as usize - 1..segment.last.0 as usize].fill(b"purged".to_vec());
         }
         assert_eq!(follower.tail().expect("poll"), Position(last));
@@ -157,34 +169,71 @@ fn a_follower_catches_up_over_growth_rolls_and_replacements_at_once() {
 }
 
 #[test]
-fn a_wrong_replacement_changes_nothing() {
+fn a_rewriting_that_is_not_put_in_place_changes_nothing() {
     let origin = folder();
     let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
     append_upto(&log, 200);
-    let segments = log.segments().expect("segments");
-    let (first, last) = (segments[1].first.0, segments[1].last.0);
-    let refused = |at: u64, records| log.replace_segment(Position(at), records).expect_err("refused").kind();
-    assert_eq!(refused(first, purged(first, last - 1)), ErrorKind::InvalidArgument);
-    assert_eq!(refused(first, purged(first, last + 1)), ErrorKind::InvalidArgument);
-    assert_eq!(refused(first, purged(first + 1, last)), ErrorKind::InvalidArgument);
-    assert_eq!(refused(first + 1, purged(first, last)), ErrorKind::NotFound);
-    let active = segments.last().expect("a segment").first.0;
-    assert_eq!(refused(active, purged(active, 200)), ErrorKind::InvalidArgument);
-    let failing = vec![Err(Error::new(ErrorKind::Busy, "the source failed"))];
-    assert_eq!(refused(first, failing), ErrorKind::Busy);
-    assert_eq!(read_from(&log, 1), records(1..=200));
-    let names = fs::read_dir(origin.path()).expect("list").map(|entry| entry.expect("entry").file_name());
-    assert!(names.into_iter().all(|name| !name.to_string_lossy().ends_with(".tmp")));
+    let sealed = log.seal().expect("seal");
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(origin.path())
+            .expect("list")
+            .map(|entry| entry.expect("entry").file_name())
+            .collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let rewritten = log.rewrite(sealed, &mut |_, _| Ok(Some(b"new".to_vec()))).expect("rewrite");
+    assert_eq!(rewritten.read(Position(7), ReadLimit::ONE).expect("read"), [b"new".to_vec()]);
+    let busy = log.rewrite(sealed, &mut |_, _| Ok(None)).err().expect("one at a time");
+    assert_eq!(busy.kind(), ErrorKind::Busy);
     append_upto(&log, 201);
+    assert_eq!(rewritten.read(Position(201), ReadLimit::ONE).expect("read"), [record(201)]);
+    assert_eq!(rewritten.append(Position(202), &[b"x"]).expect_err("prepared").kind(), ErrorKind::ReadOnly);
+    drop(rewritten);
+    assert_eq!((names(), log.generation()), (before.clone(), 0));
+    let failing = log.rewrite(sealed, &mut |position, _| match position {
+        Position(150) => Err(Error::new(ErrorKind::NotFound, "the source failed")),
+        _ => Ok(Some(b"new".to_vec())),
+    });
+    assert_eq!(failing.err().expect("it fails").kind(), ErrorKind::NotFound);
+    assert_eq!(names(), before);
+    let beyond = log.rewrite(Position(201), &mut |_, _| Ok(None)).err().expect("not sealed");
+    assert_eq!(beyond.kind(), ErrorKind::InvalidArgument);
+    assert_eq!(read_from(&log, 1), records(1..=201));
+    drop(log);
+    assert_eq!(read_from(&FileLog::open_with(origin.path(), OPTIONS).expect("reopen"), 1), records(1..=201));
+}
+
+/// What a crash leaves of a rewriting is a set of files that no manifest names.
+#[test]
+fn leftovers_of_a_rewriting_are_not_read_and_removed_by_the_next_writer() {
+    let origin = folder();
+    let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
+    append_upto(&log, 200);
+    let sealed = log.seal().expect("seal");
+    let rewritten = log.rewrite(sealed, &mut |_, _| Ok(Some(b"new".to_vec()))).expect("rewrite");
+    let crashed = folder();
+    for entry in fs::read_dir(origin.path()).expect("list") {
+        let entry = entry.expect("entry");
+        fs::copy(entry.path(), crashed.path().join(entry.file_name())).expect("copy");
+    }
+    drop(rewritten);
+    drop(log);
+    let leftover = crashed.path().join("00000000000000000001-0000000001.seg");
+    assert!(leftover.exists());
+    assert_eq!(read_from(&FileLog::open_read_only(crashed.path()).expect("open"), 1), records(1..=200));
+    assert_eq!(read_from(&FileLog::open_with(crashed.path(), OPTIONS).expect("open"), 1), records(1..=200));
+    assert!(!leftover.exists());
 }
 
 #[test]
-fn reads_beside_replacements_see_the_old_or_the_new_record() {
+fn reads_beside_rewritings_see_the_old_or_the_new_record() {
     let origin = folder();
     let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
     append_upto(&log, 300);
     let follower =
-        FileLog::open_read_only_on(std::sync::Arc::new(annals::log::RealDisk), origin.path(), OPTIONS)
+        FileLog::open_read_only_on(std::sync::Arc::new(annals::storage::RealDisk), origin.path(), OPTIONS)
             .expect("follow");
     let is_done = AtomicBool::new(false);
     let check = |log: &FileLog| {
@@ -198,7 +247,7 @@ fn reads_beside_replacements_see_the_old_or_the_new_record() {
         scope.spawn(|| check(&log));
         scope.spawn(|| check(&follower));
         for segment in log.segments().expect("segments").iter().filter(|segment| segment.is_sealed) {
-            log.replace_segment(segment.first, purged(segment.first.0, segment.last.0)).expect("replace");
+            purge(&log, segment.first, segment.last);
         }
         append_upto(&log, 320);
         is_done.store(true, Ordering::Relaxed);
@@ -240,9 +289,27 @@ fn a_copy_cut_short_is_refused() {
     append_upto(&log, 200);
     let target = folder();
     log.copy_to(target.path(), Position(200)).expect("copy");
+    assert_ne!(FileLog::open_read_only(target.path()).expect("open").id(), log.id(), "a log of its own");
     let last = log.segments().expect("segments").pop().expect("a segment");
     fs::remove_file(target.path().join(last.path.file_name().expect("a name"))).expect("remove");
     assert_eq!(FileLog::open(target.path()).expect_err("cut short").kind(), ErrorKind::Corrupted);
+}
+
+/// A copy that was killed half-way was in the way of the next one, and had to be removed by hand.
+#[test]
+fn the_next_copy_replaces_one_that_was_cut_short() {
+    let origin = folder();
+    let log = FileLog::open_with(origin.path(), OPTIONS).expect("open");
+    append_upto(&log, 200);
+    let target = folder();
+    log.copy_to(target.path(), Position(200)).expect("copy");
+    fs::write(target.path().join("copying"), b"").expect("write");
+    fs::remove_file(target.path().join("manifest")).expect("remove");
+    for error in [FileLog::open(target.path()), FileLog::open_read_only(target.path())] {
+        assert_eq!(error.err().expect("cut short").kind(), ErrorKind::Corrupted);
+    }
+    log.copy_to(target.path(), Position(150)).expect("copy again");
+    assert_eq!(read_from(&FileLog::open(target.path()).expect("open"), 1), records(1..=150));
 }
 
 #[test]
@@ -254,8 +321,8 @@ fn verify_counts_what_it_read() {
     let bytes = segments.iter().map(|segment| segment.bytes).sum();
     let expected = Verified { segments_count: segments.len() as u64, records_count: 200, bytes };
     assert_eq!(log.verify().expect("verify"), expected);
-    let payloads: u64 = (1..=200).map(|position| record(position).len() as u64 + 28).sum();
-    assert_eq!(bytes, payloads + 32 * segments.len() as u64);
+    let payloads: u64 = (1..=200).map(|position| record(position).len() as u64 + 32).sum();
+    assert_eq!(bytes, payloads + 64 * segments.len() as u64);
 }
 
 #[test]

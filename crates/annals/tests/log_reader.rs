@@ -166,16 +166,22 @@ fn write_everything(folder: &Path) {
     repository.close().unwrap();
 }
 
-/// A repository of version 1, which every later version must open.
-fn fixture() -> PathBuf {
-    root().join("crates/annals/tests/fixtures/repository-v1")
+/// A repository whose log is of a released format, which every later version must open.
+fn fixture(format: u32) -> PathBuf {
+    root().join(format!("crates/annals/tests/fixtures/repository-v{format}"))
 }
 
 #[test]
-fn the_repository_of_format_1_opens_and_answers_as_ever() {
+fn repositories_of_all_formats_open_and_answer_as_ever() {
+    for format in [1, 2] {
+        opens_and_answers_as_ever(&fixture(format));
+    }
+}
+
+fn opens_and_answers_as_ever(fixture: &Path) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("log")).unwrap();
-    for entry in std::fs::read_dir(fixture().join("log")).unwrap().flatten() {
+    for entry in std::fs::read_dir(fixture.join("log")).unwrap().flatten() {
         std::fs::copy(entry.path(), folder.path().join("log").join(entry.file_name())).unwrap();
     }
     let repository = Repository::open(folder.path()).unwrap();
@@ -202,8 +208,8 @@ fn the_repository_of_format_1_opens_and_answers_as_ever() {
 #[test]
 #[ignore = "writes the fixture; only for a new format"]
 fn write_the_fixture() {
-    write_everything(&fixture());
-    std::fs::remove_file(fixture().join("log/lock")).unwrap();
+    write_everything(&fixture(2));
+    std::fs::remove_file(fixture(2).join("log/lock")).unwrap();
 }
 
 #[test]
@@ -213,7 +219,9 @@ fn another_program_reads_what_the_engine_wrote() {
     let output = read_log(&["--anchors"], folder.path());
     let expected = include_str!("fixtures/repository-v1.jsonl");
     let found = lines(&output);
-    assert_eq!(lines(&read_log(&["--anchors"], &fixture())), found);
+    for format in [1, 2] {
+        assert_eq!(lines(&read_log(&["--anchors"], &fixture(format))), found, "format {format}");
+    }
     assert_eq!(found, expected.lines().collect::<Vec<_>>(), "found:\n{}", found.join("\n"));
     assert_eq!(lines(&read_log(&["--to-end", "--anchors"], folder.path())), found);
 }
@@ -229,16 +237,16 @@ fn another_program_finds_the_damage_that_the_engine_finds() {
     let whole = std::fs::read(&last).unwrap();
 
     // Behind the tail: what a power cut may leave.
-    std::fs::write(&last, [&whole[..], &whole[32..50]].concat()).unwrap();
+    std::fs::write(&last, [&whole[..], &whole[64..85]].concat()).unwrap();
     assert!(read_log(&["--to-end"], &log).status.success());
 
     // Before the tail: damage, and the place is named.
     let first = log.join("00000000000000000001.seg");
     let mut bytes = std::fs::read(&first).unwrap();
-    bytes[70] ^= 1;
+    bytes[100] ^= 1;
     std::fs::write(&first, bytes).unwrap();
     let output = read_log(&[], &log);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("00000000000000000001.seg: offset 32, position 1"), "{text}");
+    assert!(text.contains("00000000000000000001.seg: offset 64, position 1"), "{text}");
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use annals::Position;
-use annals::log::simulated_disk::SimulatedDisk;
-use annals::log::{Access, Disk, DiskFile, DiskLock, FileLog, FileOptions, Log, ReadLimit, RealDisk};
+use annals::storage::simulated_disk::SimulatedDisk;
+use annals::log::{FileLog, FileOptions, Log, ReadLimit};
+use annals::storage::{Access, Disk, DiskFile, DiskLock, RealDisk};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let parent = std::env::var_os("LOG_SPEED_FOLDER").map_or_else(std::env::temp_dir, PathBuf::from);
@@ -73,8 +74,14 @@ impl Disk for FastDisk {
     fn sync_folder(&self, _folder: &std::path::Path) -> std::io::Result<()> {
         Ok(())
     }
-    fn lock(&self, path: &std::path::Path) -> std::io::Result<Option<DiskLock>> {
+    fn lock(&self, path: &std::path::Path) -> std::io::Result<Option<Box<dyn DiskLock>>> {
         self.disk.lock(path)
+    }
+    fn is_locked(&self, path: &std::path::Path) -> std::io::Result<bool> {
+        self.disk.is_locked(path)
+    }
+    fn create_unnamed(&self, folder: &std::path::Path) -> std::io::Result<Arc<dyn DiskFile>> {
+        self.disk.create_unnamed(folder)
     }
 }
 
@@ -96,6 +103,9 @@ impl DiskFile for FastFile {
     }
     fn len(&self) -> std::io::Result<u64> {
         self.file.len()
+    }
+    fn has_name(&self) -> std::io::Result<bool> {
+        self.file.has_name()
     }
 }
 

@@ -157,7 +157,7 @@ fn a_damaged_spill_file_is_an_error_and_reopening_mends_it() -> Result<()> {
         let long = Id::new("long").unwrap();
         let error = snapshot.entity(&long).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupted);
-        assert!(error.text().contains(".spill") && error.text().contains("reopen"), "{error}");
+        assert!(error.text().contains("spill file") && error.text().contains("reopen"), "{error}");
         let found = snapshot.find_entities(&Find::of("document").matching("long", Operator::Prefix, "x"));
         assert_eq!(found.unwrap_err().kind(), ErrorKind::Corrupted);
         // What is in memory goes on: ids, links, short values, other writes.

@@ -1,21 +1,19 @@
 //! The files of checkpoints: names, writing one so that it is whole or absent, choosing one to load.
 
-use std::fs::{self, File};
-use std::io::{BufReader, BufWriter};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::load::load;
-use super::save::save;
+use super::load::{load, read_origin};
+use super::save::{Origin, save};
 use crate::graph::Graph;
 use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
-use crate::{Error, Position, Result};
+use crate::storage::{Access, Disk, FileReader, UNFINISHED_SUFFIX, put_whole};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// Checkpoints kept: the newest, and one to fall back on.
 const KEPT: usize = 2;
 const SUFFIX: &str = ".checkpoint";
-/// Extension of a checkpoint that is being written.
-const BUILDING: &str = "building";
 
 fn file_name(position: Position) -> String {
     format!("{:020}{SUFFIX}", position.0)
@@ -26,40 +24,160 @@ fn parse_file_name(name: &str) -> Option<Position> {
     (digits.len() == 20).then(|| digits.parse().ok().map(Position))?
 }
 
-/// The checkpoint files of a folder, newest first.
-fn files(folder: &Path) -> Vec<(Position, PathBuf)> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut files: Vec<(Position, PathBuf)> = entries
-        .flatten()
-        .filter_map(|entry| Some((parse_file_name(entry.file_name().to_str()?)?, entry.path())))
-        .collect();
-    files.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-    files
+/// Where the checkpoints of one repository are.
+#[derive(Clone, Copy)]
+pub(crate) struct CheckpointFolder<'f> {
+    pub(crate) disk: &'f dyn Disk,
+    pub(crate) path: &'f Path,
 }
 
-/// The graph of the newest whole checkpoint of this log. What is wrong with others becomes a warning.
-pub(crate) fn load_newest(
-    folder: &Path,
-    log: &dyn Log,
-    spill: Option<&SpillSettings>,
-    warnings: &mut Vec<String>,
-) -> Result<Option<Graph>> {
-    let tail = log.tail()?;
-    for (position, path) in files(folder) {
-        let outcome = match File::open(&path) {
-            _ if position > tail => Err(format!("of position {position}, beyond the log's tail {tail}")),
-            Err(error) => Err(format!("cannot be opened: {error}")),
-            Ok(file) => load(BufReader::with_capacity(1 << 20, file), spill),
-        };
-        let why = match outcome {
-            Err(why) => why,
-            Ok((graph, _)) if graph.position != position => format!("of position {}", graph.position),
-            Ok((_, checksum)) if checksum != record_checksum(log, position)? => "of another log".to_owned(),
-            Ok((graph, _)) => return Ok(Some(graph)),
-        };
-        warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
+impl CheckpointFolder<'_> {
+    /// The position of the newest checkpoint, whatever it holds.
+    pub(crate) fn newest_position(self) -> Result<Option<Position>> {
+        Ok(self.files()?.first().map(|(position, _)| *position))
     }
-    Ok(None)
+
+    /// The checkpoint files, newest first.
+    fn files(self) -> Result<Vec<(Position, PathBuf)>> {
+        let mut files: Vec<(Position, PathBuf)> = self
+            .names()?
+            .into_iter()
+            .filter_map(|name| Some((parse_file_name(&name)?, self.path.join(name))))
+            .collect();
+        files.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+        Ok(files)
+    }
+
+    fn names(self) -> Result<Vec<String>> {
+        match self.disk.list(self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(|source| failed("list checkpoints", self.path, source)),
+        }
+    }
+
+    fn open(self, path: &Path) -> std::result::Result<BufReader<FileReader>, String> {
+        let file = self.disk.open(path, Access::Read);
+        let file = file.map_err(|error| format!("cannot be opened: {error}"))?;
+        Ok(BufReader::with_capacity(1 << 20, FileReader::new(file)))
+    }
+
+    fn origin(self, path: &Path) -> std::result::Result<Origin, String> {
+        read_origin(self.open(path)?)
+    }
+
+    /// The graph of the newest whole checkpoint of this log, in the generation that is in force. What is wrong with
+    /// others becomes a warning.
+    ///
+    /// Errors: `Gap` if a checkpoint of this log is beyond its tail: then records are missing. `TooLarge` if a memory
+    /// budget has no room for it. Those of the log.
+    pub(crate) fn load_newest(
+        self,
+        log: &dyn Log,
+        spill: Option<&SpillSettings>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Graph>> {
+        for (position, path) in self.files()? {
+            let mut ignore = |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
+            let origin = match self.origin(&path) {
+                Ok(origin) => origin,
+                Err(why) => {
+                    ignore(why);
+                    continue;
+                }
+            };
+            if origin.log_id != log.id() {
+                ignore("of another log".to_owned());
+                continue;
+            }
+            if origin.generation != log.generation() {
+                // A compaction that ended before it could remove it.
+                continue;
+            }
+            if origin.position != position {
+                ignore(format!("of position {}", origin.position));
+                continue;
+            }
+            // Order: the tail is asked for now, as a writer at work may have taken the checkpoint a moment ago.
+            let tail = log.tail()?;
+            if position > tail {
+                return Err(beyond_tail(&path, log, tail));
+            }
+            if origin.record_checksum != record_checksum(log, position)? {
+                ignore("of another log".to_owned());
+                continue;
+            }
+            match self.open(&path).and_then(|input| load(input, spill)) {
+                Ok(graph) => return Ok(Some(graph)),
+                Err(why) => ignore(why),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes a checkpoint of `graph` and removes the ones no longer needed.
+    ///
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `Io`; those of the log.
+    pub(crate) fn save_new(self, log: &dyn Log, graph: &Graph) -> Result<()> {
+        let CheckpointFolder { disk, path: folder } = self;
+        if graph.generation != log.generation() {
+            let text = format!("{}: the log was compacted since; take another checkpoint", folder.display());
+            return Err(Error::new(ErrorKind::Conflict, text));
+        }
+        disk.create_folder(folder)
+            .map_err(|source| failed("create the folder of checkpoints", folder, source))?;
+        let origin = Origin {
+            position: graph.position,
+            record_checksum: record_checksum(log, graph.position)?,
+            log_id: log.id(),
+            generation: graph.generation,
+        };
+        let name = file_name(graph.position);
+        put_whole(disk, folder, &name, |out| save(graph, origin, out))
+            .map_err(|source| failed("write a checkpoint", &folder.join(&name), source))?;
+        self.remove(self.files()?.into_iter().skip(KEPT).map(|(_, path)| path))
+    }
+
+    /// Removes, durably, what a crash left of a checkpoint being written, and the checkpoints of this log from before
+    /// it was rewritten: they hold what was taken out.
+    pub(crate) fn remove_stale(self, log: &dyn Log) -> Result<()> {
+        let unfinished = self.names()?.into_iter().filter(|name| name.ends_with(UNFINISHED_SUFFIX));
+        let mut stale: Vec<PathBuf> = unfinished.map(|name| self.path.join(name)).collect();
+        for (_, path) in self.files()? {
+            let is_stale = self.origin(&path).is_ok_and(|origin| {
+                origin.log_id == log.id() && origin.generation != log.generation()
+            });
+            if is_stale {
+                stale.push(path);
+            }
+        }
+        if stale.is_empty() {
+            return Ok(());
+        }
+        self.remove(stale)?;
+        self.disk
+            .sync_folder(self.path)
+            .map_err(|source| failed("sync the folder of checkpoints", self.path, source))
+    }
+
+    fn remove(self, paths: impl IntoIterator<Item = PathBuf>) -> Result<()> {
+        for path in paths {
+            self.disk.remove(&path).map_err(|source| failed("remove an old checkpoint", &path, source))?;
+        }
+        Ok(())
+    }
+}
+
+/// The error for a log that lacks records which a checkpoint of it has.
+fn beyond_tail(path: &Path, log: &dyn Log, tail: Position) -> Error {
+    Error::new(
+        ErrorKind::Gap,
+        format!(
+            "{}: expected the log to reach the position of this checkpoint, found its tail at {tail} in {}: records \
+             are missing; put the log back, or restore from a backup, or remove the checkpoint to accept the loss",
+            path.display(),
+            log.describe()
+        ),
+    )
 }
 
 /// CRC-32C of the record at `position`; 0 before the first.
@@ -71,57 +189,7 @@ fn record_checksum(log: &dyn Log, position: Position) -> Result<u32> {
     Ok(records.first().map_or(0, |record| crc32c::crc32c(record)))
 }
 
-/// Writes a checkpoint of `graph` and removes the ones no longer needed.
-pub(crate) fn save_new(folder: &Path, log: &dyn Log, graph: &Graph) -> Result<()> {
-    fs::create_dir_all(folder)
-        .map_err(|source| failed("create the folder of checkpoints", folder, source))?;
-    remove_unfinished(folder)?;
-    let checksum = record_checksum(log, graph.position)?;
-    let path = folder.join(file_name(graph.position));
-    let building = path.with_extension(BUILDING);
-    let write = || {
-        let file = File::create(&building)?;
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        save(graph, checksum, &mut out)?;
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&building, &path)?;
-        // Sync the folder too, or the new name can be lost after the old ones are gone.
-        File::open(folder)?.sync_all()
-    };
-    write().map_err(|source| {
-        let _ = fs::remove_file(&building);
-        failed("write a checkpoint", &path, source)
-    })?;
-    remove(files(folder).into_iter().skip(KEPT).map(|(_, path)| path))
-}
-
-/// Removes all checkpoints, durably: none of them may be loaded again.
-pub(crate) fn remove_all(folder: &Path) -> Result<()> {
-    if !folder.exists() {
-        return Ok(());
-    }
-    remove_unfinished(folder)?;
-    remove(files(folder).into_iter().map(|(_, path)| path))?;
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| failed("sync the folder of checkpoints", folder, source))
-}
-
-/// What a crash left of a checkpoint being written.
-fn remove_unfinished(folder: &Path) -> Result<()> {
-    let entries = fs::read_dir(folder).map_err(|source| failed("list checkpoints", folder, source))?;
-    let paths = entries.flatten().map(|entry| entry.path());
-    remove(paths.filter(|path| path.extension().is_some_and(|extension| extension == BUILDING)))
-}
-
-fn remove(paths: impl Iterator<Item = PathBuf>) -> Result<()> {
-    for path in paths {
-        fs::remove_file(&path).map_err(|source| failed("remove an old checkpoint", &path, source))?;
-    }
-    Ok(())
-}
-
-fn failed(operation: &str, path: &Path, source: std::io::Error) -> Error {
+fn failed(operation: &str, path: &Path, source: io::Error) -> Error {
     Error::io(operation.to_owned(), source).with("path", path.display())
 }
 

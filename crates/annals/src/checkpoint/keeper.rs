@@ -5,7 +5,6 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
-use super::file::save_new;
 use crate::repository::{Inner, Repository};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -76,7 +75,7 @@ impl Inner {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
         let snapshot = self.committer.snapshot();
-        save_new(&folder.checkpoints(), &**folder.log(), snapshot.graph())?;
+        folder.checkpoints().save_new(&**folder.log(), snapshot.graph())?;
         Ok(snapshot.position())
     }
 

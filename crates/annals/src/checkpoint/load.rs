@@ -8,7 +8,7 @@ use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
 use super::load_table::{Message, TableParts};
-use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
+use super::save::{FORMAT, MAGIC, NO_TABLE, Origin, SetKind};
 use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
@@ -19,6 +19,7 @@ use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
 use crate::graph::table::Table;
 use crate::graph::types::Types;
+use crate::log::LogId;
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
 
@@ -29,8 +30,7 @@ const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
 
 #[derive(Default)]
 struct Header {
-    position: u64,
-    record_checksum: u32,
+    origin: Origin,
     slots_counts: [usize; 2],
 }
 
@@ -69,8 +69,19 @@ pub(super) struct Common {
     pub(super) slots: [usize; 2],
 }
 
-/// Reads the whole graph, and the checksum of the record at its position. Errors: why the file cannot be used.
-pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loaded<(Graph, u32)> {
+/// Reads what ties the checkpoint to its log. Errors: why the file cannot be used.
+pub(super) fn read_origin(mut input: impl Read) -> Loaded<Origin> {
+    let mut payload = Vec::new();
+    let mut parts = Parts::default();
+    match read_block(&mut input, &mut payload)? {
+        Some(Kind::Header) => parts.read_header(&mut Input::new(&payload))?,
+        _ => return Err(damaged("it is no checkpoint")),
+    }
+    Ok(parts.header.origin)
+}
+
+/// Reads the whole graph. Errors: why the file cannot be used.
+pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loaded<Graph> {
     let waiting = if spill.is_some() { WAITING_BLOCKS_SPILLED_MAX } else { WAITING_BLOCKS_MAX };
     let common = OnceLock::new();
     let (parts, links, tables) = std::thread::scope(|scope| {
@@ -103,9 +114,8 @@ pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loade
         let (parts, links) = parts?;
         Ok::<_, Damage>((parts, links, tables))
     })?;
-    let record_checksum = parts.header.record_checksum;
     let common = common.into_inner().ok_or_else(|| damaged("it is cut off"))?;
-    Ok((parts.graph(common, links, tables)?, record_checksum))
+    parts.graph(common, links, tables)
 }
 
 /// Reads all blocks, and hands those of tables on.
@@ -196,8 +206,12 @@ impl Parts {
             return Err(format!("of format {format}, this version reads {FORMAT}"));
         }
         self.header = Header {
-            position: input.number()?,
-            record_checksum: input.small()?,
+            origin: Origin {
+                position: Position(input.number()?),
+                record_checksum: input.small()?,
+                log_id: LogId(input.take(16)?.try_into().map_err(|_| damaged("the id of the log"))?),
+                generation: input.number()?,
+            },
             slots_counts: [input.small()? as usize, input.small()? as usize],
         };
         Ok(())
@@ -230,13 +244,13 @@ impl Parts {
         links: [Adjacency; 2],
         [(entities, entity_keys), (relationships, relationship_keys)]: [(Table, u64); 2],
     ) -> Loaded<Graph> {
-        if self.instants.len() as u64 != self.header.position
+        if self.instants.len() as u64 != self.header.origin.position.0
             || self.keys_count != Some(self.keys.count + entity_keys + relationship_keys)
         {
             return Err(damaged("something is missing"));
         }
         Ok(Graph {
-            position: Position(self.header.position),
+            position: self.header.origin.position,
             instants: self.instants.into_iter().collect(),
             types: Arc::new(common.types),
             type_changes: self.type_changes.into_iter().collect(),
@@ -249,6 +263,8 @@ impl Parts {
             names: common.names,
             authors: common.authors,
             indexer: Arc::default(),
+            generation: self.header.origin.generation,
+            purged: None,
         })
     }
 }

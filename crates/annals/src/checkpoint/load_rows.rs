@@ -199,7 +199,7 @@ mod tests {
 
     use super::*;
     use crate::checkpoint::load::load;
-    use crate::checkpoint::save::save;
+    use crate::checkpoint::save::{Origin, save};
     use crate::graph::Graph;
     use crate::graph::spill_file::FILE_BYTES_MAX;
     use crate::log::MemoryLog;
@@ -209,6 +209,7 @@ mod tests {
     fn settings(value_bytes_min: usize) -> SpillSettings {
         let memory = Arc::new(Memory::new(None));
         SpillSettings {
+            disk: Arc::new(crate::storage::RealDisk),
             folder: std::env::temp_dir(),
             value_bytes_min,
             file_bytes_max: FILE_BYTES_MAX,
@@ -237,7 +238,9 @@ mod tests {
             })?;
         }
         let mut bytes = Vec::new();
-        save(repository.snapshot().graph(), 0, &mut bytes).expect("a Vec takes every write");
+        let snapshot = repository.snapshot();
+        let origin = Origin { position: snapshot.position(), ..Origin::default() };
+        save(snapshot.graph(), origin, &mut bytes).expect("a Vec takes every write");
         Ok(bytes)
     }
 
@@ -262,9 +265,9 @@ mod tests {
     #[test]
     fn every_budget_loads_what_every_other_saved() -> Result<()> {
         for bytes in [checkpoint(None)?, checkpoint(Some(1 << 40))?] {
-            let (expected, _) = load(&bytes[..], None).unwrap();
+            let expected = load(&bytes[..], None).unwrap();
             for value_bytes_min in [1, 50, 5_000] {
-                let (found, _) = load(&bytes[..], Some(&settings(value_bytes_min))).unwrap();
+                let found = load(&bytes[..], Some(&settings(value_bytes_min))).unwrap();
                 assert_eq!(crate::graph::compare::differences(&expected, &found), Vec::<String>::new());
                 assert_eq!(crate::graph::compare::inconsistencies(&found), Vec::<String>::new());
             }
@@ -288,7 +291,7 @@ mod tests {
                 bytes[start - 4..start].copy_from_slice(&checksum.to_le_bytes());
             }
             let settings = settings(20);
-            if let Ok((graph, _)) = load(&bytes[..], loads_spilled.then_some(&settings)) {
+            if let Ok(graph) = load(&bytes[..], loads_spilled.then_some(&settings)) {
                 read_everything(&graph);
             }
         }

@@ -12,5 +12,5 @@ mod load_table;
 mod save;
 mod keeper;
 
-pub(crate) use file::{load_newest, remove_all};
+pub(crate) use file::CheckpointFolder;
 pub(crate) use keeper::start;

@@ -14,13 +14,15 @@ use crate::graph::properties::Properties;
 use crate::graph::row::Packed;
 use crate::graph::rows::rows_of;
 use crate::graph::table::{Extra, Table};
+use crate::Position;
+use crate::log::LogId;
 use crate::model::{Action, Change, Instant, Record, Status};
 use crate::record::{encode_record, encode_value_into};
 
 /// Begins every checkpoint file.
 pub(super) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(super) const FORMAT: u64 = 10;
+pub(super) const FORMAT: u64 = 11;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -40,14 +42,27 @@ pub(super) enum SetKind {
     PastUpdated,
 }
 
-/// Writes the whole graph. `record_checksum` is the CRC-32C of the record at its position: what ties it to its log.
-pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::Result<()> {
+/// What ties a checkpoint to its log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) position: Position,
+    /// CRC-32C of the record at the position.
+    pub(super) record_checksum: u32,
+    pub(super) log_id: LogId,
+    /// How often the log had been rewritten.
+    pub(super) generation: u64,
+}
+
+/// Writes the whole graph.
+pub(super) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result<()> {
     let mut out = BlockWriter::new(out);
     out.start(Kind::Header)?;
     out.bytes(MAGIC);
     out.number(FORMAT);
-    out.number(graph.position.0);
-    out.number(record_checksum.into());
+    out.number(origin.position.0);
+    out.number(origin.record_checksum.into());
+    out.payload.extend_from_slice(&origin.log_id.0);
+    out.number(origin.generation);
     out.number(graph.entities.slots_count() as u64);
     out.number(graph.relationships.slots_count() as u64);
     save_instants(&mut out, graph)?;

@@ -14,12 +14,17 @@ use crate::model::{Direction, TypeKind, append_index_key};
 pub(crate) const DIFFERENCES_MAX: usize = 100;
 
 /// Collects differences up to the bound.
-struct Report {
+#[derive(Default)]
+pub(super) struct Report {
     differences: Vec<String>,
 }
 
 impl Report {
-    fn add(&mut self, text: impl FnOnce() -> String) {
+    pub(super) fn into_lines(self) -> Vec<String> {
+        self.differences
+    }
+
+    pub(super) fn add(&mut self, text: impl FnOnce() -> String) {
         if self.differences.len() < DIFFERENCES_MAX {
             self.differences.push(text());
         }
@@ -28,7 +33,7 @@ impl Report {
 
 /// How `found` differs from `expected`, which was rebuilt from the same records.
 pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
-    let mut report = Report { differences: Vec::new() };
+    let mut report = Report::default();
     if expected.position != found.position {
         report.add(|| format!("position: expected {}, found {}", expected.position, found.position));
     }
@@ -165,7 +170,7 @@ fn compare_keys(report: &mut Report, what: &str, expected: &KeySet, found: &KeyS
 
 /// What a graph's indexes lack of, or have beyond, what its live instances hold.
 pub(crate) fn inconsistencies(graph: &Graph) -> Vec<String> {
-    let mut report = Report { differences: Vec::new() };
+    let mut report = Report::default();
     for kind in [TypeKind::Entity, TypeKind::Relationship] {
         check_table(&mut report, graph, kind);
     }

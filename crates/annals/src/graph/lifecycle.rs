@@ -183,6 +183,9 @@ impl Graph {
     /// Takes an instance out of every index, of the present and of the past, and frees its slot for good.
     fn forget(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
         let instance = self.table(kind).get(slot)?.expect("it was found");
+        if let Some(purged) = &mut self.purged {
+            purged.extend(instance.all_versions().into_iter().map(|version| (version.place, kind)));
+        }
         if instance.is_live() {
             self.leave_indexes(kind, slot, &instance);
         }

@@ -21,6 +21,7 @@ mod copies;
 mod ids;
 mod links_page;
 pub(crate) mod compare;
+pub(crate) mod meanings;
 pub(crate) mod past;
 pub(crate) mod past_index;
 mod past_keys;
@@ -52,6 +53,7 @@ use adjacency::{Adjacency, Link, Neighbors};
 use headers::Headers;
 use key_set::KeySet;
 use links::Links;
+use past::Place;
 use spill::Spill;
 use spill_file::SpillSettings;
 use staged::{Behind, Indexer};
@@ -90,6 +92,11 @@ pub(crate) struct Graph {
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
     pub(crate) indexer: Arc<Indexer>,
+    /// How often the log had been rewritten when it was replayed into this graph: slots and symbols of graphs of
+    /// different generations mean different things.
+    pub(crate) generation: u64,
+    /// Where the versions were written that purges have removed; `None` unless a compaction wants to know.
+    pub(crate) purged: Option<Vec<(Place, TypeKind)>>,
 }
 
 impl Graph {
@@ -109,12 +116,14 @@ impl Graph {
             collection: None,
             past_links: KeySet::new(),
             indexer: Arc::default(),
+            generation: 0,
+            purged: None,
         }
     }
 
     /// The graph before the first record, which spills as this one does, to files of its own.
     pub(crate) fn rebuilt_from_nothing(&self) -> Graph {
-        Graph::with_spill(self.entities.spill.settings())
+        Graph { generation: self.generation, ..Graph::with_spill(self.entities.spill.settings()) }
     }
 
     /// True if values may be in spill files.

@@ -3,26 +3,19 @@
 //! They are derived from the log, belong to one process, and are written anew at every opening. So they have no format:
 //! a value is found by the place that its row holds, and nothing else leads to it.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::memory::Memory;
+use crate::storage::{Disk, DiskFile};
 use crate::{Error, ErrorKind, Result};
 
 /// Longest file unless a test wants shorter ones: one that would grow beyond is left for the next. Units: bytes.
 pub(crate) const FILE_BYTES_MAX: u32 = 256 << 20;
 /// Written to the file when this much has come together. Units: bytes.
 const BUFFER_BYTES: usize = 1 << 20;
-/// Ends the names of spill files.
-pub(crate) const SUFFIX: &str = ".spill";
-
-/// Numbers the files of this process.
-static NAMES: AtomicU64 = AtomicU64::new(0);
-
 /// Where a value is, and how to know that it is whole.
 ///
 /// Shape in a row: number of the file (4), offset (4), length (4), CRC-32C (4), little endian.
@@ -66,6 +59,7 @@ impl SpillPlace {
 /// Which values are spilled, and to where.
 #[derive(Clone)]
 pub(crate) struct SpillSettings {
+    pub(crate) disk: Arc<dyn Disk>,
     pub(crate) folder: PathBuf,
     /// Shorter values stay in memory. Units: bytes.
     pub(crate) value_bytes_min: usize,
@@ -77,9 +71,9 @@ pub(crate) struct SpillSettings {
 
 /// One file. Values are added at its end and never change.
 pub(crate) struct SpillFile {
-    file: File,
-    /// The name it had, for messages.
-    path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    /// The folder it is in, for messages.
+    folder: PathBuf,
     // How many bytes are in the file itself. Changed only by whoever holds `buffer`.
     written: AtomicU32,
     // What follows them.
@@ -88,13 +82,9 @@ pub(crate) struct SpillFile {
 
 impl SpillFile {
     fn create(settings: &SpillSettings) -> io::Result<SpillFile> {
-        let number = NAMES.fetch_add(1, Ordering::Relaxed);
-        let path = settings.folder.join(format!("{}-{number}{SUFFIX}", std::process::id()));
-        std::fs::create_dir_all(&settings.folder)?;
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        // At once, so that no crash leaves it: the file lives as long as it is open.
-        std::fs::remove_file(&path)?;
-        Ok(SpillFile { file, path, written: AtomicU32::new(0), buffer: Mutex::default() })
+        let file = settings.disk.create_unnamed(&settings.folder)?;
+        let folder = settings.folder.clone();
+        Ok(SpillFile { file, folder, written: AtomicU32::new(0), buffer: Mutex::default() })
     }
 
     /// Adds `content`; where it begins.
@@ -104,13 +94,13 @@ impl SpillFile {
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
         let written = self.written.load(Ordering::Relaxed);
         if buffer.len() + content.len() > BUFFER_BYTES && !buffer.is_empty() {
-            self.file.write_all_at(&buffer, written.into())?;
+            self.file.write_at(&buffer, written.into())?;
             self.written.store(written + buffer.len() as u32, Ordering::Release);
             buffer.clear();
         }
         let offset = self.written.load(Ordering::Relaxed) + buffer.len() as u32;
         if content.len() > BUFFER_BYTES {
-            self.file.write_all_at(content, offset.into())?;
+            self.file.write_at(content, offset.into())?;
             self.written.store(offset + content.len() as u32, Ordering::Release);
         } else {
             buffer.extend_from_slice(content);
@@ -126,9 +116,10 @@ impl SpillFile {
             Some(content) => content,
             None => {
                 let mut content = vec![0; place.length as usize];
-                self.file
-                    .read_exact_at(&mut content, place.offset.into())
-                    .map_err(|source| self.unreadable(place, source))?;
+                let count = self.file.read_at(&mut content, place.offset.into());
+                if count.map_err(|source| self.unreadable(place, source))? < content.len() {
+                    return Err(self.damaged(place, "it is cut off".into()));
+                }
                 content
             }
         };
@@ -152,11 +143,8 @@ impl SpillFile {
     }
 
     fn unreadable(&self, place: SpillPlace, source: io::Error) -> Error {
-        if source.kind() == io::ErrorKind::UnexpectedEof {
-            return self.damaged(place, "it is cut off".into());
-        }
         Error::io("read a value from the spill file; reopen the repository", source)
-            .with("path", self.path.display())
+            .with("folder", self.folder.display())
             .with("offset", place.offset)
     }
 
@@ -164,9 +152,9 @@ impl SpillFile {
         Error::new(
             ErrorKind::Corrupted,
             format!(
-                "spill file {}: value at {} of {} bytes: {found}; reopen the repository, which writes it anew \
+                "spill file in {}: value at {} of {} bytes: {found}; reopen the repository, which writes it anew \
                  from the log",
-                self.path.display(),
+                self.folder.display(),
                 place.offset,
                 place.length
             ),
@@ -236,11 +224,12 @@ impl SpillFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::RealDisk;
 
     fn files(folder: &std::path::Path) -> SpillFiles {
         let memory = Arc::new(Memory::new(None));
         let (folder, file_bytes_max) = (folder.to_path_buf(), FILE_BYTES_MAX);
-        SpillFiles::new(SpillSettings { folder, value_bytes_min: 1, file_bytes_max, memory })
+        SpillFiles::new(SpillSettings { disk: Arc::new(RealDisk), folder, value_bytes_min: 1, file_bytes_max, memory })
     }
 
     fn content(number: usize) -> Vec<u8> {
@@ -287,10 +276,10 @@ mod tests {
         let files = files(folder.path());
         let large = vec![7; BUFFER_BYTES + 1];
         let (place, file) = files.append(&large).unwrap();
-        file.file.write_all_at(&[8], 1_000).unwrap();
+        file.file.write_at(&[8], 1_000).unwrap();
         let error = file.read(place).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupted);
-        assert!(error.text().contains(SUFFIX) && error.text().contains("checksum"), "{error}");
+        assert!(error.text().contains("spill file") && error.text().contains("checksum"), "{error}");
         file.file.set_len(1_000).unwrap();
         let error = file.read(place).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupted);

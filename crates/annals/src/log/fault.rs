@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Log, ReadLimit, check_append, check_read};
+use super::{Log, LogId, ReadLimit, Rewrite, check_append, check_read};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often each fault happens. The same plan on the same calls injects the same faults.
@@ -103,6 +103,18 @@ impl<L: Log> Log for FaultLog<L> {
 
     fn describe(&self) -> String {
         format!("{} with faults", self.inner.describe())
+    }
+
+    fn id(&self) -> LogId {
+        self.inner.id()
+    }
+
+    fn generation(&self) -> u64 {
+        self.inner.generation()
+    }
+
+    fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        self.inner.as_rewrite()
     }
 }
 

@@ -1,15 +1,24 @@
 //! Keeps records in memory: for tests, examples and repositories that need not outlive their process.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::{Batch, Log, ReadLimit, check_append, check_next, check_read};
-use crate::{Position, Result};
+use super::{
+    Batch, Log, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
+    check_read,
+};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// A log in memory. Clones are handles onto the same records, so two of them race as two processes would.
 #[derive(Clone, Default)]
 pub struct MemoryLog {
-    records: Arc<RwLock<Vec<Vec<u8>>>>,
+    stored: Arc<RwLock<Stored>>,
+}
+
+#[derive(Default)]
+struct Stored {
+    records: Vec<Vec<u8>>,
+    generation: u64,
 }
 
 impl MemoryLog {
@@ -17,36 +26,133 @@ impl MemoryLog {
     pub fn new() -> MemoryLog {
         MemoryLog::default()
     }
+
+    fn read_stored(&self) -> RwLockReadGuard<'_, Stored> {
+        self.stored.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write_stored(&self) -> RwLockWriteGuard<'_, Stored> {
+        self.stored.write().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Log for MemoryLog {
     fn tail(&self) -> Result<Position> {
-        Ok(Position(self.records.read().unwrap_or_else(PoisonError::into_inner).len() as u64))
+        Ok(Position(self.read_stored().records.len() as u64))
     }
 
     fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
         check_append(self, at, records)?;
-        let mut stored = self.records.write().unwrap_or_else(PoisonError::into_inner);
-        check_next(self, at, Position(stored.len() as u64))?;
-        stored.extend(records.iter().map(|record| record.to_vec()));
+        let mut stored = self.write_stored();
+        check_next(self, at, Position(stored.records.len() as u64))?;
+        stored.records.extend(records.iter().map(|record| record.to_vec()));
         Ok(())
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         check_read(self, from)?;
-        let stored = self.records.read().unwrap_or_else(PoisonError::into_inner);
-        let start = usize::try_from(from.0 - 1).unwrap_or(usize::MAX);
-        let mut batch = Batch::new(limit);
-        for record in stored.get(start..).unwrap_or_default() {
-            if !batch.offer(record) || batch.is_full() {
-                break;
-            }
-        }
-        Ok(batch.into_records())
+        Ok(batch_of(&self.read_stored().records, from, limit))
     }
 
     fn describe(&self) -> String {
         "memory log".to_string()
+    }
+
+    fn generation(&self) -> u64 {
+        self.read_stored().generation
+    }
+
+    fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        Some(self)
+    }
+}
+
+/// The records from `from` on, up to `limit`.
+fn batch_of(records: &[Vec<u8>], from: Position, limit: ReadLimit) -> Vec<Vec<u8>> {
+    let start = usize::try_from(from.0 - 1).unwrap_or(usize::MAX);
+    let mut batch = Batch::new(limit);
+    for record in records.get(start..).unwrap_or_default() {
+        if !batch.offer(record) || batch.is_full() {
+            break;
+        }
+    }
+    batch.into_records()
+}
+
+impl Rewrite for MemoryLog {
+    fn seal(&self) -> Result<Position> {
+        self.tail()
+    }
+
+    fn rewrite(&self, last: Position, change: &mut RewriteRecord<'_>) -> Result<Box<dyn Rewritten + '_>> {
+        let (mut records, generation) = {
+            let stored = self.read_stored();
+            let count = usize::try_from(last.0).unwrap_or(usize::MAX);
+            (stored.records.iter().take(count).cloned().collect::<Vec<_>>(), stored.generation)
+        };
+        let mut report = RewriteReport::default();
+        for (position, record) in (1..).zip(&mut records) {
+            if let Some(changed) = change(Position(position), record)? {
+                *record = changed;
+                report = RewriteReport { records_count: report.records_count + 1, segments_count: 1 };
+            }
+        }
+        Ok(Box::new(RewrittenMemory { log: self, records, generation, report }))
+    }
+}
+
+/// The records of a memory log as they will be, up to where they were rewritten.
+struct RewrittenMemory<'l> {
+    log: &'l MemoryLog,
+    records: Vec<Vec<u8>>,
+    // That of the log when it was read.
+    generation: u64,
+    report: RewriteReport,
+}
+
+impl Log for RewrittenMemory<'_> {
+    fn tail(&self) -> Result<Position> {
+        self.log.tail()
+    }
+
+    fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
+        let text = format!("{}: append: expected the log in force, found one that is prepared", self.describe());
+        Err(Error::new(ErrorKind::ReadOnly, text))
+    }
+
+    fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
+        check_read(self, from)?;
+        if from.0 <= self.records.len() as u64 {
+            return Ok(batch_of(&self.records, from, limit));
+        }
+        self.log.read(from, limit)
+    }
+
+    fn describe(&self) -> String {
+        "rewritten memory log".to_string()
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation + 1
+    }
+}
+
+impl Rewritten for RewrittenMemory<'_> {
+    fn report(&self) -> RewriteReport {
+        self.report
+    }
+
+    fn put_in_place(self: Box<Self>) -> Result<()> {
+        let mut stored = self.log.write_stored();
+        if stored.generation != self.generation {
+            let text = format!("{}: another rewriting was put in place first; retry", self.describe());
+            return Err(Error::new(ErrorKind::Conflict, text));
+        }
+        stored.generation += 1;
+        for (record, rewritten) in stored.records.iter_mut().zip(self.records) {
+            *record = rewritten;
+        }
+        Ok(())
     }
 }
 

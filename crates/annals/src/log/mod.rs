@@ -11,25 +11,28 @@
 //! # Ok::<(), annals::Error>(())
 //! ```
 
+mod bytes;
+mod identity;
 mod frame;
 
 pub mod conformance;
-mod disk;
+mod rewrite;
 mod fault;
 mod file;
 mod memory;
-#[doc(hidden)]
-pub mod simulated_disk;
 
 use std::sync::Arc;
 
 use crate::{Error, ErrorKind, Position, Result};
 
 pub use conformance::log_conformance;
-pub use disk::{Access, Disk, DiskFile, DiskLock, RealDisk};
 pub use fault::{FaultLog, FaultPlan};
+pub(crate) use fault::next_random;
+pub(crate) use file::is_vacant_log;
 pub use file::{FileLog, FileOptions, SegmentInfo, Verified};
+pub use identity::LogId;
 pub use memory::MemoryLog;
+pub use rewrite::{Rewrite, RewriteRecord, RewriteReport, Rewritten};
 
 /// Units: bytes of one record. A larger record is refused with `TooLarge`, by every log.
 pub const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -66,6 +69,27 @@ pub trait Log: Send + Sync {
 
     /// The log as error texts name it, e.g. `file log /data/x`.
     fn describe(&self) -> String;
+
+    /// Which log it is: a copy is another one. [`LogId::NIL`] for a log that does not say.
+    fn id(&self) -> LogId {
+        LogId::NIL
+    }
+
+    /// How often the log was rewritten. What was derived from it in another generation may name purged instances, or
+    /// number others differently.
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    /// The log as one that can be rewritten; `None` if it cannot.
+    fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        None
+    }
+}
+
+/// Units: bytes of `record`; `None` beyond [`RECORD_BYTES_MAX`].
+fn record_length(record: &[u8]) -> Option<u32> {
+    u32::try_from(record.len()).ok().filter(|_| record.len() <= RECORD_BYTES_MAX)
 }
 
 /// How much one [`Log::read`] returns at most; it always returns at least one record if there is one.
@@ -104,6 +128,18 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn describe(&self) -> String {
         (**self).describe()
+    }
+
+    fn id(&self) -> LogId {
+        (**self).id()
+    }
+
+    fn generation(&self) -> u64 {
+        (**self).generation()
+    }
+
+    fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        (**self).as_rewrite()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Where a page ended, as an opaque text.
 
+use crate::graph::Graph;
 use crate::{Error, ErrorKind, Result};
 
 /// Every key ends with a slot. Units: bytes.
 const KEY_BYTES_MIN: usize = 4;
-/// Number of an order. Units: bytes.
-const NUMBER_BYTES: usize = 4;
+/// Generation of the graph whose slots are meant, and number of an order: four bytes each. Units: bytes.
+const HEAD_BYTES: usize = 8;
 /// Longest cursor. Units: bytes.
 const CURSOR_BYTES_MAX: usize = 8_192;
 
@@ -21,11 +22,11 @@ const PAIRS: [[u8; 2]; 256] = {
     pairs
 };
 
-/// Writes the number of an order and the key of the last instance of a page as text.
-pub(in crate::read) fn encode(order: u32, key: &[u8]) -> String {
-    let mut digits = vec![0; 2 * (NUMBER_BYTES + key.len())];
-    let (of_order, of_key) = digits.split_at_mut(2 * NUMBER_BYTES);
-    write_hex(&order.to_be_bytes(), of_order);
+/// Writes the number of an order, and the key of the last instance of a page of `graph`, as text.
+pub(in crate::read) fn encode(graph: &Graph, order: u32, key: &[u8]) -> String {
+    let mut digits = vec![0; 2 * (HEAD_BYTES + key.len())];
+    let (of_head, of_key) = digits.split_at_mut(2 * HEAD_BYTES);
+    write_hex(&head(graph, order), of_head);
     write_hex(key, of_key);
     String::from_utf8(digits).expect("digits are ASCII")
 }
@@ -36,18 +37,30 @@ fn write_hex(bytes: &[u8], digits: &mut [u8]) {
     }
 }
 
-/// Reads the key of a cursor that [`encode`] made for the same order.
+fn head(graph: &Graph, order: u32) -> [u8; HEAD_BYTES] {
+    // As many compactions as 32 bits count do not happen between two pages.
+    let [.., a, b, c, d] = graph.generation.to_be_bytes();
+    let [e, f, g, h] = order.to_be_bytes();
+    [a, b, c, d, e, f, g, h]
+}
+
+/// Reads the key of a cursor that [`encode`] made for the same order in a graph of the same generation.
 ///
-/// Errors: `InvalidPage` if the text is no cursor, or one of another search.
-pub(in crate::read) fn decode(order: u32, text: &str) -> Result<Vec<u8>> {
+/// Errors: `InvalidPage` if the text is no cursor, or one of another search, or one made before a compaction.
+pub(in crate::read) fn decode(graph: &Graph, order: u32, text: &str) -> Result<Vec<u8>> {
     let is_hex = text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_hex || text.len() < 2 * (NUMBER_BYTES + KEY_BYTES_MIN) || text.len() > CURSOR_BYTES_MAX {
+    if !is_hex || text.len() < 2 * (HEAD_BYTES + KEY_BYTES_MIN) || text.len() > CURSOR_BYTES_MAX {
         return Err(foreign(text));
     }
     let bytes = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16));
     let bytes: Vec<u8> = bytes.collect::<std::result::Result<_, _>>().map_err(|_| foreign(text))?;
-    match bytes.split_at(NUMBER_BYTES) {
-        (number, key) if number == order.to_be_bytes() => Ok(key.to_vec()),
+    let expected = head(graph, order);
+    match bytes.split_at(HEAD_BYTES) {
+        (found, key) if found == expected => Ok(key.to_vec()),
+        (found, _) if found[4..] == expected[4..] => Err(Error::new(
+            ErrorKind::InvalidPage,
+            format!("cursor {text:?}: the repository was compacted since; start from the first page"),
+        )),
         _ => Err(foreign(text)),
     }
 }

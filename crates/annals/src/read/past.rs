@@ -24,7 +24,8 @@ pub(super) struct PastOf<'s> {
 impl Snapshot {
     /// The past of the instance at `slot`, of which the version in force is `current`.
     pub(super) fn past_of(&self, kind: TypeKind, slot: u32, current: Arc<Instance>) -> PastOf<'_> {
-        let key = VersionKey { kind, slot, version: current.version, changed: current.changed };
+        let generation = self.graph().generation;
+        let key = VersionKey { kind, slot, version: current.version, changed: current.changed, generation };
         PastOf { snapshot: self, key, id: instance_id(kind, current.id.clone()), current }
     }
 

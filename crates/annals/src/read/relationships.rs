@@ -221,7 +221,7 @@ impl Snapshot {
     fn relationships_by_age(&self, id: &Id, of: &RelationshipsOf) -> Result<Page<Relationship<'_>>> {
         let (slot, types, statuses) = self.resolve(id, of)?;
         let after = of.after.as_deref().map(|text| {
-            let key = cursor::decode(BY_AGE, text)?;
+            let key = cursor::decode(self.graph(), BY_AGE, text)?;
             let words: [u8; 8] = key.try_into().map_err(|_| cursor::foreign(text))?;
             let word = |at: usize| u32::from_be_bytes(words[at..at + 4].try_into().expect("four bytes"));
             // Whatever the other end, this is behind the relationship and before the next one.
@@ -239,7 +239,7 @@ impl Snapshot {
             if page.items.len() == of.limit {
                 page.next = last.map(|last| {
                     let key = [last.type_name.0.to_be_bytes(), last.relationship.to_be_bytes()].concat();
-                    cursor::encode(BY_AGE, &key)
+                    cursor::encode(self.graph(), BY_AGE, &key)
                 });
                 break;
             }
@@ -256,7 +256,7 @@ impl Snapshot {
         sorting: &Sorting,
     ) -> Result<Page<Relationship<'_>>> {
         let (slot, types, statuses) = self.resolve(id, of)?;
-        let after = of.after.as_deref().map(|text| cursor::decode(sorting.number, text)).transpose()?;
+        let after = of.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
         let mut links = self.links_of(slot, of, types, &statuses, None);
         let (mut keys, mut visited) = (Vec::new(), 0);
         while let Some(link) = links.next()? {
@@ -287,7 +287,7 @@ impl Snapshot {
         let items =
             shown.iter().map(|key| self.relationship_with(sorting.slot(key))).collect::<Result<_>>()?;
         let last = shown.last().filter(|_| has_more);
-        Ok(Page { items, next: last.map(|last| cursor::encode(sorting.number, last)) })
+        Ok(Page { items, next: last.map(|last| cursor::encode(self.graph(), sorting.number, last)) })
     }
 
     /// The relationship at `slot`, which this snapshot sees, deleted or not.

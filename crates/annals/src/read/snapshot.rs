@@ -297,7 +297,7 @@ impl Snapshot {
         if row.version() == version.version {
             return self.in_force(kind, slot);
         }
-        let key = VersionKey { kind, slot, version: version.version, changed: row.changed() };
+        let key = VersionKey { kind, slot, version: version.version, changed: row.changed(), generation: self.graph.generation };
         if let Some(known) = self.kept_version(key) {
             return Ok(Held::Read(known));
         }

@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::graph::past::Place;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
-use crate::model::{Change, Instant, Record};
+use crate::model::{Action, Change, Instant, Record};
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -77,7 +77,16 @@ impl Source {
             return Ok((head, changes[place.change as usize].clone()));
         }
         let record = self.record(place.position)?;
-        Ok((record.head.clone(), record.change(place.change)?))
+        let change = record.change(place.change)?;
+        if change.action == Action::Void {
+            let text = format!(
+                "record {}: the instance was purged, and its past was compacted away, since this snapshot was taken; \
+                 take another snapshot",
+                place.position
+            );
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
+        Ok((record.head.clone(), change))
     }
 
     /// The last position of `graph`, all of which is committed, that was written at `instant` or before. Whoever asks about a time

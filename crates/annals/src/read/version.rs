@@ -101,6 +101,8 @@ pub(crate) struct VersionKey {
     pub(super) slot: u32,
     pub(super) version: u32,
     pub(super) changed: u64,
+    /// Of the graph that numbers slots and versions this way.
+    pub(super) generation: u64,
 }
 
 /// The versions that were read last.

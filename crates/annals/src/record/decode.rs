@@ -63,6 +63,11 @@ impl IndexedRecord {
         Reader { input: &mut input, names: &self.names }.change().map_err(|error| at(self.position, error))
     }
 
+    /// The names that its changes refer to.
+    pub(super) fn names(&self) -> &[Arc<str>] {
+        &self.names
+    }
+
     /// What it takes in memory, roughly. Units: bytes.
     pub(crate) fn bytes_count(&self) -> usize {
         self.bytes.len() + 4 * self.offsets.len() + 64 * self.names.len()

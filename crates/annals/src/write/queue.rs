@@ -261,7 +261,8 @@ impl Committer {
     /// As [`Committer::publish`], unless a later graph is there: two threads of a follower may both have read on.
     pub(crate) fn publish_newer(&self, graph: Arc<Graph>) {
         self.published.rcu(|known| {
-            if known.position < graph.position { Arc::clone(&graph) } else { Arc::clone(known) }
+            let age = |graph: &Graph| (graph.generation, graph.position);
+            if age(known) < age(&graph) { Arc::clone(&graph) } else { Arc::clone(known) }
         });
         self.wake();
     }

@@ -32,6 +32,9 @@ const AHEAD_CHANGES: usize = 128;
 /// How often in a row the log may answer that a position is taken, and have no record there.
 const EMPTY_CONFLICTS_MAX: u32 = 100;
 
+/// How often a graph is rebuilt in a row because the log was rewritten meanwhile.
+const REBUILDS_MAX: usize = 10;
+
 /// A sequenced transaction; its record is encoded.
 pub(super) struct Sequenced {
     pub(super) request: Request,
@@ -266,7 +269,10 @@ impl Sequencer {
         self.recent_changes = 0;
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
             Ok(mut graph) => {
-                graph.go_on_after(&self.working);
+                // A graph of another generation was rebuilt, and shares nothing.
+                if graph.generation == self.working.generation {
+                    graph.go_on_after(&self.working);
+                }
                 self.working = graph;
                 self.savepoint = (Arc::new(self.working.clone()), 0);
                 // They queue again, in front, so that the next batch keeps its bounds.
@@ -322,11 +328,22 @@ pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant
 /// Applies the records that are on the log and not yet published, and publishes the graph.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let mut graph = Graph::clone(&committer.published.load());
-    let before = graph.position;
-    let outcome = read_on(committer, &mut graph, committer.source.memory());
+    let before = (graph.generation, graph.position);
+    let mut outcome = read_on(committer, &mut graph, committer.source.memory());
+    let log = committer.source.log();
+    for _ in 0..REBUILDS_MAX {
+        if log.generation() == graph.generation {
+            break;
+        }
+        // Another process rewrote the log: what it took out is still in this graph, and the records behind it no
+        // longer say so.
+        graph = Graph { generation: log.generation(), ..graph.rebuilt_from_nothing() };
+        outcome = read_on(committer, &mut graph, committer.source.memory());
+        committer.source.clear();
+    }
     // A spent memory budget stops between two records: what was read is kept.
     let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
-    if is_whole && graph.position > before {
+    if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
         committer.publish_newer(Arc::new(graph.clone()));
     }
     outcome.map(|()| graph)

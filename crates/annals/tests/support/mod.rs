@@ -20,4 +20,4 @@ pub mod search;
 
 pub use checked::CheckedRepository;
 pub use dump::dump;
-pub use random::{Random, number_from_environment};
+pub use random::{Random, fresh_seed, number_from_environment};

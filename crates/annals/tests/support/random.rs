@@ -28,6 +28,12 @@ impl Random {
     }
 }
 
+/// A seed that no run had before.
+pub fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0u8) >> 24
+}
+
 /// A number from an environment variable, for longer campaigns; `otherwise` if it is not set.
 pub fn number_from_environment(name: &str, otherwise: u64) -> u64 {
     match std::env::var(name) {

@@ -2,20 +2,45 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::Arc;
 
-use super::FileLog;
+use super::manifest::{MANIFEST_FILE_NAME, Manifest};
 use super::mark::{DURABLE_FILE_NAME, Durable, DurableFile};
-use super::replace::SegmentBuilder;
-use super::segment::{io_error, new_salt, parse_segment_file_name, segment_file_name};
-use crate::log::{Log, ReadLimit};
+use super::rewrite::SegmentBuilder;
+use super::segment::{Segment, SegmentName, io_error};
+use super::{FileLog, Listing, STALE_RETRIES_MAX};
+use crate::log::{Batch, Log, LogId, ReadLimit};
+use crate::storage::{Access, Disk, put_whole};
 use crate::{Error, ErrorKind, Position, Result};
 
+/// There while a copy is being made. A log with this file in its folder is not opened.
+const COPYING_FILE_NAME: &str = "copying";
+
+/// Refuses a folder with a copy that was cut short.
+///
+/// Errors: `Corrupted`; `Io`.
+pub(super) fn refuse_unfinished_copy(disk: &dyn Disk, folder: &Path) -> Result<()> {
+    let path = folder.join(COPYING_FILE_NAME);
+    match disk.open(&path, Access::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io_error(&path, "open", error)),
+        Ok(_) => {
+            let text = format!(
+                "{}: expected a whole log, found a copy that was cut short; make the copy again, into the same folder",
+                path.display()
+            );
+            Err(Error::new(ErrorKind::Corrupted, text))
+        }
+    }
+}
+
 impl FileLog {
-    /// Copies all records up to `upto` into the folder `target`, from which [`FileLog::open`] opens them.
+    /// Copies all records up to `upto` into the folder `target`, from which [`FileLog::open`] opens them. The copy is
+    /// a log of its own, with another [`LogId`].
     ///
-    /// The copy is durable on return. Appends and reads go on meanwhile; replacing a segment waits. A copy that was
-    /// cut short is refused as `Corrupted` when opened, never taken for a shorter log.
+    /// The copy is durable on return. Appends, reads and rewriting go on meanwhile. A copy that was cut short
+    /// is refused as `Corrupted` when opened, never taken for a shorter log, and the next copy into its folder
+    /// replaces it.
     /// Errors: `NotFound` if `upto` is beyond the tail; `AlreadyExists` if `target` holds a log; as [`Log::read`].
     pub fn copy_to(&self, target: impl AsRef<Path>, upto: Position) -> Result<()> {
         let target = target.as_ref();
@@ -25,50 +50,110 @@ impl FileLog {
                 format!("{}: copy up to {upto}: expected at most the tail {tail}; copy less", self.name);
             return Err(Error::new(ErrorKind::NotFound, text));
         }
-        let _maintenance = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         let disk = self.files.disk();
         disk.create_folder(target).map_err(|error| io_error(target, "create the folder", error))?;
-        self.check_vacant(target)?;
-        // Order: the promise of the records comes before the records, so a copy cut short does not look complete.
-        DurableFile::create(disk, target, Durable { position: upto, generation: u64::from(new_salt()) })?;
+        for _ in 0..STALE_RETRIES_MAX {
+            self.clear(target)?;
+            // Order: the file that says that the copy is unfinished is durable before all others.
+            put_whole(disk, target, COPYING_FILE_NAME, |_| Ok(()))
+                .map_err(|error| io_error(target, "begin the copy", error))?;
+            // Another process may rewrite the log meanwhile: then segments of both would not fit together.
+            if self.copy_segments(target, &self.listing(), upto)? {
+                return self.finish_copy(target, upto);
+            }
+            self.refresh(true)?;
+        }
+        let text = format!("{}: the log is rewritten faster than it can be copied; retry", self.name);
+        Err(Error::new(ErrorKind::Unavailable, text))
+    }
+
+    /// Shape: false if a segment was rewritten meanwhile.
+    fn copy_segments(&self, target: &Path, listing: &Listing, upto: Position) -> Result<bool> {
+        let manifest = Manifest { log_id: LogId::random(), generation: 0 };
         let mut previous = Position::ZERO;
-        for segment in self.segments_snapshot() {
+        for segment in &listing.segments {
             if segment.first() > upto && previous != Position::ZERO {
                 break;
             }
             let last = segment.sealed_last().map_or(upto, |last| last.min(upto));
-            self.copy_segment(target, segment.first(), previous, last)?;
+            if !self.copy_segment(target, segment, previous, last, manifest.log_id)? {
+                return Ok(false);
+            }
             previous = segment.first();
         }
-        disk.sync_folder(target).map_err(|error| io_error(target, "sync the folder", error))
+        let disk = self.files.disk();
+        manifest.write(disk, target).map_err(|error| io_error(target, "write the manifest", error))?;
+        let Manifest { log_id, generation } = manifest;
+        DurableFile::create(disk, target, Durable { position: upto, generation, log_id })?;
+        Ok(true)
     }
 
-    fn copy_segment(&self, target: &Path, first: Position, previous: Position, last: Position) -> Result<()> {
-        let path = target.join(segment_file_name(first));
-        let mut builder = SegmentBuilder::create(self.files.disk(), path, first, previous)?;
+    /// Shape: false if the segment was rewritten meanwhile.
+    fn copy_segment(
+        &self,
+        target: &Path,
+        segment: &Arc<Segment>,
+        previous: Position,
+        last: Position,
+        log_id: LogId,
+    ) -> Result<bool> {
+        let name = SegmentName { first: segment.first(), generation: 0 };
+        let path = target.join(name.file_name());
+        let mut builder = SegmentBuilder::create(self.files.disk(), path, name, previous, log_id)?;
         while builder.last() < last {
-            let missing = last.0 - builder.last().0;
-            let records_max =
-                usize::try_from(missing).unwrap_or(usize::MAX).min(ReadLimit::default().records);
-            let limit = ReadLimit { records: records_max, ..ReadLimit::default() };
-            for record in self.read(builder.last().next(), limit)? {
+            let mut batch = Batch::new(ReadLimit::default());
+            if !segment.read(&self.files, builder.last().next(), last, &mut batch)? {
+                return Ok(false);
+            }
+            for record in batch.into_records() {
                 builder.push(&record)?;
             }
         }
-        builder.finish().map(|_| ())
+        builder.finish().map(|_| true)
     }
 
-    fn check_vacant(&self, target: &Path) -> Result<()> {
-        let names: io::Result<Vec<String>> = self.files.disk().list(target);
-        let names = names.map_err(|error| io_error(target, "list", error))?;
-        let taken =
-            names.iter().find(|name| *name == DURABLE_FILE_NAME || parse_segment_file_name(name).is_some());
-        let Some(taken) = taken else { return Ok(()) };
-        let text = format!(
-            "{}: copy to {}: expected a folder without a log, found {taken}; choose another folder",
-            self.name,
-            target.display()
-        );
-        Err(Error::new(ErrorKind::AlreadyExists, text))
+    /// Makes the copy one that opens.
+    fn finish_copy(&self, target: &Path, upto: Position) -> Result<()> {
+        let disk = self.files.disk();
+        let copying = target.join(COPYING_FILE_NAME);
+        let finished = disk
+            .sync_folder(target)
+            .and_then(|()| disk.remove(&copying))
+            .and_then(|()| disk.sync_folder(target));
+        finished.map_err(|error| io_error(target, &format!("finish the copy up to {upto}"), error))
+    }
+
+    /// Removes a copy that was cut short from `target`.
+    ///
+    /// Errors: `AlreadyExists` if there is a log; `Io`.
+    fn clear(&self, target: &Path) -> Result<()> {
+        let disk = self.files.disk();
+        let names = disk.list(target).map_err(|error| io_error(target, "list", error))?;
+        let is_own = |name: &String| {
+            name == DURABLE_FILE_NAME || name == MANIFEST_FILE_NAME || SegmentName::parse(name).is_some()
+        };
+        if !names.iter().any(|name| name == COPYING_FILE_NAME) {
+            let Some(taken) = names.iter().find(|name| is_own(name)) else { return Ok(()) };
+            let text = format!(
+                "{}: copy to {}: expected a folder without a log, found {taken}; choose another folder",
+                self.name,
+                target.display()
+            );
+            return Err(Error::new(ErrorKind::AlreadyExists, text));
+        }
+        for name in names.iter().filter(|name| is_own(name)) {
+            let path = target.join(name);
+            disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
+        }
+        Ok(())
+    }
+}
+
+/// True if `folder` holds nothing, or a copy that was cut short.
+pub(crate) fn is_vacant_log(disk: &dyn Disk, folder: &Path) -> io::Result<bool> {
+    match disk.list(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(error),
+        Ok(names) => Ok(names.is_empty() || names.iter().any(|name| name == COPYING_FILE_NAME)),
     }
 }

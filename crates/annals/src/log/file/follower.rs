@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
+use super::listing::{FoundSegment, LastHeader, find_segments};
+use super::manifest::Manifest;
 use super::mark::{DURABLE_FILE_NAME, Durable};
-use super::recovery::{LastHeader, find_segments};
+use super::recovery::{LOCK_FILE_NAME, check_mark_of, read_durable};
 use super::scan::{SegmentView, damaged, scan};
-use super::segment::{Segment, io_error};
-use super::{FileLog, Role, STALE_RETRIES_MAX};
-use crate::log::disk::{Access, Disk, DiskFile};
+use super::segment::{Segment, io_error, open_file};
+use super::{FileLog, Listing, Role, STALE_RETRIES_MAX};
+use crate::storage::{Access, Disk, DiskFile};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The mark may be read while it is overwritten; then it is read again, at most this often.
@@ -22,7 +24,7 @@ pub(super) struct Follower {
 }
 
 impl FileLog {
-    /// Looks for new records, new segments and, if the writer says so or `is_stale`, replaced segments.
+    /// Looks for new records, new segments and, if the writer says so or `is_stale`, a rewritten log.
     ///
     /// Errors: as [`FileLog::open_read_only`]. What was known before stays known.
     pub(super) fn refresh(&self, is_stale: bool) -> Result<()> {
@@ -34,36 +36,46 @@ impl FileLog {
             if !is_stale && follower.seen == Some(durable) {
                 return Ok(());
             }
-            let is_replaced =
+            let is_rewritten =
                 is_stale || follower.seen.is_none_or(|seen| seen.generation != durable.generation);
-            match self.extend(is_replaced, durable.position)? {
-                Some(segments) => {
-                    self.publish(segments, durable.position);
+            match self.extend(is_rewritten, durable)? {
+                Some(listing) => {
+                    self.publish(listing, durable.position);
                     follower.seen = Some(durable);
                     return Ok(());
                 }
                 None => is_stale = true,
             }
         }
-        let text = format!("{}: segments are replaced faster than they can be read; retry", self.name);
+        let text = format!("{}: the log is rewritten faster than it can be read; retry", self.name);
         Err(Error::new(ErrorKind::Unavailable, text))
     }
 
-    /// The segments up to `upto`, as far as possible those that are known; `None` if one was replaced meanwhile.
-    fn extend(&self, is_replaced: bool, upto: Position) -> Result<Option<Vec<Arc<Segment>>>> {
-        if upto == Position::ZERO {
-            return Ok(Some(Vec::new()));
-        }
-        let known = self.segments_snapshot();
-        if let Some(last) = known.last().filter(|_| !is_replaced) {
+    /// The segments up to the durable position, as far as possible those that are known; `None` if the log was
+    /// rewritten meanwhile.
+    fn extend(&self, is_rewritten: bool, durable: Durable) -> Result<Option<Listing>> {
+        let upto = durable.position;
+        let known = self.listing();
+        if let Some(last) = known.segments.last().filter(|_| !is_rewritten) {
             match self.index_upto(last, upto)? {
                 None => return Ok(None),
                 Some(Indexed::Whole) => return Ok(Some(known)),
                 Some(Indexed::Until { .. }) => {}
             }
         }
-        let found = find_segments(self.files.disk(), &self.folder, upto, LastHeader::IsWhole)?;
-        let found = found.into_iter().map(|found| keep_known(&known, found.expect_whole()));
+        let manifest = Manifest::read(self.files.disk(), &self.folder)?;
+        check_mark_of(&self.folder, Some(durable), manifest)?;
+        let listing = |segments| Listing { manifest: manifest.unwrap_or_default(), segments };
+        if upto == Position::ZERO {
+            return Ok(Some(listing(Vec::new())));
+        }
+        let found = find_segments(self.files.disk(), &self.folder, manifest, upto, LastHeader::IsWhole);
+        let found = match found {
+            // A writer may have put another manifest in place since, and removed what the one before had.
+            Err(_) if Manifest::read(self.files.disk(), &self.folder)? != manifest => return Ok(None),
+            found => found?,
+        };
+        let found = found.into_iter().map(|found| keep_known(&known.segments, found.expect_whole()));
         let segments: Vec<Arc<Segment>> = found.collect();
         let Some(last) = segments.last() else {
             let text = format!(
@@ -74,9 +86,57 @@ impl FileLog {
         };
         match self.index_upto(last, upto)? {
             None => Ok(None),
-            Some(Indexed::Whole) => Ok(Some(segments)),
+            Some(Indexed::Whole) => Ok(Some(listing(segments))),
             Some(Indexed::Until { error }) => Err(error),
         }
+    }
+
+    /// Refuses to show less than was acknowledged: after a power cut the durable position may lag behind the records,
+    /// and only a writer can tell which of them stay.
+    ///
+    /// Errors: `Unavailable`.
+    pub(super) fn check_nothing_hidden(&self) -> Result<()> {
+        let Some(beyond) = self.whole_call_beyond_tail()? else { return Ok(()) };
+        let disk = self.files.disk();
+        // A writer at work moves the durable position itself.
+        if disk.is_locked(&self.folder.join(LOCK_FILE_NAME)).unwrap_or(true) {
+            return Ok(());
+        }
+        // It may just have ended.
+        if read_durable(disk, &self.folder)?.is_some_and(|durable| durable.position >= beyond) {
+            return self.refresh(false);
+        }
+        let text = format!(
+            "{}: expected the durable position to cover all records, found records up to {beyond} and the durable \
+             position {}, as after a power cut; open the repository for writing once, e.g. with `annals compact`",
+            self.name,
+            self.known_tail()
+        );
+        Err(Error::new(ErrorKind::Unavailable, text))
+    }
+
+    /// The last position of a whole append call beyond the tail, if there is one.
+    fn whole_call_beyond_tail(&self) -> Result<Option<Position>> {
+        let disk = self.files.disk();
+        let manifest = Manifest::read(disk, &self.folder)?;
+        let found = find_segments(disk, &self.folder, manifest, Position(u64::MAX), LastHeader::MayBeTorn)?;
+        let whole = found.into_iter().filter_map(|found| match found {
+            FoundSegment::Whole(segment) => Some(segment),
+            FoundSegment::Torn { .. } => None,
+        });
+        let mut beyond = None;
+        // One segment may have been started after the one that the tail is in, and hold nothing.
+        for segment in whole.filter(|segment| segment.sealed_last().is_none_or(|last| last > self.known_tail())) {
+            let segment = keep_known(&self.listing().segments, segment);
+            let file = open_file(disk, &segment.path, Access::Read)?;
+            let end = file.len().map_err(|error| io_error(&segment.path, "length", error))?;
+            // Its own index says only what is durable.
+            let mut index = segment.update_index(|index| index.clone());
+            let view = SegmentView { file: &*file, path: &segment.path, header: &segment.header };
+            scan(view, &mut index, Position(u64::MAX), end)?;
+            beyond = beyond.max(Some(index.last).filter(|last| *last > self.known_tail()));
+        }
+        Ok(beyond)
     }
 
     /// Scans what `segment` holds after what is known of it, up to `upto`.
@@ -161,7 +221,10 @@ impl Follower {
 
 /// Without a mark there is either no log, or one that only a writer can vouch for.
 fn no_mark(disk: &dyn Disk, folder: &Path) -> Error {
-    match find_segments(disk, folder, Position(u64::MAX), LastHeader::MayBeTorn) {
+    let found = Manifest::read(disk, folder).and_then(|manifest| {
+        find_segments(disk, folder, manifest, Position(u64::MAX), LastHeader::MayBeTorn)
+    });
+    match found {
         Err(error) if error.kind() == ErrorKind::NotFound => error,
         Ok(found) if found.is_empty() => {
             let text =

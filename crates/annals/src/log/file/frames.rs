@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use crate::log::disk::DiskFile;
-use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, FRAME_MAGIC, FrameHeader, frame_checksum};
+use crate::log::frame::{FORMAT, FrameHeader, FrameStart, Framing};
+use crate::storage::DiskFile;
 use crate::{Error, ErrorKind, Result};
 
 /// Reads whole frames from `offset` up to `end`, reading the file in pieces.
 pub(super) struct FrameReader<'a> {
     file: &'a dyn DiskFile,
     path: &'a Path,
-    seed: u32,
+    framing: Framing,
     buffer: Vec<u8>,
     // Invariant: buffer[consumed..filled] are the bytes of the file from `offset` on.
     filled: usize,
@@ -40,12 +40,12 @@ pub(super) struct Span {
 }
 
 impl<'a> FrameReader<'a> {
-    pub fn new(file: &'a dyn DiskFile, path: &'a Path, seed: u32, span: Span) -> FrameReader<'a> {
+    pub fn new(file: &'a dyn DiskFile, path: &'a Path, framing: Framing, span: Span) -> FrameReader<'a> {
         let Span { start, end, piece_bytes } = span;
         FrameReader {
             file,
             path,
-            seed,
+            framing,
             buffer: Vec::new(),
             filled: 0,
             consumed: 0,
@@ -65,12 +65,13 @@ impl<'a> FrameReader<'a> {
             return Ok(Found::End);
         }
         let bad = |reason: String| Ok(Found::Bad { offset, reason });
-        if !self.fill(FRAME_HEADER_BYTES)? {
-            return bad(format!("{remaining} bytes, less than a frame header of {FRAME_HEADER_BYTES}"));
+        if !self.fill(self.framing.header_bytes())? {
+            let header_bytes = self.framing.header_bytes();
+            return bad(format!("{remaining} bytes, less than a frame header of {header_bytes}"));
         }
-        let Some(header) = FrameHeader::decode(&self.buffer[self.consumed..self.filled]) else {
-            let found = &self.buffer[self.consumed..self.consumed + 4];
-            return bad(format!("magic {found:02x?}, expected {FRAME_MAGIC:02x?}"));
+        let header = match self.framing.decode(self.held()) {
+            FrameStart::Header(header) => header,
+            FrameStart::Bad(reason) => return bad(reason),
         };
         let Some(bytes) = header.frame_bytes() else {
             return bad(format!("a payload length of {}, which no record has", header.length));
@@ -78,18 +79,22 @@ impl<'a> FrameReader<'a> {
         if !self.fill(bytes)? {
             return bad(format!("a frame of {bytes} bytes of which only {remaining} are there"));
         }
-        let frame = &self.buffer[self.consumed..self.consumed + bytes];
-        let checksum = frame_checksum(self.seed, frame);
+        let checksum = self.framing.checksum(self.held().get(..bytes).unwrap_or_default());
         if checksum != header.checksum {
             return bad(format!("checksum expected {:08x}, found {checksum:08x}", header.checksum));
         }
-        if header.is_newer() {
+        if self.framing.is_newer(&header) {
             return Err(newer_frame(self.path, offset, &header));
         }
-        let payload = self.consumed + FRAME_HEADER_BYTES..self.consumed + bytes;
+        let payload = self.consumed + header.header_bytes..self.consumed + bytes;
         self.consumed += bytes;
         self.offset += bytes as u64;
-        Ok(Found::Frame { offset, header, payload: &self.buffer[payload] })
+        Ok(Found::Frame { offset, header, payload: self.buffer.get(payload).unwrap_or_default() })
+    }
+
+    /// The bytes of the file from `offset` on, as far as they were read.
+    fn held(&self) -> &[u8] {
+        self.buffer.get(self.consumed..self.filled).unwrap_or_default()
     }
 
     /// Has at least `bytes` in the buffer after `consumed`; false if the file ends before.

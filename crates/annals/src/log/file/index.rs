@@ -6,7 +6,7 @@ use crate::Position;
 const INDEX_STEP_BYTES: u64 = 4096;
 
 /// The sparse index of one segment. It takes 8 bytes of memory per 4 KiB of log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SparseIndex {
     first: Position,
     // Shape: (position - first, offset of its frame), ascending. Segments stay below 4 GiB.
@@ -31,9 +31,12 @@ impl SparseIndex {
             None => true,
         };
         if is_due {
-            let entry = (u32::try_from(position.0 - self.first.0), u32::try_from(self.end));
-            let (Ok(relative), Ok(offset)) = entry else { unreachable!("segments are bounded below 4 GiB") };
-            self.entries.push((relative, offset));
+            let relative = u32::try_from(position.0 - self.first.0);
+            let offset = u32::try_from(self.end);
+            self.entries.push((
+                relative.expect("a frame is longer than a byte, so there are fewer frames than bytes"),
+                offset.expect("writers start another segment, and scanning refuses longer files"),
+            ));
         }
         self.last = position;
         self.end += bytes;
@@ -45,7 +48,8 @@ impl SparseIndex {
         debug_assert!(position >= self.first && position <= self.last);
         let relative = position.0 - self.first.0;
         let after = self.entries.partition_point(|&(entry, _)| u64::from(entry) <= relative);
-        let start = after.checked_sub(1).map_or(0, |at| u64::from(self.entries[at].1));
+        let before = after.checked_sub(1).and_then(|before| self.entries.get(before));
+        let start = before.map_or(0, |&(_, offset)| u64::from(offset));
         let next = self.entries.get(after).map_or(self.end, |&(_, offset)| u64::from(offset));
         (start, next)
     }

@@ -3,15 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::log::disk::{Access, Disk, DiskFile};
-use crate::log::frame::{u32_at, u64_at};
+use crate::log::bytes::{take_u32, take_u64};
+use crate::log::identity::LogId;
+use crate::storage::{Access, Disk, DiskFile};
 use crate::{Error, Position, Result};
 
 /// The name of the file in the folder of the log.
 pub(super) const DURABLE_FILE_NAME: &str = "durable";
 
-/// Units: bytes of the file.
-pub(super) const DURABLE_BYTES: usize = 24;
+/// Units: bytes of the file; format 1 had fewer.
+const DURABLE_BYTES: usize = 48;
+const DURABLE_BYTES_1: usize = 24;
 
 const MAGIC: [u8; 4] = [0xA7, b'a', b'n', b'd'];
 
@@ -20,35 +22,43 @@ const MAGIC: [u8; 4] = [0xA7, b'a', b'n', b'd'];
 pub(super) struct Durable {
     /// Everything up to here is synced.
     pub position: Position,
-    /// Changes whenever a segment was replaced, so that followers let go of the old one.
+    /// Changes whenever the log was rewritten, so that followers let go of the old segments.
     pub generation: u64,
+    /// Which log it is about; nil in format 1, which does not say.
+    pub log_id: LogId,
 }
 
 impl Durable {
-    pub fn encode(&self) -> [u8; DURABLE_BYTES] {
-        let mut bytes = [0; DURABLE_BYTES];
-        bytes[0..4].copy_from_slice(&MAGIC);
-        bytes[8..16].copy_from_slice(&self.position.0.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.generation.to_le_bytes());
-        let checksum = crc32c::crc32c(&bytes[8..]);
-        bytes[4..8].copy_from_slice(&checksum.to_le_bytes());
+    pub fn encode(&self) -> Vec<u8> {
+        let mut sealed = self.position.0.to_le_bytes().to_vec();
+        sealed.extend(self.generation.to_le_bytes());
+        sealed.extend(self.log_id.0);
+        sealed.extend([0; 8]);
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(crc32c::crc32c(&sealed).to_le_bytes());
+        bytes.extend(sealed);
         bytes
     }
 
     /// `None` if `bytes` are no whole mark: half overwritten, or damaged.
     pub fn decode(bytes: &[u8]) -> Option<Durable> {
-        let bytes = bytes.get(..DURABLE_BYTES)?;
-        if bytes[0..4] != MAGIC || u32_at(bytes, 4) != crc32c::crc32c(&bytes[8..]) {
-            return None;
-        }
-        Some(Durable { position: Position(u64_at(bytes, 8)), generation: u64_at(bytes, 16) })
+        [DURABLE_BYTES, DURABLE_BYTES_1].into_iter().find_map(|length| {
+            let mut sealed = bytes.get(..length)?.strip_prefix(&MAGIC)?;
+            let checksum = take_u32(&mut sealed);
+            (checksum == crc32c::crc32c(sealed)).then(|| Durable {
+                position: Position(take_u64(&mut sealed)),
+                generation: take_u64(&mut sealed),
+                // Zeros, which are nil, where format 1 ends.
+                log_id: LogId::take(&mut sealed),
+            })
+        })
     }
 
     /// Reads the mark through an open file.
     pub fn read(file: &dyn DiskFile) -> std::io::Result<Option<Durable>> {
         let mut bytes = [0; DURABLE_BYTES];
         let count = file.read_at(&mut bytes, 0)?;
-        Ok(Durable::decode(&bytes[..count]))
+        Ok(bytes.get(..count).and_then(Durable::decode))
     }
 }
 
@@ -100,20 +110,30 @@ impl DurableFile {
 mod tests {
     use super::*;
 
+    const LOG_ID: LogId = LogId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+
     #[test]
     fn golden_bytes() {
-        let durable = Durable { position: Position(0x0102_0304), generation: 5 };
+        let durable = Durable { position: Position(0x0102_0304), generation: 5, log_id: LOG_ID };
+        let golden =
+            b"\xa7and\x89\xe43\xb8\x04\x03\x02\x01\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x00\x00\x00\x00\x00\x00\x00\x00";
+        assert_eq!(durable.encode(), golden);
+        assert_eq!(Durable::decode(golden), Some(durable));
+    }
+
+    #[test]
+    fn a_mark_of_format_1_reads_without_an_id() {
         let golden =
             b"\xa7and\xa1\x5c\x1a\xdc\x04\x03\x02\x01\x00\x00\x00\x00\x05\x00\x00\x00\x00\x00\x00\x00";
-        assert_eq!(&durable.encode(), golden);
+        let durable = Durable { position: Position(0x0102_0304), generation: 5, log_id: LogId::NIL };
         assert_eq!(Durable::decode(golden), Some(durable));
     }
 
     #[test]
     fn any_flipped_bit_is_noticed() {
-        let bytes = Durable { position: Position(7), generation: 1 }.encode();
+        let bytes = Durable { position: Position(7), generation: 1, log_id: LOG_ID }.encode();
         for bit in 0..DURABLE_BYTES * 8 {
-            let mut flipped = bytes;
+            let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(Durable::decode(&flipped), None);
         }

@@ -10,28 +10,36 @@ mod segment;
 
 mod writer;
 
-mod follower;
+mod listing;
+mod manifest;
 mod mark;
 mod recovery;
 
+mod follower;
+
 mod copy;
-mod replace;
+mod rewrite;
 mod verify;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::{Batch, Disk, Log, ReadLimit, RealDisk, check_append, check_next, check_read};
+use super::frame::FORMAT;
+use super::identity::LogId;
+use super::{Batch, Log, ReadLimit, Rewrite, check_append, check_next, check_read};
+use crate::storage::{Disk, RealDisk};
 use crate::{Error, ErrorKind, Position, Result};
 use follower::Follower;
+use manifest::Manifest;
 use segment::{OpenFiles, Segment};
 use writer::Writer;
 
+pub(crate) use copy::is_vacant_log;
 pub use verify::{SegmentInfo, Verified};
 
-/// A reader meets a replaced segment at most this often in a row; more means that the folder is not ours alone.
+/// A reader meets a rewritten log at most this often in a row; more means that the folder is not ours alone.
 const STALE_RETRIES_MAX: usize = 100;
 
 /// Units: bytes. Bounds of [`FileOptions::segment_bytes`].
@@ -80,13 +88,20 @@ pub struct FileLog {
     folder: PathBuf,
     name: String,
     files: OpenFiles,
-    // Shape: ascending, dense; all but the last are sealed. Empty only in a follower of an empty log.
-    segments: RwLock<Vec<Arc<Segment>>>,
+    listing: RwLock<Listing>,
     // The last durable position. Stored after the index knows it, so whoever reads it can find it.
     tail: AtomicU64,
     role: Role,
-    // Held while segments are rewritten or copied, so that neither sees the other half done.
-    maintenance: Mutex<()>,
+    // True while somebody rewrites the log: both would write the same files.
+    is_rewriting: AtomicBool,
+}
+
+/// The segments in force.
+#[derive(Clone, Default)]
+struct Listing {
+    manifest: Manifest,
+    // Shape: ascending, dense; all but the last are sealed. Empty only in a follower of an empty log.
+    segments: Vec<Arc<Segment>>,
 }
 
 enum Role {
@@ -115,9 +130,14 @@ impl FileLog {
         let folder = folder.as_ref();
         let recovered = recovery::recover(&*disk, folder, options)?;
         let tail = recovered.start.tail;
+        let format = recovered.start.active.header.format;
         let writer = Role::Writer(Mutex::new(Writer::new(recovered.start)));
         let log = FileLog::assemble(disk, folder, options, writer);
-        log.publish(recovered.segments, tail);
+        log.publish(Listing { manifest: recovered.manifest, segments: recovered.segments }, tail);
+        if format < FORMAT {
+            // All frames of a segment have its format.
+            log.roll()?;
+        }
         if options.verify_sealed {
             log.index_sealed()?;
         }
@@ -126,8 +146,9 @@ impl FileLog {
 
     /// Opens the log in `folder` for reading beside its writer. It never writes, and sees new records when asked.
     ///
-    /// Errors: `NotFound` if there is no log; `Unavailable` if its `durable` file is missing, until a writer opens
-    /// the log; `Corrupted`, `Gap` or `NewerFormat` for what was found; `Io`.
+    /// Errors: `NotFound` if there is no log; `Unavailable` if its `durable` file is missing, or if no writer is at work
+    /// and there are records beyond the durable position, as after a power cut: until a writer opens the log;
+    /// `Corrupted`, `Gap` or `NewerFormat` for what was found; `Io`.
     pub fn open_read_only(folder: impl AsRef<Path>) -> Result<FileLog> {
         FileLog::open_read_only_on(Arc::new(RealDisk), folder, FileOptions::default())
     }
@@ -139,9 +160,11 @@ impl FileLog {
         options: FileOptions,
     ) -> Result<FileLog> {
         check_options(options)?;
+        copy::refuse_unfinished_copy(&*disk, folder.as_ref())?;
         let follower = Role::Follower(Mutex::default());
         let log = FileLog::assemble(disk, folder.as_ref(), options, follower);
         log.refresh(false)?;
+        log.check_nothing_hidden()?;
         if options.verify_sealed {
             log.index_sealed()?;
         }
@@ -153,15 +176,15 @@ impl FileLog {
             folder: folder.to_path_buf(),
             name: format!("file log {}", folder.display()),
             files: OpenFiles::new(disk, options.open_files_max),
-            segments: RwLock::default(),
+            listing: RwLock::default(),
             tail: AtomicU64::new(0),
             role,
-            maintenance: Mutex::new(()),
+            is_rewriting: AtomicBool::new(false),
         }
     }
 
-    /// Seals the active segment and starts a new one, so that the sealed one can be replaced or moved away. Does
-    /// nothing if the active one is empty.
+    /// Seals the active segment and starts a new one, so that the sealed one can be rewritten. Does nothing if the
+    /// active one is empty.
     ///
     /// Errors: `ReadOnly`; `Closed`; `Unavailable` after a failed write or sync, this one or one before.
     pub fn roll(&self) -> Result<()> {
@@ -183,14 +206,21 @@ impl FileLog {
         }
     }
 
+    /// The disk that the log is on.
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        self.files.shared_disk()
+    }
+
     /// The folder of the log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     fn start_segment(&self, writer: &mut Writer) -> Result<()> {
-        let segment = writer.roll(&self.name, self.files.disk(), &self.folder)?;
-        self.segments.write().unwrap_or_else(PoisonError::into_inner).push(segment);
+        let mut listing = self.listing.write().unwrap_or_else(PoisonError::into_inner);
+        let log_id = listing.manifest.log_id;
+        let segment = writer.roll(&self.name, self.files.disk(), &self.folder, log_id)?;
+        listing.segments.push(segment);
         Ok(())
     }
 
@@ -215,46 +245,46 @@ impl FileLog {
         Position(self.tail.load(Ordering::Acquire))
     }
 
-    /// Shows `segments` and then `tail` to readers.
-    fn publish(&self, segments: Vec<Arc<Segment>>, tail: Position) {
-        *self.segments.write().unwrap_or_else(PoisonError::into_inner) = segments;
+    /// Shows `listing` and then `tail` to readers.
+    fn publish(&self, listing: Listing, tail: Position) {
+        *self.listing.write().unwrap_or_else(PoisonError::into_inner) = listing;
         self.tail.store(tail.0, Ordering::Release);
     }
 
-    fn segments_snapshot(&self) -> Vec<Arc<Segment>> {
-        self.segments.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn listing(&self) -> Listing {
+        self.listing.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn active(&self) -> Option<Arc<Segment>> {
-        self.segments.read().unwrap_or_else(PoisonError::into_inner).last().cloned()
+        self.listing.read().unwrap_or_else(PoisonError::into_inner).segments.last().cloned()
     }
 
     /// The segment that holds `position`, which is not beyond the tail.
     fn segment_of(&self, position: Position) -> Arc<Segment> {
-        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
-        let after = segments.partition_point(|segment| segment.first() <= position);
-        segments[after.checked_sub(1).expect("segments start at position 1")].clone()
+        let listing = self.listing.read().unwrap_or_else(PoisonError::into_inner);
+        segment_of(&listing.segments, position)
     }
 
     fn index_sealed(&self) -> Result<()> {
-        for segment in self.segments_snapshot() {
+        for segment in self.listing().segments {
             segment.ask_index(&self.files, |_| ())?;
         }
         Ok(())
     }
 
-    /// Called when a segment turned out to be replaced: makes sure that the next look finds its successor.
+    /// Called when a segment turned out to be rewritten: makes sure that the next look finds its successor.
     fn renew(&self, retries: &mut usize) -> Result<()> {
         *retries += 1;
         if *retries > STALE_RETRIES_MAX {
             let text = format!(
-                "{}: a segment was replaced {STALE_RETRIES_MAX} times while it was read; look who writes to the folder",
+                "{}: a segment was rewritten {STALE_RETRIES_MAX} times while it was read, or its file is missing; look \
+                 which program changes the folder",
                 self.name
             );
             return Err(Error::new(ErrorKind::Unavailable, text));
         }
         match &self.role {
-            // The writer renames and lists the successor at once.
+            // The writer lists the successor before it removes the file.
             Role::Writer(_) => {}
             Role::Follower(_) => self.refresh(true)?,
         }
@@ -274,6 +304,7 @@ impl Log for FileLog {
         check_append(self, at, records)?;
         let mut writer = self.writer("append")?;
         writer.check_open(&self.name)?;
+        writer.check_lock(&self.name)?;
         check_next(self, at, writer.tail())?;
         if writer.must_roll(records) {
             self.start_segment(&mut writer)?;
@@ -304,6 +335,25 @@ impl Log for FileLog {
     fn describe(&self) -> String {
         self.name.clone()
     }
+
+    fn id(&self) -> LogId {
+        self.listing.read().unwrap_or_else(PoisonError::into_inner).manifest.log_id
+    }
+
+    fn generation(&self) -> u64 {
+        self.listing.read().unwrap_or_else(PoisonError::into_inner).manifest.generation
+    }
+
+    fn as_rewrite(&self) -> Option<&dyn Rewrite> {
+        Some(self)
+    }
+}
+
+/// Of `segments` the one that holds `position`, which is not before the first.
+fn segment_of(segments: &[Arc<Segment>], position: Position) -> Arc<Segment> {
+    let after = segments.partition_point(|segment| segment.first() <= position);
+    let segment = after.checked_sub(1).and_then(|at| segments.get(at));
+    segment.expect("segments start at position 1").clone()
 }
 
 impl Drop for FileLog {

@@ -3,135 +3,186 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::FileOptions;
+use super::copy::refuse_unfinished_copy;
 use super::index::SparseIndex;
+use super::listing::{FoundSegment, LastHeader, find_segments, names_in_force};
+use super::manifest::Manifest;
 use super::mark::{DURABLE_FILE_NAME, Durable, DurableFile};
-use super::scan::{SegmentView, Tear, damaged, find_later_call, scan};
-use super::segment::{
-    BUILDING_SUFFIX, Segment, io_error, new_salt, open_file, parse_segment_file_name, read_header,
-    read_start, segment_file_name,
-};
+use super::scan::{Behind, SegmentView, Tear, damaged, find_later_call, scan};
+use super::segment::{BUILDING_SUFFIX, Segment, SegmentName, io_error, open_file};
 use super::writer::{WriterStart, create_segment};
-use crate::log::disk::{Access, Disk, DiskFile, DiskLock};
-use crate::log::frame::{SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
+use crate::log::identity::LogId;
+use crate::storage::{Access, Disk, DiskFile, DiskLock, UNFINISHED_SUFFIX};
 use crate::{Error, ErrorKind, Position, Result};
 
-const LOCK_FILE_NAME: &str = "lock";
+pub(super) const LOCK_FILE_NAME: &str = "lock";
+
+/// A reader that asks whether a writer is at work holds the lock for a moment: so often a writer tries again.
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Units: bytes rewritten at once.
 const REWRITE_PIECE_BYTES: usize = 1024 * 1024;
 
 /// What a writer finds and starts with.
 pub(super) struct Recovered {
+    pub manifest: Manifest,
     pub segments: Vec<Arc<Segment>>,
     pub start: WriterStart,
+}
+
+/// What one opening for writing works with.
+struct Opening<'o> {
+    disk: &'o dyn Disk,
+    folder: &'o Path,
+    options: FileOptions,
+    lock: Box<dyn DiskLock>,
+    /// The manifest that was found; none in a log of format 1, or a new one.
+    found: Option<Manifest>,
+    manifest: Manifest,
+    marked: Option<Durable>,
 }
 
 /// Opens the log in `folder`. Nothing is changed before everything found is known to be in order.
 pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> Result<Recovered> {
     disk.create_folder(folder).map_err(|error| io_error(folder, "create the folder", error))?;
     let lock = acquire(disk, folder)?;
-    remove_unfinished(disk, folder)?;
+    refuse_unfinished_copy(disk, folder)?;
+    let found = Manifest::read(disk, folder)?;
     let marked = read_durable(disk, folder)?;
-    let mut segments = find_segments(disk, folder, Position(u64::MAX), LastHeader::MayBeTorn)?;
-    let Some(found_last) = segments.pop() else {
-        check_marked(folder, marked, Position::ZERO)?;
-        return start_empty(disk, folder, options, marked, lock);
-    };
-    let (last, required_tail) = match found_last {
-        FoundSegment::Whole(segment) => (segment, None),
-        FoundSegment::Torn { first, tear } => {
-            // Creating the next segment was cut short, before anything was appended to it.
-            if marked.is_some_and(|marked| marked.position >= first) {
-                return Err(damaged(&folder.join(segment_file_name(first)), &tear));
+    check_mark_of(folder, marked, found)?;
+    let segments = find_segments(disk, folder, found, Position(u64::MAX), LastHeader::MayBeTorn)?;
+    let manifest = found.unwrap_or_else(|| Manifest { log_id: LogId::random(), generation: 0 });
+    let opening = Opening { disk, folder, options, lock, found, manifest, marked };
+    let recovered = opening.recover(segments)?;
+    remove_leftovers(disk, folder, manifest)?;
+    Ok(recovered)
+}
+
+impl Opening<'_> {
+    fn recover(self, mut segments: Vec<FoundSegment>) -> Result<Recovered> {
+        let Opening { disk, folder, marked, .. } = self;
+        let Some(found_last) = segments.pop() else {
+            check_marked(folder, marked, Position::ZERO)?;
+            return self.start_empty();
+        };
+        let (last, torn_next) = match found_last {
+            FoundSegment::Whole(segment) => (segment, None),
+            FoundSegment::Torn { name, tear } => {
+                let path = folder.join(name.file_name());
+                // Creating the next segment was cut short, before anything was appended to it.
+                if marked.is_some_and(|marked| marked.position >= name.first) {
+                    return Err(damaged(&path, &tear));
+                }
+                let Some(before) = segments.pop() else {
+                    disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
+                    return self.start_empty();
+                };
+                (before.expect_whole(), Some((name.first, path)))
             }
-            let before = segments.pop();
-            let last = match before {
-                Some(FoundSegment::Whole(segment)) => Some(segment),
-                _ => None,
-            };
-            let path = folder.join(segment_file_name(first));
-            let Some(last) = last else {
-                disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
-                return start_empty(disk, folder, options, marked, lock);
-            };
-            (last, Some((first, path)))
+        };
+        let file = open_file(disk, &last.path, Access::Write)?;
+        // What is in the page cache is not necessarily on the disk: the process before may have ended before its sync.
+        file.sync_all().map_err(|error| io_error(&last.path, "sync", error))?;
+        let index = scan_last(&*file, &last)?;
+        let (tail, end) = (index.last, index.end);
+        check_marked(folder, marked, tail)?;
+        if tail < last.first() && torn_next.is_none() {
+            // Its name may be in the page cache only, if syncing the folder failed, and it may be of an older format:
+            // the next append starts another. There is nothing in it to keep.
+            disk.remove(&last.path).map_err(|error| io_error(&last.path, "remove", error))?;
+            let segments =
+                find_segments(disk, folder, self.found, Position(u64::MAX), LastHeader::MayBeTorn)?;
+            return self.recover(segments);
         }
-    };
-    let file = open_file(disk, &last.path, Access::Write)?;
-    // What is in the page cache is not necessarily on the disk: the process before may have ended before its sync.
-    file.sync_all().map_err(|error| io_error(&last.path, "sync", error))?;
-    let index = scan_last(&*file, &last)?;
-    let (tail, end) = (index.last, index.end);
-    check_marked(folder, marked, tail)?;
-    if let Some((next_first, path)) = required_tail {
-        if tail.next() != next_first {
-            let reason = format!("the end, but a segment was started at position {next_first}");
-            return Err(damaged(&last.path, &Tear { offset: end, position: tail.next(), reason }));
-        }
-        disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
-    }
-    make_durable(&*file, &last, &index, marked)
-        .map_err(|error| io_error(&last.path, "make durable", error))?;
-    let generation = marked.map_or_else(new_generation, |marked| marked.generation);
-    let durable = DurableFile::create(disk, folder, Durable { position: tail, generation })?;
-    last.update_index(|slot| *slot = index);
-
-    let mut all: Vec<Arc<Segment>> = segments.into_iter().map(FoundSegment::expect_whole).collect();
-    all.push(last.clone());
-    let start =
-        WriterStart { active: last, file, tail, end, durable, segment_bytes: options.segment_bytes, lock };
-    Ok(Recovered { segments: all, start })
-}
-
-fn start_empty(
-    disk: &dyn Disk,
-    folder: &Path,
-    options: FileOptions,
-    marked: Option<Durable>,
-    lock: DiskLock,
-) -> Result<Recovered> {
-    // Order: the durable position is there before the first segment, so a reader never finds a log without it.
-    let generation = marked.map_or_else(new_generation, |marked| marked.generation);
-    let durable = DurableFile::create(disk, folder, Durable { position: Position::ZERO, generation })?;
-    let created = create_segment(disk, folder, Position(1), Position::ZERO);
-    let (active, file) = created.map_err(|error| io_error(folder, "start a segment", error))?;
-    let start = WriterStart {
-        active: active.clone(),
-        file,
-        tail: Position::ZERO,
-        end: SEGMENT_HEADER_BYTES as u64,
-        durable,
-        segment_bytes: options.segment_bytes,
-        lock,
-    };
-    Ok(Recovered { segments: vec![active], start })
-}
-
-fn acquire(disk: &dyn Disk, folder: &Path) -> Result<DiskLock> {
-    let path = folder.join(LOCK_FILE_NAME);
-    let lock = disk.lock(&path).map_err(|error| io_error(&path, "lock", error))?;
-    lock.ok_or_else(|| {
-        let text = format!(
-            "file log {}: expected to be the only writer, found another one holding {}; close it, or open read-only",
-            folder.display(),
-            path.display()
-        );
-        Error::new(ErrorKind::Locked, text)
-    })
-}
-
-/// Removes segments whose rewriting was cut short; the originals are still in place.
-fn remove_unfinished(disk: &dyn Disk, folder: &Path) -> Result<()> {
-    let names = disk.list(folder).map_err(|error| io_error(folder, "list", error))?;
-    for name in names {
-        let is_ours =
-            name.strip_suffix(BUILDING_SUFFIX).is_some_and(|name| parse_segment_file_name(name).is_some());
-        if is_ours {
-            let path = folder.join(name);
+        if let Some((next_first, path)) = torn_next {
+            if tail.next() != next_first {
+                let reason = format!("the end, but a segment was started at position {next_first}");
+                return Err(damaged(&last.path, &Tear { offset: end, position: tail.next(), reason }));
+            }
             disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
         }
+        make_durable(&*file, &last, &index, marked)
+            .map_err(|error| io_error(&last.path, "make durable", error))?;
+        let durable = self.put_marks(tail)?;
+        last.update_index(|slot| *slot = index);
+
+        let mut all: Vec<Arc<Segment>> = segments.into_iter().map(FoundSegment::expect_whole).collect();
+        all.push(last.clone());
+        let segment_bytes = self.options.segment_bytes;
+        let lock = self.lock;
+        let start = WriterStart { active: last, file, tail, end, durable, segment_bytes, lock };
+        Ok(Recovered { manifest: self.manifest, segments: all, start })
+    }
+
+    fn start_empty(self) -> Result<Recovered> {
+        // Order: the manifest and the durable position are there before the first segment, so a reader never finds a
+        // log without them.
+        let durable = self.put_marks(Position::ZERO)?;
+        let name = SegmentName { first: Position(1), generation: 0 };
+        let created = create_segment(self.disk, self.folder, name, Position::ZERO, self.manifest.log_id);
+        let (active, file) = created.map_err(|error| io_error(self.folder, "start a segment", error))?;
+        let start = WriterStart {
+            active: active.clone(),
+            file,
+            tail: Position::ZERO,
+            end: active.header.bytes(),
+            durable,
+            segment_bytes: self.options.segment_bytes,
+            lock: self.lock,
+        };
+        Ok(Recovered { manifest: self.manifest, segments: vec![active], start })
+    }
+
+    /// Writes the manifest, also if it was found: after a failed sync it may be in the page cache only.
+    fn put_marks(&self, position: Position) -> Result<DurableFile> {
+        let Manifest { log_id, generation } = self.manifest;
+        let written = self.manifest.write(self.disk, self.folder);
+        written.map_err(|error| io_error(self.folder, "write the manifest", error))?;
+        DurableFile::create(self.disk, self.folder, Durable { position, generation, log_id })
+    }
+}
+
+fn acquire(disk: &dyn Disk, folder: &Path) -> Result<Box<dyn DiskLock>> {
+    let path = folder.join(LOCK_FILE_NAME);
+    for tried in 0..LOCK_TRIES {
+        if tried > 0 {
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        if let Some(lock) = disk.lock(&path).map_err(|error| io_error(&path, "lock", error))? {
+            return Ok(lock);
+        }
+    }
+    let text = format!(
+        "file log {}: expected to be the only writer, found another one holding {}; close it, or open read-only",
+        folder.display(),
+        path.display()
+    );
+    Err(Error::new(ErrorKind::Locked, text))
+}
+
+/// Removes files that no reader of this log needs: of rewritings and creations that were cut short, and of those that
+/// a rewriting replaced.
+fn remove_leftovers(disk: &dyn Disk, folder: &Path, manifest: Manifest) -> Result<()> {
+    let names = disk.list(folder).map_err(|error| io_error(folder, "list", error))?;
+    let in_force = names_in_force(&names, manifest.generation);
+    let mut is_removed = false;
+    for name in &names {
+        let is_unfinished = name.ends_with(UNFINISHED_SUFFIX)
+            || name.strip_suffix(BUILDING_SUFFIX).is_some_and(|name| SegmentName::parse(name).is_some());
+        let is_replaced = SegmentName::parse(name).is_some_and(|name| !in_force.contains(&name));
+        if is_unfinished || is_replaced {
+            let path = folder.join(name);
+            disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
+            is_removed = true;
+        }
+    }
+    if is_removed {
+        // What was purged is gone once its name is.
+        disk.sync_folder(folder).map_err(|error| io_error(folder, "sync the folder", error))?;
     }
     Ok(())
 }
@@ -147,97 +198,25 @@ pub(super) fn read_durable(disk: &dyn Disk, folder: &Path) -> Result<Option<Dura
     Durable::read(&*file).map_err(|error| io_error(&path, "read", error))
 }
 
-/// A segment found by its name.
-pub(super) enum FoundSegment {
-    Whole(Arc<Segment>),
-    /// The last segment, whose header was not completely written, and nothing after it.
-    Torn {
-        first: Position,
-        tear: Tear,
-    },
-}
-
-impl FoundSegment {
-    pub fn expect_whole(self) -> Arc<Segment> {
-        match self {
-            FoundSegment::Whole(segment) => segment,
-            FoundSegment::Torn { .. } => unreachable!("only the last segment may be torn"),
-        }
-    }
-}
-
-/// Whether the last header may be incomplete: to the writer, yes; to a reader of durable records, no.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum LastHeader {
-    MayBeTorn,
-    IsWhole,
-}
-
-/// The segments of `folder` that start at `upto` or before, each knowing its last position except the last.
-///
-/// Errors: `Gap` if one is missing; `Corrupted` or `NewerFormat` for a header; `NotFound` if there is no folder.
-pub(super) fn find_segments(
-    disk: &dyn Disk,
+/// Refuses the mark of another log.
+pub(super) fn check_mark_of(
     folder: &Path,
-    upto: Position,
-    last_header: LastHeader,
-) -> Result<Vec<FoundSegment>> {
-    let names = disk.list(folder).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let text = format!("expected a log in {}, found no folder; look at the path", folder.display());
-            Error::new(ErrorKind::NotFound, text)
+    marked: Option<Durable>,
+    manifest: Option<Manifest>,
+) -> Result<()> {
+    let own = manifest.map_or(LogId::NIL, |manifest| manifest.log_id);
+    match marked {
+        Some(marked) if marked.log_id != LogId::NIL && marked.log_id != own => {
+            let text = format!(
+                "file log {}: expected the file {DURABLE_FILE_NAME} of the log {own}, found that of the log {}; put \
+                 back the one that belongs here, or restore from a backup",
+                folder.display(),
+                marked.log_id
+            );
+            Err(Error::new(ErrorKind::Corrupted, text))
         }
-        _ => io_error(folder, "list", error),
-    })?;
-    let mut firsts: Vec<Position> = names.iter().filter_map(|name| parse_segment_file_name(name)).collect();
-    firsts.retain(|&first| first <= upto);
-    firsts.sort_unstable();
-    let mut found: Vec<FoundSegment> = Vec::with_capacity(firsts.len());
-    let mut before: Option<Arc<Segment>> = None;
-    for (number, &first) in firsts.iter().enumerate() {
-        let path = folder.join(segment_file_name(first));
-        let file = open_file(disk, &path, Access::Read)?;
-        let may_be_torn = last_header == LastHeader::MayBeTorn && number + 1 == firsts.len();
-        if may_be_torn && let Some(tear) = torn_header(&*file, &path, first)? {
-            found.push(FoundSegment::Torn { first, tear });
-            continue;
-        }
-        let header = read_header(&*file, &path, first)?;
-        check_chain(folder, &header, before.as_deref())?;
-        let segment = Arc::new(Segment::found(path, header));
-        if let Some(before) = before.replace(segment.clone()) {
-            before.seal(Position(first.0 - 1));
-        }
-        found.push(FoundSegment::Whole(segment));
+        _ => Ok(()),
     }
-    Ok(found)
-}
-
-/// Tells a header that was never completely written from a damaged one: frames follow only a synced header.
-fn torn_header(file: &dyn DiskFile, path: &Path, first: Position) -> Result<Option<Tear>> {
-    let SegmentStart::Bad(reason) = read_start(file, path)? else { return Ok(None) };
-    let bytes = file.len().map_err(|error| io_error(path, "length", error))?;
-    if bytes > SEGMENT_HEADER_BYTES as u64 {
-        return Ok(None);
-    }
-    Ok(Some(Tear { offset: 0, position: first, reason: format!("a segment header with {reason}") }))
-}
-
-/// Each header names the first position of the segment before.
-fn check_chain(folder: &Path, header: &SegmentHeader, before: Option<&Segment>) -> Result<()> {
-    let found = before.map_or(Position::ZERO, Segment::first);
-    let is_start = header.first == Position(1);
-    if header.previous == found && (before.is_some() != is_start) {
-        return Ok(());
-    }
-    let missing = segment_file_name(if is_start { header.first } else { header.previous });
-    let text = format!(
-        "file log {}: segment {} expected {missing} before it, found {}; restore the missing segment from a backup",
-        folder.display(),
-        segment_file_name(header.first),
-        before.map_or_else(|| "none".to_string(), |before| segment_file_name(before.first()))
-    );
-    Err(Error::new(ErrorKind::Gap, text))
 }
 
 /// Scans the last segment. A tear is what a power cut left, unless a later append call proves it was acknowledged.
@@ -247,11 +226,23 @@ fn scan_last(file: &dyn DiskFile, last: &Segment) -> Result<SparseIndex> {
     let view = SegmentView { file, path: &last.path, header: &last.header };
     let Some(tear) = scan(view, &mut index, Position(u64::MAX), end)? else { return Ok(index) };
     match find_later_call(view, &tear, end)? {
-        None => Ok(index),
-        Some((offset, position)) => Err(damaged(&last.path, &tear).with(
+        Behind::NoLaterCall => Ok(index),
+        Behind::LaterCall(offset, position) => Err(damaged(&last.path, &tear).with(
             "acknowledged",
             format!("the frame at offset {offset}, position {position}, was written later"),
         )),
+        Behind::Unknown => {
+            let text = format!(
+                "{0}: offset {1}, position {2}: expected a whole frame, found {3}; bytes behind it look like frames of \
+                 later records, and format 1 cannot tell whether users stored them. If the power failed, run \
+                 `truncate -s {1} {0}` and open the log again; otherwise restore it from a backup",
+                last.path.display(),
+                tear.offset,
+                tear.position,
+                tear.reason
+            );
+            Err(Error::new(ErrorKind::Corrupted, text))
+        }
     }
 }
 
@@ -288,21 +279,18 @@ fn make_durable(
         Some(marked) if marked.position >= last.first() => index.find(marked.position.next()).0,
         _ => 0,
     };
-    let mut piece = vec![0; REWRITE_PIECE_BYTES.min((index.end - offset) as usize)];
+    let mut piece = vec![0; REWRITE_PIECE_BYTES];
     while offset < index.end {
-        let wanted = piece.len().min((index.end - offset) as usize);
-        if file.read_at(&mut piece[..wanted], offset)? < wanted {
+        let wanted = piece.len().min(usize::try_from(index.end - offset).unwrap_or(usize::MAX));
+        let piece = piece.get_mut(..wanted).unwrap_or_default();
+        if file.read_at(piece, offset)? < wanted {
             return Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
                 "the file became shorter while it was opened",
             ));
         }
-        file.write_at(&piece[..wanted], offset)?;
+        file.write_at(piece, offset)?;
         offset += wanted as u64;
     }
     file.sync_all()
-}
-
-fn new_generation() -> u64 {
-    u64::from(new_salt())
 }

@@ -4,15 +4,18 @@ use std::path::Path;
 
 use super::frames::{Found, FrameReader, Span};
 use super::index::SparseIndex;
-use crate::log::disk::DiskFile;
-use crate::log::frame::{FRAME_HEADER_BYTES, FRAME_MAGIC, FrameHeader, SegmentHeader, frame_checksum};
+use crate::log::frame::{FRAME_MAGIC, FrameHeader, FrameStart, Framing, SegmentHeader};
+use crate::storage::DiskFile;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes read at once while scanning.
 const SCAN_PIECE_BYTES: usize = 1024 * 1024;
 
-/// Units: bytes. A search for later frames verifies at most this many times the searched bytes, so that contents
-/// made to look like frames cannot keep a log from opening.
+/// Units: bytes. Longer files than this are no segments: places in an index have 32 bits.
+const SEGMENT_FILE_BYTES_MAX: u64 = u32::MAX as u64;
+
+/// Units: bytes. In a segment of format 1, whose frame headers have no checksum of their own, a search for later frames
+/// verifies at most this many times the searched bytes: users may have stored bytes that look like many frames.
 const SEARCH_CHECKSUM_FACTOR: u64 = 16;
 
 /// One segment file and how its frames are verified.
@@ -45,6 +48,10 @@ pub(super) fn scan(
     upto: Position,
     end: u64,
 ) -> Result<Option<Tear>> {
+    if end > SEGMENT_FILE_BYTES_MAX {
+        let reason = format!("a file of {end} bytes, longer than any segment");
+        return Err(damaged(view.path, &Tear { offset: index.end, position: index.last.next(), reason }));
+    }
     let mut call_end = (index.last, index.end);
     let tear = walk(view, index, &mut call_end, upto, end);
     // Also after an error: an index never ends within an append call.
@@ -61,7 +68,7 @@ fn walk(
     end: u64,
 ) -> Result<Option<Tear>> {
     let span = Span { start: index.end, end, piece_bytes: SCAN_PIECE_BYTES };
-    let mut frames = FrameReader::new(view.file, view.path, view.header.seed(), span);
+    let mut frames = FrameReader::new(view.file, view.path, view.header.framing(), span);
     let mut expected_index = 0;
     loop {
         if expected_index == 0 && index.last >= upto {
@@ -69,11 +76,12 @@ fn walk(
         }
         match frames.next()? {
             Found::Frame { offset, header, payload } => {
+                let bytes = header.header_bytes + payload.len();
                 let expected = index.last.next();
                 if header.position != expected || header.index != expected_index {
                     return Err(out_of_order(view.path, offset, &header, expected, expected_index));
                 }
-                index.push(expected, (FRAME_HEADER_BYTES + payload.len()) as u64);
+                index.push(expected, bytes as u64);
                 if header.is_last() {
                     *call_end = (index.last, index.end);
                     expected_index = 0;
@@ -93,59 +101,67 @@ fn walk(
     }
 }
 
-/// Looks behind a tear for the proof that it was acknowledged: a whole frame of a later append call. Calls are
-/// written one after the other, each after the one before was synced, so a power cut cannot leave it.
-///
-/// Shape: the offset and position of the later frame.
-pub(super) fn find_later_call(
-    view: SegmentView<'_>,
-    tear: &Tear,
-    end: u64,
-) -> Result<Option<(u64, Position)>> {
+/// What stands behind a tear.
+pub(super) enum Behind {
+    /// Nothing that proves that the torn call was acknowledged.
+    NoLaterCall,
+    /// A whole frame of a later append call at this offset. Calls are written one after the other, each after the one
+    /// before was synced, so a power cut cannot leave it.
+    LaterCall(u64, Position),
+    /// Too much that may be such a frame, in a segment of format 1.
+    Unknown,
+}
+
+/// Looks behind a tear for the proof that the torn call was acknowledged.
+pub(super) fn find_later_call(view: SegmentView<'_>, tear: &Tear, end: u64) -> Result<Behind> {
     let read = |buffer: &mut [u8], offset: u64| {
         let read = view.file.read_at(buffer, offset);
         read.map_err(|error| Error::io(format!("{}: read at {offset}", view.path.display()), error))
     };
-    let seed = view.header.seed();
-    let mut checksum_bytes_left = end.saturating_sub(tear.offset).saturating_mul(SEARCH_CHECKSUM_FACTOR);
+    let framing = view.header.framing();
+    let header_bytes = framing.header_bytes();
+    // A header of format 2 has a checksum that starts from the salt of the segment, which no user knows.
+    let mut checksum_bytes_left = match view.header.format {
+        1 => end.saturating_sub(tear.offset).saturating_mul(SEARCH_CHECKSUM_FACTOR),
+        _ => u64::MAX,
+    };
     let mut piece = vec![0; SCAN_PIECE_BYTES];
     let mut frame = Vec::new();
     let mut offset = tear.offset + 1;
-    while offset + FRAME_HEADER_BYTES as u64 <= end {
-        let wanted = SCAN_PIECE_BYTES.min((end - offset) as usize);
-        let count = read(&mut piece[..wanted], offset)?;
-        if count < FRAME_HEADER_BYTES {
+    while offset + header_bytes as u64 <= end {
+        let wanted = SCAN_PIECE_BYTES.min(usize::try_from(end - offset).unwrap_or(usize::MAX));
+        let count = read(piece.get_mut(..wanted).unwrap_or_default(), offset)?;
+        if count < header_bytes {
             break;
         }
-        let starts = count - FRAME_HEADER_BYTES + 1;
-        let mut at = 0;
-        while let Some(found) = piece[at..starts].iter().position(|&byte| byte == FRAME_MAGIC[0]) {
-            at += found;
-            if let Some((header, bytes)) = plausible(&piece[at..count], tear, end - offset - at as u64) {
-                if bytes > checksum_bytes_left {
-                    // It cannot be told any more. Refusing to cut loses nothing.
-                    return Ok(Some((offset + at as u64, header.position)));
-                }
-                checksum_bytes_left -= bytes;
-                frame.resize(bytes as usize, 0);
-                let count = read(&mut frame, offset + at as u64)?;
-                if count == frame.len() && frame_checksum(seed, &frame) == header.checksum {
-                    return Ok(Some((offset + at as u64, header.position)));
-                }
+        let starts = count - header_bytes + 1;
+        let found = piece.get(..count).unwrap_or_default();
+        for (at, bytes) in found.windows(header_bytes).enumerate() {
+            if bytes.first() != FRAME_MAGIC.first() {
+                continue;
             }
-            at += 1;
+            let offset = offset + at as u64;
+            let Some((header, frame_bytes)) = plausible(framing, bytes, tear, end - offset) else { continue };
+            if frame_bytes as u64 > checksum_bytes_left {
+                return Ok(Behind::Unknown);
+            }
+            checksum_bytes_left -= frame_bytes as u64;
+            frame.resize(frame_bytes, 0);
+            if read(&mut frame, offset)? == frame.len() && framing.checksum(&frame) == header.checksum {
+                return Ok(Behind::LaterCall(offset, header.position));
+            }
         }
         offset += starts as u64;
     }
-    Ok(None)
+    Ok(Behind::NoLaterCall)
 }
 
 /// A header that may be the later frame looked for, and the bytes of its frame.
-fn plausible(bytes: &[u8], tear: &Tear, remaining: u64) -> Option<(FrameHeader, u64)> {
-    let header = FrameHeader::decode(bytes)?;
-    let frame_bytes = header.frame_bytes()? as u64;
+fn plausible(framing: Framing, bytes: &[u8], tear: &Tear, remaining: u64) -> Option<(FrameHeader, usize)> {
+    let FrameStart::Header(header) = framing.decode(bytes) else { return None };
+    let frame_bytes = header.frame_bytes()?;
     let is_later = header.call_start()? > tear.position;
-    (is_later && frame_bytes <= remaining).then_some((header, frame_bytes))
+    (is_later && frame_bytes as u64 <= remaining).then_some((header, frame_bytes))
 }
 
 fn out_of_order(path: &Path, offset: u64, header: &FrameHeader, expected: Position, index: u32) -> Error {

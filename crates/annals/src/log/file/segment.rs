@@ -8,31 +8,55 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use super::frames::{Found, FrameReader, Span};
 use super::index::SparseIndex;
 use super::scan::{SegmentView, Tear, damaged, scan};
-use crate::log::disk::{Access, Disk, DiskFile};
 use crate::log::frame::{FORMAT, SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
 use crate::log::{Batch, ReadLimit};
+use crate::storage::{Access, Disk, DiskFile};
+use crate::log::identity::LogId;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes read at once for one record, and at most for many.
 const READ_PIECE_BYTES: usize = 16 * 1024;
 const READ_PIECE_BYTES_MAX: usize = 256 * 1024;
 
-/// What follows the name of a segment file while it is being built.
+/// What earlier versions put behind the name of a segment file while it was being built.
 pub(super) const BUILDING_SUFFIX: &str = ".tmp";
 
 const SEGMENT_SUFFIX: &str = ".seg";
 
-/// The name of the segment file whose first record is at `first`: 20 digits, so that names sort as positions do.
-pub(super) fn segment_file_name(first: Position) -> String {
-    format!("{:020}{SEGMENT_SUFFIX}", first.0)
+/// Which records a segment file holds, and since which rewriting of the log.
+///
+/// Shape: ordered by position, then by generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SegmentName {
+    pub first: Position,
+    pub generation: u64,
 }
 
-/// The first position a segment file name stands for; `None` for any other name.
-pub(super) fn parse_segment_file_name(name: &str) -> Option<Position> {
-    let digits = name.strip_suffix(SEGMENT_SUFFIX)?;
-    let is_ours = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let first = digits.parse().ok().filter(|&first| is_ours && first > 0)?;
-    Some(Position(first))
+impl SegmentName {
+    pub fn of(header: &SegmentHeader) -> SegmentName {
+        SegmentName { first: header.first, generation: header.generation }
+    }
+
+    /// The name of the file: 20 digits, so that names sort as positions do, and ten more once it was rewritten.
+    pub fn file_name(self) -> String {
+        match self.generation {
+            0 => format!("{:020}{SEGMENT_SUFFIX}", self.first.0),
+            generation => format!("{:020}-{generation:010}{SEGMENT_SUFFIX}", self.first.0),
+        }
+    }
+
+    /// What the name of a segment file stands for; `None` for any other name.
+    pub fn parse(name: &str) -> Option<SegmentName> {
+        let stem = name.strip_suffix(SEGMENT_SUFFIX)?;
+        let (first, generation) = stem.split_once('-').map_or((stem, None), |(first, rest)| (first, Some(rest)));
+        let number = |text: &str, digits: usize| {
+            let is_ours = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse::<u64>().ok().filter(|&number| is_ours && number > 0)
+        };
+        let first = Position(number(first, 20)?);
+        let generation = generation.map_or(Some(0), |text| number(text, 10))?;
+        Some(SegmentName { first, generation })
+    }
 }
 
 /// A random number for a new segment.
@@ -57,13 +81,21 @@ impl OpenFiles {
         &*self.disk
     }
 
-    /// The open file of `segment`; `None` if its name now belongs to another file (the segment was replaced).
+    pub fn shared_disk(&self) -> Arc<dyn Disk> {
+        Arc::clone(&self.disk)
+    }
+
+    /// The open file of `segment`; `None` if the log was rewritten and the file is gone, or another has its name.
     pub fn open(&self, segment: &Arc<Segment>) -> Result<Option<Arc<dyn DiskFile>>> {
         let mut slot = segment.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = &*slot {
             return Ok(Some(file.clone()));
         }
-        let file = open_file(&*self.disk, &segment.path, Access::Read)?;
+        let file = match self.disk.open(&segment.path, Access::Read) {
+            // The log was rewritten, and the file it no longer needs is gone.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(|error| io_error(&segment.path, "open", error))?,
+        };
         match read_start(&*file, &segment.path)? {
             SegmentStart::Whole(header) if header == segment.header => {}
             _ => return Ok(None),
@@ -94,6 +126,8 @@ pub(super) struct Segment {
     pub header: SegmentHeader,
     // Set once the segment is sealed: its last position, known from the segment after it.
     sealed_last: OnceLock<Position>,
+    // Set when somebody asked for the length of a sealed segment. Units: bytes.
+    sealed_bytes: OnceLock<u64>,
     // None until a sealed segment is read for the first time.
     index: RwLock<Option<SparseIndex>>,
     // None while closed. Whoever opens it checks that it is still the same file.
@@ -107,6 +141,7 @@ impl Segment {
             path,
             header,
             sealed_last: OnceLock::new(),
+            sealed_bytes: OnceLock::new(),
             index: RwLock::new(None),
             file: Mutex::new(None),
         }
@@ -133,9 +168,19 @@ impl Segment {
         let _ = self.sealed_last.set(last);
     }
 
+    /// Units: bytes of header and frames of a sealed segment. Asks the disk once.
+    pub fn sealed_bytes(&self, disk: &dyn Disk) -> Result<u64> {
+        if let Some(bytes) = self.sealed_bytes.get() {
+            return Ok(*bytes);
+        }
+        let file = open_file(disk, &self.path, Access::Read)?;
+        let bytes = file.len().map_err(|error| io_error(&self.path, "length", error))?;
+        Ok(*self.sealed_bytes.get_or_init(|| bytes))
+    }
+
     /// An index of no frame, to be filled by scanning.
     pub fn empty_index(&self) -> SparseIndex {
-        SparseIndex::new(self.first(), SEGMENT_HEADER_BYTES as u64)
+        SparseIndex::new(self.first(), self.header.bytes())
     }
 
     /// True unless there is an index that ends before or after `last`.
@@ -212,7 +257,7 @@ impl Segment {
         let Some(file) = files.open(self)? else { return Ok(false) };
         let piece_bytes = piece_bytes(batch.limit(), next - start);
         let mut frames =
-            FrameReader::new(&*file, &self.path, self.header.seed(), Span { start, end, piece_bytes });
+            FrameReader::new(&*file, &self.path, self.header.framing(), Span { start, end, piece_bytes });
         let mut expected: Option<Position> = None;
         let upto = upto.min(last);
         while expected.is_none_or(|expected| expected <= upto) && !batch.is_full() {
@@ -261,23 +306,32 @@ pub(super) fn open_file(disk: &dyn Disk, path: &Path, access: Access) -> Result<
 pub(super) fn read_start(file: &dyn DiskFile, path: &Path) -> Result<SegmentStart> {
     let mut bytes = [0; SEGMENT_HEADER_BYTES];
     let count = file.read_at(&mut bytes, 0).map_err(|error| io_error(path, "read the header", error))?;
-    Ok(SegmentHeader::decode(&bytes[..count]))
+    Ok(SegmentHeader::decode(bytes.get(..count).unwrap_or_default()))
 }
 
 /// The header of a segment that is said to hold acknowledged records.
 ///
-/// Errors: `Corrupted` if there is none, or it belongs to another name; `NewerFormat`; `Io`.
-pub(super) fn read_header(file: &dyn DiskFile, path: &Path, first: Position) -> Result<SegmentHeader> {
+/// Errors: `Corrupted` if there is none, or it belongs to another name or log; `NewerFormat`; `Io`.
+pub(super) fn read_header(
+    file: &dyn DiskFile,
+    path: &Path,
+    name: SegmentName,
+    log_id: LogId,
+) -> Result<SegmentHeader> {
+    let wrong = |text: String| Err(Error::new(ErrorKind::Corrupted, format!("{}: {text}", path.display())));
     match read_start(file, path)? {
-        SegmentStart::Whole(header) if header.first == first => Ok(header),
-        SegmentStart::Whole(header) => {
-            let text = format!(
-                "{}: expected first position {first} from the name, found {} in the header; restore the name",
-                path.display(),
-                header.first
-            );
-            Err(Error::new(ErrorKind::Corrupted, text))
-        }
+        SegmentStart::Whole(header) if SegmentName::of(&header) != name => wrong(format!(
+            "expected first position {} and generation {} from the name, found {} and {} in the header; restore \
+             the name",
+            name.first, name.generation, header.first, header.generation
+        )),
+        // Segments of format 1 do not say which log they belong to.
+        SegmentStart::Whole(header) if header.format > 1 && header.log_id != log_id => wrong(format!(
+            "expected a segment of the log {log_id}, found one of the log {}; put back the segment that belongs \
+             here, or restore from a backup",
+            header.log_id
+        )),
+        SegmentStart::Whole(header) => Ok(header),
         SegmentStart::Newer(format) => {
             let text = format!(
                 "{}: expected a segment of format {FORMAT} at most, found {format}; open it with a newer version of \
@@ -288,7 +342,7 @@ pub(super) fn read_header(file: &dyn DiskFile, path: &Path, first: Position) -> 
         }
         SegmentStart::Bad(reason) => Err(damaged(
             path,
-            &Tear { offset: 0, position: first, reason: format!("a segment header with {reason}") },
+            &Tear { offset: 0, position: name.first, reason: format!("a segment header with {reason}") },
         )),
     }
 }
@@ -313,15 +367,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_positions_convert_both_ways() {
-        assert_eq!(segment_file_name(Position(1)), "00000000000000000001.seg");
-        for first in [1, 42, u64::MAX] {
-            assert_eq!(parse_segment_file_name(&segment_file_name(Position(first))), Some(Position(first)));
+    fn names_read_back_and_others_are_none() {
+        let name = |first, generation| SegmentName { first: Position(first), generation };
+        assert_eq!(name(1, 0).file_name(), "00000000000000000001.seg");
+        assert_eq!(name(7, 12).file_name(), "00000000000000000007-0000000012.seg");
+        for known in [name(1, 0), name(42, 1), name(u64::MAX, 9_999_999_999)] {
+            assert_eq!(SegmentName::parse(&known.file_name()), Some(known));
         }
-        for name in
-            ["1.seg", "00000000000000000000.seg", "00000000000000000001.seg.tmp", "+0000000000000000001.seg"]
-        {
-            assert_eq!(parse_segment_file_name(name), None, "{name}");
+        for other in [
+            "1.seg",
+            "00000000000000000000.seg",
+            "00000000000000000001.seg.tmp",
+            "+0000000000000000001.seg",
+            "00000000000000000001-1.seg",
+            "00000000000000000001-0000000000.seg",
+            "00000000000000000001-.seg",
+        ] {
+            assert_eq!(SegmentName::parse(other), None, "{other}");
         }
     }
 }

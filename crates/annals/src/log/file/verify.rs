@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::FileLog;
 use super::scan::{SegmentView, damaged, scan};
-use super::segment::{Segment, io_error};
+use super::segment::Segment;
 use crate::{Position, Result};
 
 /// One segment file of a log.
@@ -41,15 +41,11 @@ impl FileLog {
     pub fn segments(&self) -> Result<Vec<SegmentInfo>> {
         let tail = self.known_tail();
         let mut infos = Vec::new();
-        for segment in self.segments_snapshot() {
+        for segment in self.listing().segments {
             let sealed_last = segment.sealed_last();
             let bytes = match sealed_last {
                 None => segment.update_index(|index| index.end),
-                Some(_) => {
-                    let file = self.files.disk().open(&segment.path, crate::log::Access::Read);
-                    let bytes = file.and_then(|file| file.len());
-                    bytes.map_err(|error| io_error(&segment.path, "length", error))?
-                }
+                Some(_) => segment.sealed_bytes(self.files.disk())?,
             };
             let (path, first) = (segment.path.clone(), segment.first());
             let last = sealed_last.unwrap_or(tail);

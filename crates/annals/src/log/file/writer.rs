@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::index::SparseIndex;
 use super::mark::{Durable, DurableFile};
-use super::segment::{Segment, new_salt, segment_file_name};
-use crate::log::disk::{Disk, DiskFile, DiskLock};
-use crate::log::frame::{FRAME_HEADER_BYTES, SEGMENT_HEADER_BYTES, SegmentHeader, encode_call, frames_bytes};
+use super::segment::{Segment, SegmentName, new_salt};
+use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, SegmentHeader, encode_call, frames_bytes};
+use crate::log::identity::LogId;
+use crate::storage::{Disk, DiskFile, DiskLock};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros written ahead of the frames: the first step of a segment, and the largest. Overwriting zeros
@@ -45,7 +46,7 @@ pub(super) struct Writer {
     durable: DurableFile,
     segment_bytes: u64,
     // Dropped when the log is closed, which lets the next writer in.
-    lock: Option<DiskLock>,
+    lock: Option<Box<dyn DiskLock>>,
 }
 
 /// What a writer starts with after recovery.
@@ -56,7 +57,7 @@ pub(super) struct WriterStart {
     pub end: u64,
     pub durable: DurableFile,
     pub segment_bytes: u64,
-    pub lock: DiskLock,
+    pub lock: Box<dyn DiskLock>,
 }
 
 impl Writer {
@@ -100,9 +101,23 @@ impl Writer {
         }
     }
 
+    /// Refuses to write once the lock file was removed where that lets another writer in.
+    ///
+    /// Errors: `Unavailable`, from then on always.
+    pub fn check_lock(&mut self, name: &str) -> Result<()> {
+        match self.lock.as_ref().map_or(Ok(true), |lock| lock.is_held()) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let error = std::io::Error::other("the lock file was removed, another writer may be at work");
+                Err(self.fail(name, "look at the lock", error))
+            }
+            Err(error) => Err(self.fail(name, "look at the lock", error)),
+        }
+    }
+
     /// True if `records` do not fit the active segment and another one must be started before.
     pub fn must_roll(&self, records: &[&[u8]]) -> bool {
-        self.end > SEGMENT_HEADER_BYTES as u64 && self.end + frames_bytes(records) > self.segment_bytes
+        self.end > self.active.header.bytes() && self.end + frames_bytes(records) > self.segment_bytes
     }
 
     /// Writes and syncs `records` after the tail. Nothing is acknowledged before both succeeded.
@@ -110,13 +125,13 @@ impl Writer {
     /// Errors: `Unavailable` if either fails; from then on always.
     pub fn append(&mut self, name: &str, records: &[&[u8]]) -> Result<()> {
         self.buffer.clear();
-        encode_call(&mut self.buffer, self.active.header.seed(), self.tail.next(), records);
+        encode_call(&mut self.buffer, self.active.header.framing(), self.tail.next(), records);
         let end = self.end + self.buffer.len() as u64;
         let written = self.file.write_at(&self.buffer, self.end).and_then(|()| {
             self.reserve(end);
             self.file.sync_data()
         });
-        if let Err(error) = written {
+        if let Err(error) = written.and_then(|()| self.check_name()) {
             return Err(self.fail(name, "append", error));
         }
         self.end = end;
@@ -135,6 +150,17 @@ impl Writer {
             self.state = State::Failed(format!("write the durable position: {error}"));
         }
         Ok(())
+    }
+
+    /// What was written to a file that was removed is lost.
+    fn check_name(&self) -> std::io::Result<()> {
+        if self.file.has_name()? {
+            return Ok(());
+        }
+        Err(std::io::Error::new(
+            std::io::ErrorKind::NotFound,
+            "the segment's file was removed while it was written; put the folder back from a backup",
+        ))
     }
 
     /// Has zeros after `end`, so that the next appends only overwrite.
@@ -158,7 +184,13 @@ impl Writer {
     ///
     /// Shape: the segment started.
     /// Errors: `Unavailable` if anything fails; from then on always.
-    pub fn roll(&mut self, name: &str, disk: &dyn Disk, folder: &Path) -> Result<Arc<Segment>> {
+    pub fn roll(
+        &mut self,
+        name: &str,
+        disk: &dyn Disk,
+        folder: &Path,
+        log_id: LogId,
+    ) -> Result<Arc<Segment>> {
         // Order: the sealed segment is durable before the next one has a name, so whoever finds a next one knows
         // that the one before is complete.
         let sealed = self.file.set_len(self.end).and_then(|()| self.file.sync_all());
@@ -166,23 +198,23 @@ impl Writer {
             return Err(self.fail(name, "seal the segment", error));
         }
         let first = self.tail.next();
-        let (segment, file) = match create_segment(disk, folder, first, self.active.first()) {
+        let segment_name = SegmentName { first, generation: 0 };
+        let (segment, file) = match create_segment(disk, folder, segment_name, self.active.first(), log_id) {
             Ok(created) => created,
             Err(error) => return Err(self.fail(name, "start a segment", error)),
         };
         self.active.seal(self.tail);
         self.active = segment.clone();
         self.file = file;
-        self.end = SEGMENT_HEADER_BYTES as u64;
+        self.end = self.active.header.bytes();
         self.reserved = self.end;
         self.reserve_step = RESERVE_BYTES_MIN;
         Ok(segment)
     }
 
-    /// Tells followers that a segment was replaced.
-    pub fn note_replaced(&mut self) -> std::io::Result<()> {
-        let durable = self.durable.value();
-        self.durable.write(Durable { generation: durable.generation.wrapping_add(1), ..durable })
+    /// Tells followers that the log was rewritten.
+    pub fn note_rewritten(&mut self, generation: u64) -> std::io::Result<()> {
+        self.durable.write(Durable { generation, ..self.durable.value() })
     }
 
     /// Cuts what was reserved, syncs everything and lets the next writer in.
@@ -221,16 +253,18 @@ impl Writer {
 pub(super) fn create_segment(
     disk: &dyn Disk,
     folder: &Path,
-    first: Position,
+    name: SegmentName,
     previous: Position,
+    log_id: LogId,
 ) -> std::io::Result<(Arc<Segment>, Arc<dyn DiskFile>)> {
-    let path = folder.join(segment_file_name(first));
-    let header = SegmentHeader { salt: new_salt(), first, previous };
+    let path = folder.join(name.file_name());
+    let SegmentName { first, generation } = name;
+    let header = SegmentHeader { format: FORMAT, salt: new_salt(), first, previous, log_id, generation };
     let file = disk.create(&path)?;
     file.write_at(&header.encode(), 0)?;
     file.sync_all()?;
     // Sync the folder too: on ext4 a new name can be lost without it.
     disk.sync_folder(folder)?;
-    let index = SparseIndex::new(first, SEGMENT_HEADER_BYTES as u64);
+    let index = SparseIndex::new(first, header.bytes());
     Ok((Arc::new(Segment::indexed(path, header, index)), file))
 }

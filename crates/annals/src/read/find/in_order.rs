@@ -46,7 +46,7 @@ impl Snapshot {
         }
         let set = table.values.get(property.index());
         let Some(set) = set.filter(|set| set.len() > find.limit) else { return Ok(None) };
-        let after = find.after.as_deref().map(|text| cursor::decode(sorting.number, text)).transpose()?;
+        let after = find.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
         if after.as_ref().is_some_and(|after| after[0] == ABSENT) {
             return Ok(None);
         }
@@ -62,7 +62,7 @@ impl Snapshot {
         Bound::new(find.visited_max).visit_all(listed + 1, self)?;
         let mut place = Vec::with_capacity(last.len() + 1);
         sort_key(last, is_descending, &mut place);
-        Ok(Some(Page { items, next: Some(cursor::encode(sorting.number, &place)) }))
+        Ok(Some(Page { items, next: Some(cursor::encode(self.graph(), sorting.number, &place)) }))
     }
 
     /// True if a search names no types, or one that all live instances are of.

@@ -77,7 +77,7 @@ impl Snapshot {
     ) -> Result<Option<Page<T>>> {
         let search = Search::new(self, kind, find)?;
         let Some(hits) = search.run(plan, &mut Steps::default(), make)? else { return Ok(None) };
-        let next = hits.last.map(|last| cursor::encode(search.sorting.number, &last));
+        let next = hits.last.map(|last| cursor::encode(self.graph(), search.sorting.number, &last));
         Ok(Some(Page { items: hits.items, next }))
     }
 

@@ -230,7 +230,7 @@ impl<'s, 'f> Search<'s, 'f> {
     ) -> Result<Option<Hits<T>>> {
         let places = self.places();
         let after =
-            self.find.after.as_deref().map(|text| cursor::decode(self.sorting.number, text)).transpose()?;
+            self.find.after.as_deref().map(|text| cursor::decode(self.snapshot.graph(), self.sorting.number, text)).transpose()?;
         let after = after.as_deref();
         let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
         let plans = Plans::of(&places, &self.domain, &self.sorting, &self.test);

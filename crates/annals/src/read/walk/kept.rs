@@ -21,6 +21,8 @@ const KEPT_TIME: Duration = Duration::from_secs(60);
 /// Which walk it is.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Question {
+    /// Of the graph that the walk goes over.
+    pub(super) generation: u64,
     pub(super) position: u64,
     /// Units: microseconds since 1970; `i64::MAX` for "as it stood then".
     pub(super) valid: i64,

@@ -90,6 +90,7 @@ impl Snapshot {
         }
         let sorting = self.sorting(&related.order)?;
         let question = Question {
+            generation: self.graph().generation,
             position: self.position().0,
             valid: self.view().map_or(i64::MAX, |view| view.valid),
             start: start.clone(),

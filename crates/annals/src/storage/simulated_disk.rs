@@ -1,16 +1,16 @@
-//! A disk in memory that can lose its power: for tests of everything that claims to be durable.
+//! A disk in memory that can lose its power, have no room, or fail: for tests of everything that claims to be durable.
 //!
 //! What a power cut may leave is modelled pessimistically: of each file, every sector of 512 bytes is as it was after
 //! any number of the writes since the last sync, independently of the others, and so is the length; of each folder,
 //! any subset of the names given and taken since the last sync of the folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{Access, Disk, DiskFile, DiskLock};
-use super::fault::next_random;
+use crate::log::next_random;
 
 /// Units: bytes that are written whole or not at all.
 const SECTOR_BYTES: usize = 512;
@@ -34,10 +34,30 @@ struct State {
     locks: Vec<PathBuf>,
     operations_count: u64,
     syncs_count: u64,
-    power_cut_at: Option<u64>,
+    fault: Option<(u64, Fault)>,
     failing_sync: Option<u64>,
     writes_count: u64,
     failing_write: Option<u64>,
+    is_full: bool,
+}
+
+/// What happens to one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The power fails: the operation may have happened or not, and nothing works from then on.
+    PowerCut,
+    /// There is no room: a write writes its first half, a file is not created. A sync fails as with [`Fault::Io`].
+    NoRoom,
+    /// The device fails: nothing is written, renamed or removed; a sync fails as Linux does, see
+    /// [`SimulatedDisk::fail_sync_at`].
+    Io,
+}
+
+/// How the operation counted now goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    Fails(Fault),
 }
 
 #[derive(Default)]
@@ -105,7 +125,17 @@ impl SimulatedDisk {
 
     /// The power fails during the operation with this number, counted from 0; nothing works from then on.
     pub fn cut_power_at(&self, operation: u64) {
-        self.state().power_cut_at = Some(operation);
+        self.fail_at(operation, Fault::PowerCut);
+    }
+
+    /// The operation with this number, counted from 0, meets `fault`.
+    pub fn fail_at(&self, operation: u64, fault: Fault) {
+        self.state().fault = Some((operation, fault));
+    }
+
+    /// While the disk is full no file is created and none grows.
+    pub fn set_full(&self, is_full: bool) {
+        self.state().is_full = is_full;
     }
 
     /// The sync with this number, counted from 0, fails as Linux does: what it should have written is taken for
@@ -149,26 +179,52 @@ impl SimulatedDisk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation; false once, when the power fails during it.
-    fn operate(&self) -> io::Result<(MutexGuard<'_, State>, bool)> {
+    /// Counts an operation and tells how it goes.
+    fn operate(&self) -> io::Result<(MutexGuard<'_, State>, Outcome)> {
         let mut state = self.state();
         let number = state.operations_count;
-        match state.power_cut_at {
-            Some(cut) if number > cut => return Err(io::Error::other("the power is cut")),
-            _ => {}
-        }
+        let outcome = match state.fault {
+            Some((cut, Fault::PowerCut)) if number > cut => {
+                return Err(io::Error::other("the power is cut"));
+            }
+            Some((at, fault)) if number == at => Outcome::Fails(fault),
+            _ => Outcome::Done,
+        };
         state.operations_count += 1;
-        let has_power = state.power_cut_at != Some(number);
-        Ok((state, has_power))
+        Ok((state, outcome))
     }
 }
 
 impl State {
     /// True if the sync counted now is to fail.
-    fn fails_sync(&mut self) -> bool {
+    fn fails_sync(&mut self, outcome: Outcome) -> bool {
         let number = self.syncs_count;
         self.syncs_count += 1;
-        self.failing_sync == Some(number)
+        self.failing_sync == Some(number) || matches!(outcome, Outcome::Fails(Fault::NoRoom | Fault::Io))
+    }
+
+    fn add_file(&mut self) -> usize {
+        self.files.push(FileState::default());
+        self.files.len() - 1
+    }
+}
+
+impl Outcome {
+    /// The answer to an operation that does nothing unless the power fails during it.
+    fn refused(self) -> io::Result<()> {
+        match self {
+            Outcome::Fails(Fault::NoRoom) => Err(io::ErrorKind::StorageFull.into()),
+            Outcome::Fails(Fault::Io) => Err(io::Error::other("injected failure of the device")),
+            Outcome::Done | Outcome::Fails(Fault::PowerCut) => Ok(()),
+        }
+    }
+
+    /// The answer to an operation that was done: what it did during a power cut may have happened or not.
+    fn powered(self) -> io::Result<()> {
+        match self {
+            Outcome::Fails(Fault::PowerCut) => Err(io::Error::other("the power is cut")),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -228,15 +284,26 @@ impl FileChange {
 
 impl Disk for SimulatedDisk {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        let (mut state, has_power) = self.operate()?;
+        let (mut state, outcome) = self.operate()?;
+        outcome.refused()?;
         if state.names.contains_key(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        let file = state.files.len();
-        state.files.push(FileState::default());
+        if state.is_full {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let file = state.add_file();
         state.names.insert(path.to_path_buf(), file);
         state.name_changes.push(NameChange::Create(path.to_path_buf(), file));
-        powered(has_power)?;
+        outcome.powered()?;
+        Ok(Arc::new(SimulatedFile { disk: self.clone(), file }))
+    }
+
+    fn create_unnamed(&self, _folder: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let (mut state, outcome) = self.operate()?;
+        outcome.refused()?;
+        let file = state.add_file();
+        outcome.powered()?;
         Ok(Arc::new(SimulatedFile { disk: self.clone(), file }))
     }
 
@@ -248,23 +315,30 @@ impl Disk for SimulatedDisk {
 
     fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
         let state = self.state();
-        let inside = state.names.keys().filter(|path| path.parent() == Some(folder));
-        Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_string())).collect())
+        let inside = state.names.keys().filter_map(|path| path.strip_prefix(folder).ok());
+        let names: BTreeSet<String> =
+            inside.filter_map(|path| Some(path.iter().next()?.to_str()?.to_string())).collect();
+        Ok(names.into_iter().collect())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let (mut state, has_power) = self.operate()?;
+        let (mut state, outcome) = self.operate()?;
+        outcome.refused()?;
         let file = state.names.remove(from).ok_or(io::ErrorKind::NotFound)?;
         state.names.insert(to.to_path_buf(), file);
         state.name_changes.push(NameChange::Rename(from.to_path_buf(), to.to_path_buf(), file));
-        powered(has_power)
+        outcome.powered()
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let (mut state, has_power) = self.operate()?;
-        state.names.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        if !self.state().names.contains_key(path) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let (mut state, outcome) = self.operate()?;
+        outcome.refused()?;
+        state.names.remove(path);
         state.name_changes.push(NameChange::Remove(path.to_path_buf()));
-        powered(has_power)
+        outcome.powered()
     }
 
     fn create_folder(&self, _folder: &Path) -> io::Result<()> {
@@ -273,9 +347,9 @@ impl Disk for SimulatedDisk {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        let (mut state, has_power) = self.operate()?;
-        let fails = state.fails_sync();
-        powered(has_power)?;
+        let (mut state, outcome) = self.operate()?;
+        let fails = state.fails_sync(outcome);
+        outcome.powered()?;
         let changes = std::mem::take(&mut state.name_changes);
         for change in changes {
             if change.folder() != Some(folder) {
@@ -287,7 +361,7 @@ impl Disk for SimulatedDisk {
         if fails { Err(io::Error::other("injected failure of a sync")) } else { Ok(()) }
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Option<DiskLock>> {
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
         let mut state = self.state();
         if state.locks.iter().any(|held| held == path) {
             return Ok(None);
@@ -296,11 +370,21 @@ impl Disk for SimulatedDisk {
         drop(state);
         Ok(Some(Box::new(SimulatedLock { disk: self.clone(), path: path.to_path_buf() })))
     }
+
+    fn is_locked(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.state().locks.iter().any(|held| held == path))
+    }
 }
 
 struct SimulatedLock {
     disk: SimulatedDisk,
     path: PathBuf,
+}
+
+impl DiskLock for SimulatedLock {
+    fn is_held(&self) -> io::Result<bool> {
+        Ok(true)
+    }
 }
 
 impl Drop for SimulatedLock {
@@ -315,16 +399,10 @@ struct SimulatedFile {
 }
 
 impl SimulatedFile {
-    fn change(&self, change: FileChange) -> io::Result<()> {
-        let (mut state, has_power) = self.disk.operate()?;
-        state.files[self.file].change(change);
-        powered(has_power)
-    }
-
     fn sync(&self) -> io::Result<()> {
-        let (mut state, has_power) = self.disk.operate()?;
-        let fails = state.fails_sync();
-        powered(has_power)?;
+        let (mut state, outcome) = self.disk.operate()?;
+        let fails = state.fails_sync(outcome);
+        outcome.powered()?;
         if fails {
             state.files[self.file].changes.clear();
             return Err(io::Error::other("injected failure of a sync"));
@@ -345,14 +423,19 @@ impl DiskFile for SimulatedFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let fails = {
-            let mut state = self.disk.state();
-            state.writes_count += 1;
-            state.failing_write == Some(state.writes_count - 1)
-        };
-        let written = if fails { &bytes[..bytes.len() / 2] } else { bytes };
-        self.change(FileChange::Write { offset: offset as usize, bytes: written.to_vec() })?;
-        if fails { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        let (mut state, outcome) = self.disk.operate()?;
+        let offset = usize::try_from(offset).map_err(io::Error::other)?;
+        let grows = offset + bytes.len() > state.files[self.file].seen.len();
+        let is_failing = state.failing_write == Some(state.writes_count);
+        state.writes_count += 1;
+        let has_room = !is_failing && outcome != Outcome::Fails(Fault::NoRoom) && !(state.is_full && grows);
+        if outcome == Outcome::Fails(Fault::Io) {
+            return outcome.refused();
+        }
+        let written = if has_room { bytes } else { &bytes[..bytes.len() / 2] };
+        state.files[self.file].change(FileChange::Write { offset, bytes: written.to_vec() });
+        outcome.powered()?;
+        if has_room { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -364,15 +447,18 @@ impl DiskFile for SimulatedFile {
     }
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
-        self.change(FileChange::SetLen(bytes as usize))
+        let (mut state, outcome) = self.disk.operate()?;
+        outcome.refused()?;
+        let bytes = usize::try_from(bytes).map_err(io::Error::other)?;
+        state.files[self.file].change(FileChange::SetLen(bytes));
+        outcome.powered()
     }
 
     fn len(&self) -> io::Result<u64> {
         Ok(self.disk.state().files[self.file].seen.len() as u64)
     }
-}
 
-/// The answer to the operation during which the power fails: what it did may have happened or not.
-fn powered(has_power: bool) -> io::Result<()> {
-    if has_power { Ok(()) } else { Err(io::Error::other("the power is cut")) }
+    fn has_name(&self) -> io::Result<bool> {
+        Ok(self.disk.state().names.values().any(|file| *file == self.file))
+    }
 }

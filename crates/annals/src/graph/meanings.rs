@@ -1,0 +1,189 @@
+//! Compares what two graphs say of the present and the past, whatever slots and symbols they have given.
+//!
+//! A log without the changes of purged instances gives other slots and symbols than the one it came from, and must give
+//! the same instances, versions and types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Graph;
+use super::compare::Report;
+use super::headers::{Header, HeaderNumber, Identity, Shape};
+use super::instance::{Classification, Instance, NO_ENDS, Stamp};
+use super::past::PastVersion;
+use super::properties::Properties;
+use super::symbols::{Symbol, Symbols};
+use crate::model::TypeKind;
+
+/// What `found` says otherwise than `expected`: at most a hundred lines, none if both say the same.
+pub(crate) fn meanings(expected: &Graph, found: &Graph) -> Vec<String> {
+    let mut report = Report::default();
+    let are_same = expected.position == found.position
+        && expected.instants.iter().eq(found.instants.iter())
+        && expected.type_changes.iter().eq(found.type_changes.iter())
+        && expected.collection == found.collection;
+    if !are_same {
+        report.add(|| "position, commit instants, types, or the name of the collection differ".into());
+    }
+    let past_links = (expected.past_links.len(), found.past_links.len());
+    if past_links.0 != past_links.1 {
+        report.add(|| format!("past links: expected {}, found {}", past_links.0, past_links.1));
+    }
+    let mut translation = Translation::new(expected, found);
+    for kind in [TypeKind::Entity, TypeKind::Relationship] {
+        translation.compare_table(kind, &mut report);
+    }
+    report.into_lines()
+}
+
+/// From the slots and symbols of one graph to those of the other.
+struct Translation<'g> {
+    expected: &'g Graph,
+    found: &'g Graph,
+    names: Vec<Option<Symbol>>,
+    authors: Vec<Option<Symbol>>,
+    /// By slot of an entity.
+    entities: Vec<Option<u32>>,
+    headers: HashMap<HeaderNumber, Option<HeaderNumber>>,
+}
+
+impl<'g> Translation<'g> {
+    fn new(expected: &'g Graph, found: &'g Graph) -> Translation<'g> {
+        let symbols = |from: &Symbols, to: &Symbols| from.iter().map(|name| to.find(name)).collect();
+        Translation {
+            expected,
+            found,
+            names: symbols(&expected.names, &found.names),
+            authors: symbols(&expected.authors, &found.authors),
+            entities: Vec::new(),
+            headers: HashMap::new(),
+        }
+    }
+
+    /// Instances keep their order when those between them are taken out.
+    fn compare_table(&mut self, kind: TypeKind, report: &mut Report) {
+        let (expected, found) = (self.expected.table(kind), self.found.table(kind));
+        let slots = |count: usize| 0..u32::try_from(count).unwrap_or(u32::MAX);
+        let mut others = slots(found.slots_count()).filter(|slot| found.row(*slot).is_some());
+        for slot in slots(expected.slots_count()) {
+            let other = expected.row(slot).and_then(|_| others.next());
+            if kind == TypeKind::Entity {
+                self.entities.push(other);
+            }
+            let instance = match expected.get(slot) {
+                Ok(Some(instance)) => instance,
+                Ok(None) => continue,
+                Err(error) => {
+                    report.add(|| format!("{} cannot be read: {error}", expected.id(slot)));
+                    continue;
+                }
+            };
+            let other_instance = other.and_then(|other| found.get(other).ok().flatten());
+            let is_same = other_instance.is_some_and(|other| self.is_same(&instance, &other))
+                && found.slot(&instance.id) == other
+                && other.is_some_and(|other| found.is_live(other) == expected.is_live(slot));
+            if !is_same {
+                report.add(|| format!("{} {} version {}", kind.name(), instance.id, instance.version));
+            }
+        }
+        if let Some(more) = others.next() {
+            report.add(|| format!("{} {} is there and should not be", kind.name(), found.id(more)));
+        }
+    }
+
+    fn is_same(&mut self, expected: &Instance, found: &Instance) -> bool {
+        let Some(translated) = self.instance(expected) else { return false };
+        let past = |instance: &Instance| -> Vec<PastVersion> {
+            instance.past.iter().flat_map(|past| past.iter().copied()).collect()
+        };
+        let (expected_past, found_past) = (past(expected), past(found));
+        expected_past.len() == found_past.len()
+            && expected_past.iter().zip(&found_past).all(|(expected, found)| {
+                self.header(expected.header).is_some_and(|header| PastVersion { header, ..*expected } == *found)
+            })
+            && translated.is_same(&Instance { past: None, ..found.clone() })
+    }
+
+    /// The instance as the other graph numbers things, without its past. `None` if the other graph lacks a number.
+    fn instance(&mut self, instance: &Instance) -> Option<Instance> {
+        let classifications =
+            instance.classifications().iter().map(|known| self.classification(known)).collect::<Option<_>>()?;
+        let mut translated = Instance {
+            properties: self.properties(&instance.properties)?,
+            type_name: self.name(instance.type_name)?,
+            header: self.header(instance.header)?,
+            ends: self.ends(instance.ends)?,
+            past: None,
+            classifications: None,
+            created: self.stamp(instance.created)?,
+            updated: self.stamp(instance.updated)?,
+            ..instance.clone()
+        };
+        translated.set_classifications(classifications);
+        Some(translated)
+    }
+
+    fn classification(&mut self, known: &Classification) -> Option<Classification> {
+        Some(Classification {
+            name: self.name(known.name)?,
+            version: known.version,
+            header: self.header(known.header)?,
+            created: self.stamp(known.created)?,
+            updated: self.stamp(known.updated)?,
+            properties: self.properties(&known.properties)?,
+        })
+    }
+
+    fn properties(&self, properties: &Properties) -> Option<Properties> {
+        let entries = properties.iter().map(|(name, value)| Some((self.name(name)?, value.clone())));
+        Some(Properties::from_entries(entries.collect::<Option<_>>()?))
+    }
+
+    fn name(&self, symbol: Symbol) -> Option<Symbol> {
+        self.names.get(symbol.index()).copied().flatten()
+    }
+
+    fn stamp(&self, stamp: Stamp) -> Option<Stamp> {
+        let author = self.authors.get(stamp.author.index()).copied().flatten()?;
+        Some(Stamp { author, ..stamp })
+    }
+
+    fn ends(&self, ends: [u32; 2]) -> Option<[u32; 2]> {
+        if ends == NO_ENDS {
+            return Some(NO_ENDS);
+        }
+        let [from, to] = ends.map(|end| self.entities.get(end as usize).copied().flatten());
+        Some([from?, to?])
+    }
+
+    /// The number that the other graph gives to a header that says the same.
+    fn header(&mut self, number: HeaderNumber) -> Option<HeaderNumber> {
+        if let Some(known) = self.headers.get(&number) {
+            return *known;
+        }
+        let header = Arc::clone(self.expected.headers.get(number));
+        let translated = self.translated(&header).and_then(|header| self.found.headers.find(&header));
+        self.headers.insert(number, translated);
+        translated
+    }
+
+    fn translated(&self, header: &Header) -> Option<Header> {
+        let identity = match &header.identity {
+            None => None,
+            Some(identity) => {
+                let (own, original) = (self.shape(&identity.own)?, self.shape(&identity.original)?);
+                Some(Arc::new(Identity { own, original }))
+            }
+        };
+        let created = match header.created {
+            None => None,
+            Some((micros, author)) => Some((micros, self.stamp(Stamp { micros, author })?.author)),
+        };
+        Some(Header { identity, created, ..header.clone() })
+    }
+
+    fn shape(&self, shape: &Shape) -> Option<Shape> {
+        let (type_name, ends) = (self.name(shape.type_name)?, self.ends(shape.ends)?);
+        Some(Shape { id: shape.id.clone(), type_name, ends })
+    }
+}

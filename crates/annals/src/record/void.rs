@@ -1,0 +1,140 @@
+//! Takes changes out of the bytes of a record and leaves all other bytes as they are, those of keys that this version
+//! does not know included.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use minicbor::Decoder;
+
+use super::decode::{IndexedRecord, decode_record};
+use super::record_key;
+use super::value::{Read, array, map};
+use crate::model::{Action, Change};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// A change map of one entry: action void.
+const VOID: &[u8] = &[0xA1, 0x00, 0x00];
+/// An empty text, in the place of a name that no change needs any more.
+const NO_NAME: &[u8] = &[0x60];
+
+/// The record with a void in the place of each change whose number is in `taken`, which ascends, and without the names
+/// that only those needed.
+///
+/// Errors: `Corrupted` if the bytes are no record; `NewerFormat`.
+pub(crate) fn void_changes(position: Position, bytes: &[u8], taken: &[u32]) -> Result<Vec<u8>> {
+    let record = IndexedRecord::new(position, bytes.to_vec())?;
+    let spans = spans(bytes).map_err(|error| wrong(position, &error.to_string()))?;
+    let mut kept: Vec<Change> = Vec::new();
+    for number in (0..).take(spans.changes.len()) {
+        kept.push(match taken.contains(&number) {
+            true => Change::from(Action::Void),
+            false => record.change(number)?,
+        });
+    }
+    let mut pieces: Vec<(Range<usize>, &[u8])> = Vec::new();
+    // Order: names come before changes, so the pieces ascend. A name that a kept change holds is shared with it.
+    let names = record.names().iter().zip(spans.names);
+    pieces.extend(
+        names.filter(|(name, _)| Arc::strong_count(name) == 1).map(|(_, span)| (span, NO_NAME)),
+    );
+    let changes = (0..).zip(spans.changes).filter(|(number, _)| taken.contains(number));
+    pieces.extend(changes.map(|(_, span)| (span, VOID)));
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut copied = 0;
+    for (span, replacement) in pieces {
+        out.extend_from_slice(bytes.get(copied..span.start).unwrap_or_default());
+        out.extend_from_slice(replacement);
+        copied = span.end;
+    }
+    out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+    // What is kept must read as before.
+    if decode_record(position, &out)?.changes != kept {
+        return Err(wrong(position, "it reads differently after its changes were taken out"));
+    }
+    Ok(out)
+}
+
+fn wrong(position: Position, found: &str) -> Error {
+    let text = format!("record {position}: expected a record whose changes can be taken out, found: {found}");
+    Error::new(ErrorKind::Corrupted, text)
+}
+
+/// Where names and changes stand in the bytes of a record.
+#[derive(Default)]
+struct Spans {
+    names: Vec<Range<usize>>,
+    changes: Vec<Range<usize>>,
+}
+
+fn spans(bytes: &[u8]) -> Read<Spans> {
+    let mut input = Decoder::new(bytes);
+    let mut spans = Spans::default();
+    for _ in 0..map(&mut input)? {
+        let list = match input.u32()? {
+            record_key::NAMES => &mut spans.names,
+            record_key::CHANGES => &mut spans.changes,
+            _ => {
+                input.skip()?;
+                continue;
+            }
+        };
+        for _ in 0..array(&mut input)? {
+            let start = input.position();
+            input.skip()?;
+            list.push(start..input.position());
+        }
+    }
+    Ok(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Id, InstanceId, Instant, NewEntity, Patch, Record};
+    use crate::record::encode_record;
+
+    fn record(changes: Vec<Change>) -> Record {
+        let (author, message) = ("ada".into(), "why".into());
+        Record { instant: Instant::default(), author, message, valid_from: None, changes }
+    }
+
+    #[test]
+    fn taken_changes_leave_no_byte_and_others_stay() {
+        let id = Id::new("secret id").unwrap();
+        let secret = NewEntity { id: id.clone(), ..NewEntity::new("secret type") };
+        let secret = Action::CreateEntity(secret.property("secret name", "secret value").property("shared", 1));
+        let patch = Patch::new().set("shared", 2).unset("own");
+        let kept = Action::Update(InstanceId::Entity(Id::new("kept").unwrap()), patch);
+        let changes: Vec<Change> = [secret, kept].map(Change::from).into();
+        let bytes = encode_record(&record(changes.clone()));
+        let voided = void_changes(Position(7), &bytes, &[0]).unwrap();
+        let expected = record(vec![Action::Void.into(), changes[1].clone()]);
+        assert_eq!(decode_record(Position(7), &voided).unwrap(), expected);
+        assert!(!String::from_utf8_lossy(&voided).contains("secret"), "{voided:?}");
+        // Taking out all leaves a record without names.
+        let none = void_changes(Position(7), &voided, &[0, 1]).unwrap();
+        assert!(!String::from_utf8_lossy(&none).contains("shared"));
+    }
+
+    /// A newer version may have written more than this one knows.
+    #[test]
+    fn keys_that_are_not_known_stay() {
+        let bytes = [
+            &[0xA4, 0x00, 0x00, 0x04, 0x81, 0x61, b't', 0x05, 0x82][..],
+            &[0xA3, 0x00, 0x01, 0x01, 0x61, b'a', 0x02, 0x00],
+            // Key 99 of a change, and key 98 of the record.
+            &[0xA4, 0x00, 0x01, 0x01, 0x61, b'b', 0x02, 0x00, 0x18, 99, 0x18, 7],
+            &[0x18, 98, 0x62, b'n', b'x'],
+        ]
+        .concat();
+        let voided = void_changes(Position(1), &bytes, &[0]).unwrap();
+        let expected = [
+            &[0xA4, 0x00, 0x00, 0x04, 0x81, 0x61, b't', 0x05, 0x82][..],
+            VOID,
+            &[0xA4, 0x00, 0x01, 0x01, 0x61, b'b', 0x02, 0x00, 0x18, 99, 0x18, 7],
+            &[0x18, 98, 0x62, b'n', b'x'],
+        ]
+        .concat();
+        assert_eq!(voided, expected);
+    }
+}

@@ -1,0 +1,86 @@
+//! The traits of a disk: folders and names, open files, locks.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A lock. Dropping it releases it.
+pub trait DiskLock: Send + Sync {
+    /// True if nobody else can have the same lock: what was locked still has its name.
+    fn is_held(&self) -> io::Result<bool>;
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    Read,
+    /// Reading and writing in place.
+    Write,
+}
+
+/// Folders and names. Nothing is durable before [`DiskFile::sync_all`] and [`Disk::sync_folder`].
+pub trait Disk: Send + Sync {
+    /// Creates a file for reading and writing.
+    ///
+    /// Errors: `AlreadyExists` if the name is taken; a file is never emptied by creating it again.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Creates a file without a name in `folder`, which is created if need be: it is gone when it is closed.
+    fn create_unnamed(&self, folder: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens an existing file. Never waits.
+    ///
+    /// Errors: `NotFound` if there is none; `InvalidInput` if it is no regular file.
+    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// The names in `folder`, of files and folders, in no order. Errors: `NotFound` if there is no such folder.
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>>;
+
+    /// Gives the file `from` the name `to`, replacing what had it. Durable after [`Disk::sync_folder`].
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Removes the name of a file. Durable after [`Disk::sync_folder`].
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Creates `folder` and the folders above it, as far as they are missing, durably.
+    fn create_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// Makes the names in `folder` durable.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+
+    /// Locks `path` exclusively, creating it if need be; `None` if another holder has it. Never waits.
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>>;
+
+    /// True if another holder has the lock at `path`. A reader may ask; for that moment nobody else gets the lock.
+    fn is_locked(&self, path: &Path) -> io::Result<bool>;
+}
+
+/// One open file. It stays readable when its name is removed or given to another file.
+pub trait DiskFile: Send + Sync {
+    /// Fills `buffer` from `offset` (bytes from the start); returns fewer bytes only at the end of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes all `bytes` at `offset`, extending the file if need be.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Makes contents and length durable, other metadata not necessarily.
+    fn sync_data(&self) -> io::Result<()>;
+
+    /// Makes contents and all metadata durable.
+    fn sync_all(&self) -> io::Result<()>;
+
+    /// Cuts or extends (with zeros) to `bytes`.
+    fn set_len(&self, bytes: u64) -> io::Result<()>;
+
+    /// Units: bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// False if the file was removed: what is written to it is lost when it is closed.
+    fn has_name(&self) -> io::Result<bool>;
+
+    /// True if the file holds no byte.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}

@@ -1,0 +1,19 @@
+//! The seam below everything durable: the few things that logs, checkpoints, copies and spill files ask of a disk.
+//!
+//! [`RealDisk`] is the disk of the operating system. The simulated disk of the tests stands in its place and loses its
+//! power, has no room, or fails at any operation.
+
+mod disk;
+mod real_disk;
+#[doc(hidden)]
+pub mod simulated_disk;
+mod stream;
+mod whole_file;
+
+pub use disk::{Access, Disk, DiskFile, DiskLock};
+pub use real_disk::RealDisk;
+
+pub(crate) use real_disk::UNNAMED_SUFFIX;
+
+pub(crate) use stream::FileReader;
+pub(crate) use whole_file::{UNFINISHED_SUFFIX, put_whole};

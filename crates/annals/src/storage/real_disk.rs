@@ -1,0 +1,171 @@
+//! The disk of the operating system.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::disk::{Access, Disk, DiskFile, DiskLock};
+
+/// Ends the names that unnamed files have for a moment.
+pub(crate) const UNNAMED_SUFFIX: &str = ".spill";
+
+/// Numbers the unnamed files of this process.
+static UNNAMED_COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// The disk of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(OpenOptions::new().read(true).write(true).create_new(true).open(path)?))
+    }
+
+    fn create_unnamed(&self, folder: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        std::fs::create_dir_all(folder)?;
+        let number = UNNAMED_COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!("{}-{number}{UNNAMED_SUFFIX}", std::process::id()));
+        let file = self.create(&path)?;
+        // At once, so that hardly any crash leaves it: the file lives as long as it is open.
+        std::fs::remove_file(&path)?;
+        Ok(file)
+    }
+
+    fn open(&self, path: &Path, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+        // Order: look before opening. Opening a pipe waits until its other end is opened.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "expected a regular file, found something else under its name",
+            ));
+        }
+        Ok(Arc::new(OpenOptions::new().read(true).write(access == Access::Write).open(path)?))
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            // A name that is not UTF-8 was not given by us, but it is there.
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        Ok(names)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn create_folder(&self, folder: &Path) -> io::Result<()> {
+        if folder.is_dir() {
+            return Ok(());
+        }
+        let parent = parent_of(folder);
+        self.create_folder(&parent)?;
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+            other => other?,
+        }
+        self.sync_folder(&parent)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn DiskLock>>> {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // The folder, too: its lock holds even if somebody removes the lock file. Network file systems may not lock
+        // folders; then the name of the lock file is looked at before each append.
+        let folder = File::open(parent_of(path))?;
+        let folder = match folder.try_lock() {
+            Ok(()) => Some(folder),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(_)) => None,
+        };
+        Ok(Some(Box::new(RealLock { file, folder })))
+    }
+
+    fn is_locked(&self, path: &Path) -> io::Result<bool> {
+        let is_locked = |file: io::Result<File>| match file {
+            Ok(file) => match file.try_lock_shared() {
+                Ok(()) => Ok(false),
+                Err(TryLockError::WouldBlock) => Ok(true),
+                Err(TryLockError::Error(error)) => Err(error),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        };
+        // A folder that cannot be locked says nothing.
+        Ok(is_locked(File::open(path))? || is_locked(File::open(parent_of(path))).unwrap_or(false))
+    }
+}
+
+fn parent_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+struct RealLock {
+    file: File,
+    // None where folders cannot be locked.
+    folder: Option<File>,
+}
+
+impl DiskLock for RealLock {
+    fn is_held(&self) -> io::Result<bool> {
+        Ok(self.folder.is_some() || self.file.metadata()?.nlink() > 0)
+    }
+}
+
+impl DiskFile for File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match FileExt::read_at(self, &mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        File::sync_data(self)
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        File::sync_all(self)
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        File::set_len(self, bytes)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn has_name(&self) -> io::Result<bool> {
+        Ok(self.metadata()?.nlink() > 0)
+    }
+}

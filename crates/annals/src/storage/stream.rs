@@ -1,0 +1,50 @@
+//! Reads and writes an open file from its start to its end.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::disk::DiskFile;
+
+/// Reads a file in order.
+pub(crate) struct FileReader {
+    file: Arc<dyn DiskFile>,
+    offset: u64,
+}
+
+impl FileReader {
+    pub(crate) fn new(file: Arc<dyn DiskFile>) -> FileReader {
+        FileReader { file, offset: 0 }
+    }
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.offset)?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}
+
+/// Writes a file in order.
+pub(super) struct FileWriter {
+    file: Arc<dyn DiskFile>,
+    offset: u64,
+}
+
+impl FileWriter {
+    pub(super) fn new(file: Arc<dyn DiskFile>) -> FileWriter {
+        FileWriter { file, offset: 0 }
+    }
+}
+
+impl Write for FileWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
