@@ -213,9 +213,8 @@ impl History {
         }
         if self.generator.random.one_in(15) {
             for (snapshot, model) in &self.kept {
-                let is_gone = |id: &InstanceId| {
-                    let age = |model: &Reference| model.age_of(id);
-                    self.is_compacted && age(model).is_some_and(|then| !self.model.has_age(id, then))
+                let is_gone = |kind: TypeKind, age: u64| {
+                    self.is_compacted && !self.model.table(kind).contains_key(&age)
                 };
                 let view = View { position: model.position, valid: i64::MAX };
                 compare_all_but(snapshot, model, view, &is_gone);

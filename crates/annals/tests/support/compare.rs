@@ -11,7 +11,7 @@ use super::reference::{Classified, Image, Known, PRESENT, Properties, Reference,
 
 /// Compares everything that is found by id: contents, neighbours, versions, counts.
 pub fn compare_all(snapshot: &Snapshot, model: &Reference, view: View) {
-    compare_all_but(snapshot, model, view, &|_| false);
+    compare_all_but(snapshot, model, view, &|_, _| false);
 }
 
 /// The same for a snapshot that has outlived a compaction: the past of what was purged since can no longer be read, and
@@ -20,9 +20,9 @@ pub fn compare_all_but(
     snapshot: &Snapshot,
     model: &Reference,
     view: View,
-    is_gone: &dyn Fn(&InstanceId) -> bool,
+    is_gone: &dyn Fn(TypeKind, u64) -> bool,
 ) {
-    let compare_versions = |known: &Known, id: &InstanceId| match is_gone(id) {
+    let compare_versions = |known: &Known, id: &InstanceId| match is_gone(kind_of(id), known.age) {
         false => compare_versions(snapshot, model, known, id, view),
         true => {
             let kind = snapshot.versions(id, 0, usize::MAX).err().map(|error| error.kind());
@@ -104,6 +104,13 @@ fn compare_relationship(found: &Relationship<'_>, model: &Reference, expected: &
     let ends = (model.entity_id(from, view), model.entity_id(to, view));
     assert_eq!((found.from(), found.to()), ends, "ends of {}", found.id());
     assert_eq!(properties_of(found.properties()), expected.image.properties, "content of {}", found.id());
+}
+
+fn kind_of(id: &InstanceId) -> TypeKind {
+    match id {
+        InstanceId::Entity(_) => TypeKind::Entity,
+        InstanceId::Relationship(_) => TypeKind::Relationship,
+    }
 }
 
 fn pair(stamp: StampRef) -> (i64, String) {
