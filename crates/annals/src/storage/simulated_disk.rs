@@ -39,7 +39,11 @@ struct State {
     writes_count: u64,
     failing_write: Option<u64>,
     is_full: bool,
+    observer: Option<Observer>,
 }
+
+/// Told before each operation that changes or syncs something, with its number.
+pub type Observer = Arc<dyn Fn(&SimulatedDisk, u64) + Send + Sync>;
 
 /// What happens to one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +158,11 @@ impl SimulatedDisk {
         self.state().failing_write = Some(write);
     }
 
+    /// Calls `observer` before each operation from now on: it may take images of what a power cut would leave.
+    pub fn observe(&self, observer: Option<Observer>) {
+        self.state().observer = observer;
+    }
+
     /// A disk as a power cut at this moment may leave it, chosen by `seed`.
     pub fn after_power_cut(&self, seed: u64) -> SimulatedDisk {
         let state = self.state();
@@ -181,6 +190,13 @@ impl SimulatedDisk {
 
     /// Counts an operation and tells how it goes.
     fn operate(&self) -> io::Result<(MutexGuard<'_, State>, Outcome)> {
+        let (observer, number) = {
+            let state = self.state();
+            (state.observer.clone(), state.operations_count)
+        };
+        if let Some(observer) = observer {
+            observer(self, number);
+        }
         let mut state = self.state();
         let number = state.operations_count;
         let outcome = match state.fault {

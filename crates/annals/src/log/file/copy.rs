@@ -10,7 +10,7 @@ use super::rewrite::SegmentBuilder;
 use super::segment::{Segment, SegmentName, io_error};
 use super::{FileLog, Listing, STALE_RETRIES_MAX};
 use crate::log::{Batch, Log, LogId, ReadLimit};
-use crate::storage::{Access, Disk, put_whole};
+use crate::storage::{Access, Disk, UNFINISHED_SUFFIX};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// There while a copy is being made. A log with this file in its folder is not opened.
@@ -55,8 +55,8 @@ impl FileLog {
         for _ in 0..STALE_RETRIES_MAX {
             self.clear(target)?;
             // Order: the file that says that the copy is unfinished is durable before all others.
-            put_whole(disk, target, COPYING_FILE_NAME, |_| Ok(()))
-                .map_err(|error| io_error(target, "begin the copy", error))?;
+            let begun = disk.create(&target.join(COPYING_FILE_NAME)).and_then(|_| disk.sync_folder(target));
+            begun.map_err(|error| io_error(target, "begin the copy", error))?;
             // Another process may rewrite the log meanwhile: then segments of both would not fit together.
             if self.copy_segments(target, &self.listing(), upto)? {
                 return self.finish_copy(target, upto);
@@ -130,7 +130,8 @@ impl FileLog {
         let disk = self.files.disk();
         let names = disk.list(target).map_err(|error| io_error(target, "list", error))?;
         let is_own = |name: &String| {
-            name == DURABLE_FILE_NAME || name == MANIFEST_FILE_NAME || SegmentName::parse(name).is_some()
+            let marks = [DURABLE_FILE_NAME, MANIFEST_FILE_NAME];
+            marks.contains(&name.as_str()) || SegmentName::parse(name).is_some()
         };
         if !names.iter().any(|name| name == COPYING_FILE_NAME) {
             let Some(taken) = names.iter().find(|name| is_own(name)) else { return Ok(()) };
@@ -141,7 +142,11 @@ impl FileLog {
             );
             return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
-        for name in names.iter().filter(|name| is_own(name)) {
+        let is_unfinished = |name: &String| name.ends_with(UNFINISHED_SUFFIX);
+        let copied = names.iter().filter(|name| is_own(name) || is_unfinished(name));
+        // Order: last, so that an interrupted clearing is still known as a copy that was cut short.
+        let copying = COPYING_FILE_NAME.to_owned();
+        for name in copied.chain([&copying]) {
             let path = target.join(name);
             disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
         }
