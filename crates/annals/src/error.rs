@@ -125,6 +125,11 @@ impl ErrorKind {
         }
     }
 
+    /// True if the error says that nothing was written, so that writing may go on: `NoRoom` and `Io`.
+    pub(crate) fn leaves_nothing(self) -> bool {
+        matches!(self, ErrorKind::NoRoom | ErrorKind::Io)
+    }
+
     /// True if the same call may succeed when simply made again, on a fresh snapshot.
     pub fn is_retryable(self) -> bool {
         matches!(self, ErrorKind::Conflict | ErrorKind::Busy)

@@ -228,6 +228,18 @@ impl Repository {
         self.inner.committer.failure()
     }
 
+    /// Why writes are refused now, if they are: for good, as [`Repository::failure`] tells, because the last one found
+    /// no room (`NoRoom`) or was refused by the system (`Io`), or because the memory budget is spent (`NoRoom`).
+    ///
+    /// Asking looks whether there is room again, so that a server to which nobody writes meanwhile finds out, too.
+    /// Always `None` in a repository that was opened read-only.
+    pub fn refusal(&self) -> Option<Error> {
+        if self.is_read_only() {
+            return None;
+        }
+        self.inner.committer.refusal()
+    }
+
     /// True while writes are refused because the memory budget is spent.
     pub fn is_memory_spent(&self) -> bool {
         self.inner.committer.source().memory().is_spent()

@@ -258,6 +258,27 @@ impl Sequencer {
         Ok(())
     }
 
+    /// The log refused a batch and nothing of it is there: goes back to what is published, tells its transactions
+    /// why, and queues anew what was sequenced on top of it.
+    pub(super) fn take_back(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
+        let ahead: Vec<Request> = self.give_up().collect();
+        // Nothing is being appended now, so this is the graph that the batch was applied to.
+        self.go_on_from(Graph::clone(&committer.published.load()));
+        while self.recent.back().is_some_and(|(position, _)| *position > self.working.position) {
+            self.recent_changes -= self.recent.pop_back().map_or(0, |(_, touched)| touched.len());
+        }
+        queue_again(committer, ahead);
+        // Order: told last. A thread that tries again at once is checked against the graph without the batch.
+        refuse(lost.into_iter().map(|sequenced| sequenced.request), error);
+    }
+
+    /// Goes on from `graph`, in place of the working graph and whatever it had applied since.
+    fn go_on_from(&mut self, mut graph: Graph) {
+        graph.go_on_after(&self.working);
+        self.working = graph;
+        self.savepoint = (Arc::new(self.working.clone()), 0);
+    }
+
     /// Another writer took the positions of a batch: learns its records, then queues everything anew.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
         let lost = lost.into_iter().map(|sequenced| sequenced.request);
@@ -265,16 +286,9 @@ impl Sequencer {
         self.recent.clear();
         self.recent_changes = 0;
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
-            Ok(mut graph) => {
-                graph.go_on_after(&self.working);
-                self.working = graph;
-                self.savepoint = (Arc::new(self.working.clone()), 0);
-                // They queue again, in front, so that the next batch keeps its bounds.
-                let mut state = committer.state();
-                for request in requests.into_iter().rev() {
-                    state.bytes += request.work.body.record_bytes_max();
-                    state.requests.push_front(request);
-                }
+            Ok(graph) => {
+                self.go_on_from(graph);
+                queue_again(committer, requests);
             }
             Err(error) => {
                 committer.fail(&error);
@@ -299,6 +313,15 @@ impl Sequencer {
                 graph.position.next()
             ),
         ))
+    }
+}
+
+/// Queues requests again, in front, so that the next batch keeps its bounds.
+fn queue_again(committer: &Committer, requests: Vec<Request>) {
+    let mut state = committer.state();
+    for request in requests.into_iter().rev() {
+        state.bytes += request.work.body.record_bytes_max();
+        state.requests.push_front(request);
     }
 }
 
