@@ -201,6 +201,7 @@ fn after_a_failed_sync_nothing_is_written_and_everything_acknowledged_is_read() 
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::Unavailable);
     }
     assert_eq!(repository.failure().unwrap().kind(), ErrorKind::Unavailable);
+    assert_eq!(repository.refusal(), repository.failure());
     let after = repository.snapshot();
     assert_eq!(after.position(), before.position());
     assert!(after.entity(&Id::new("a").unwrap()).unwrap().is_some());
