@@ -10,10 +10,11 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds that HTTP itself adds to those of the engine, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 11] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
+    ("wrong-clock", StatusCode::SERVICE_UNAVAILABLE, "the clock of the server is wrong"),
     ("not-visible", StatusCode::SERVICE_UNAVAILABLE, "the position waited for is not visible yet"),
     ("time-out", StatusCode::GATEWAY_TIMEOUT, "the request took too long"),
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
