@@ -6,9 +6,13 @@ use std::sync::Arc;
 use crate::Position;
 use crate::graph::spill_file::{FILE_BYTES_MAX, SpillSettings};
 use crate::memory::Memory;
+use crate::model::Instant;
 
 /// Called now and then while a repository is opened: records replayed so far, and records in all.
 pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
+
+/// Where commit instants come from.
+pub type WallClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// Settings of a repository.
 #[derive(Clone)]
@@ -32,6 +36,9 @@ pub struct Options {
     pub spilled_value_bytes_min: usize,
     /// Told how far opening has come.
     pub on_replay: Option<ReplayProgress>,
+    /// The clock of the machine, unless a test has another one.
+    #[doc(hidden)]
+    pub clock: WallClock,
 }
 
 impl Default for Options {
@@ -45,6 +52,7 @@ impl Default for Options {
             memory_bytes_max: None,
             spilled_value_bytes_min: 128,
             on_replay: None,
+            clock: Arc::new(Instant::now),
         }
     }
 }

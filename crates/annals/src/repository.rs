@@ -122,7 +122,8 @@ impl Repository {
             Error::new(ErrorKind::ReadOnly, text)
         });
         let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
-        let committer = Arc::new(Committer::new(Arc::new(graph), source, limits, read_only));
+        let committer =
+            Arc::new(Committer::new(Arc::new(graph), source, Arc::clone(&options.clock), limits, read_only));
         let inner = Arc::new(Inner {
             committer,
             folder,
@@ -219,8 +220,12 @@ impl Repository {
     }
 
     /// What went wrong without stopping anything, e.g. a damaged checkpoint that was ignored; oldest first.
+    ///
+    /// The last one tells, for as long as it is so, that the clock is more than a minute behind the last record.
     pub fn warnings(&self) -> Vec<String> {
-        self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut warnings = self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        warnings.extend(self.inner.committer.clock_warning());
+        warnings
     }
 
     /// Why writes are refused since the last failed sync, if they are.

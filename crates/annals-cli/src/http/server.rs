@@ -110,6 +110,9 @@ fn admit(
     let repository = outcome.unwrap_or_else(|_| {
         Err(Error::new(ErrorKind::Unavailable, "open: the thread that opens the repository panicked"))
     })?;
+    for warning in repository.warnings() {
+        eprintln!("warning: {warning}");
+    }
     door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))
 }
 

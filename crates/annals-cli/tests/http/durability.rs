@@ -200,6 +200,29 @@ fn a_server_that_had_no_room_is_ready_again_when_there_is_some_though_nobody_wri
 }
 
 #[test]
+fn a_clock_behind_the_last_record_is_told_at_the_start_and_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let tomorrow = annals::Instant::from_micros(annals::Instant::now().micros() + 86_400_000_000).unwrap();
+    let options = annals::Options { clock: std::sync::Arc::new(move || tomorrow), ..Default::default() };
+    let repository = annals::Repository::open_with(&path, options).unwrap();
+    repository.transact(|t| t.create_entity(annals::NewEntity::new("thing"))).unwrap();
+    repository.close().unwrap();
+    let errors = folder.path().join("errors");
+    let server = Server::start_told(&path, &errors);
+    let told = |text: &str| text.contains("23 hours ahead of the clock");
+    for id in ["a", "b"] {
+        assert_eq!(server.send("POST", "/v1/entities", &json!({"id": id, "type": "thing"})).status, 201);
+    }
+    let warnings = server.get("/health/ready").json()["warnings"].clone();
+    assert!(warnings.as_array().is_some_and(|all| all.len() == 1), "{warnings}");
+    assert!(told(warnings[0].as_str().unwrap()), "{warnings}");
+    assert!(server.get("/metrics").body.contains("annals_warnings 1\n"));
+    let printed = std::fs::read_to_string(errors).unwrap();
+    assert!(printed.starts_with("warning: clock: ") && told(&printed), "{printed}");
+}
+
+#[test]
 fn a_locked_folder_ends_the_server_with_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("repository");

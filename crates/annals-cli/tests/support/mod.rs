@@ -48,6 +48,15 @@ impl Server {
         server
     }
 
+    /// Starts it with standard error in a file, and waits until it is ready.
+    pub fn start_told(folder: &Path, errors: &Path) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+        command.stderr(std::fs::File::create(errors).unwrap());
+        let server = Server::spawn(&mut command, folder, &[]);
+        server.wait_until_ready();
+        server
+    }
+
     /// Waits until it is ready.
     pub fn wait_until_ready(&self) {
         let deadline = Instant::now() + PATIENCE;

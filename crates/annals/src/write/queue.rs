@@ -7,12 +7,14 @@ use std::time::{Duration, Instant as Clock};
 
 use arc_swap::ArcSwap;
 
+use super::clock;
 use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
 use super::reads::Reads;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
 use crate::model::{Instant, Record};
+use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
 use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position, Result};
@@ -85,6 +87,7 @@ pub(crate) struct Committer {
     pub(super) source: Arc<Source>,
     /// Set by the first serializable transaction: from then on the sequencer remembers what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
+    pub(super) clock: WallClock,
     limits: Limits,
     pub(super) state: Mutex<State>,
     // The thread of the repository that leads waits here for something to lead.
@@ -142,6 +145,7 @@ impl Committer {
     pub(crate) fn new(
         graph: Arc<Graph>,
         source: Arc<Source>,
+        clock: WallClock,
         limits: Limits,
         read_only: Option<Error>,
     ) -> Committer {
@@ -149,6 +153,7 @@ impl Committer {
             published: ArcSwap::new(graph),
             source,
             is_remembering: Arc::default(),
+            clock,
             limits,
             state: Mutex::new(State { read_only, ..State::default() }),
             work: Condvar::new(),
@@ -206,6 +211,12 @@ impl Committer {
             state.refused = None;
         }
         state.refused.as_ref().map(|refused| refused.error.duplicate())
+    }
+
+    /// Warns while the clock is far behind the last record that is visible.
+    pub(crate) fn clock_warning(&self) -> Option<String> {
+        let graph = self.published.load();
+        clock::warning((self.clock)(), Instant::from_checked_micros(graph.last_instant()), graph.position)
     }
 
     /// Number of transactions waiting to be sequenced.

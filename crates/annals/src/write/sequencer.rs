@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::clock::commit_instant;
 use super::leader::refuse;
 use super::queue::{Committer, Request, State, Work};
 use super::reads::{Touched, touched_by};
@@ -12,6 +13,7 @@ use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Instant, Record};
+use crate::options::WallClock;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.
@@ -61,6 +63,7 @@ pub(super) struct Sequencer {
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
     recent_changes: usize,
+    clock: WallClock,
     /// How often in a row a position was said to be taken and nothing was found there.
     empty_conflicts: u32,
     /// The last position when a position was taken.
@@ -79,6 +82,7 @@ impl Sequencer {
             savepoint: (graph, 0),
             recent: VecDeque::new(),
             recent_changes: 0,
+            clock: Arc::clone(&committer.clock),
             empty_conflicts: 0,
             known_position: Position::ZERO,
         }
@@ -156,12 +160,8 @@ impl Sequencer {
         check_conflicts(&self.working, work.base, &work.record.changes)?;
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
-        // The clock is read after the position is known, and never runs backwards.
-        let now = Instant::now().max(last);
-        work.record.instant = match work.instant {
-            None => now,
-            Some(instant) => check_commit_instant(instant, last, now)?,
-        };
+        // Order: the clock is read after the position is known.
+        work.record.instant = commit_instant(&self.clock, last, work.instant)?;
         let position = self.working.position.next();
         self.working.defer();
         if let Err(error) = self.working.apply(position, &work.record) {
@@ -323,23 +323,6 @@ fn queue_again(committer: &Committer, requests: Vec<Request>) {
         state.bytes += request.work.body.record_bytes_max();
         state.requests.push_front(request);
     }
-}
-
-/// The commit instant that a writer has set, if it is possible after a record of the instant `last`.
-pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant) -> Result<Instant> {
-    if instant < last {
-        return Err(Error::new(
-            ErrorKind::InvalidArgument,
-            format!("commit instant {instant}: expected at least the last record's, {last}"),
-        ));
-    }
-    if instant > now {
-        return Err(Error::new(
-            ErrorKind::FutureInstant,
-            format!("commit instant {instant}: expected an instant of the past, now is {now}"),
-        ));
-    }
-    Ok(instant)
 }
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
