@@ -22,6 +22,7 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    keep_going_at_the_file_limit();
     let arguments = match command::Arguments::try_parse() {
         Ok(arguments) => arguments,
         // Also `--help` and `--version` come this way; a closed pipe must not turn them into a failure.
@@ -38,4 +39,12 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::from(stop::OK),
         Err(stop) => ExitCode::from(stop.tell(is_json)),
     }
+}
+
+/// Beyond a limit on the size of files (`ulimit -f`) the system ends a process that does not say otherwise. Here the
+/// write fails instead, and the repository tells that there is no room.
+fn keep_going_at_the_file_limit() {
+    // A flag that nobody looks at is a handler that does nothing. Without it, only that limit ends the process.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }

@@ -71,13 +71,15 @@ pub enum ErrorKind {
     TooLarge,
     /// The read was called off, or its time was over.
     Cancelled,
-    /// The operating system refused: disk full, permission, missing folder.
+    /// The storage or the memory budget has no room; nothing was written.
+    NoRoom,
+    /// The operating system refused: permission, missing folder, a broken device. Of a write: nothing was written.
     Io,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 32] = [
+    pub const ALL: [ErrorKind; 33] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -109,8 +111,24 @@ impl ErrorKind {
         ErrorKind::FutureInstant,
         ErrorKind::TooLarge,
         ErrorKind::Cancelled,
+        ErrorKind::NoRoom,
         ErrorKind::Io,
     ];
+
+    /// What a failed write is, of which nothing is left: `NoRoom` if the disk, the quota or the largest size of a file
+    /// is at its end, otherwise `Io`.
+    pub(crate) fn of_failed_write(error: &std::io::Error) -> ErrorKind {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match error.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => ErrorKind::NoRoom,
+            _ => ErrorKind::Io,
+        }
+    }
+
+    /// True if the error says that nothing was written, so that writing may go on: `NoRoom` and `Io`.
+    pub(crate) fn leaves_nothing(self) -> bool {
+        matches!(self, ErrorKind::NoRoom | ErrorKind::Io)
+    }
 
     /// True if the same call may succeed when simply made again, on a fresh snapshot.
     pub fn is_retryable(self) -> bool {
@@ -151,6 +169,7 @@ impl ErrorKind {
             ErrorKind::FutureInstant => "future-instant",
             ErrorKind::TooLarge => "too-large",
             ErrorKind::Cancelled => "cancelled",
+            ErrorKind::NoRoom => "no-room",
             ErrorKind::Io => "io",
         }
     }
@@ -189,6 +208,14 @@ impl Error {
     /// Wraps an operating-system error met during `operation`.
     pub fn io(operation: impl Into<String>, source: std::io::Error) -> Error {
         Error::new(ErrorKind::Io, operation).caused_by(source)
+    }
+
+    /// What is too large for a bound while it is read is, while it is written, something there is no room for.
+    pub(crate) fn for_write(mut self) -> Error {
+        if self.0.kind == ErrorKind::TooLarge {
+            self.0.kind = ErrorKind::NoRoom;
+        }
+        self
     }
 
     /// The kind: what a program decides by.

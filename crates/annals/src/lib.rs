@@ -108,6 +108,8 @@ pub use compact::CompactReport;
 pub use error::{Error, ErrorKind, Result};
 pub use follow::Follow;
 pub use model::*;
+#[doc(hidden)]
+pub use options::WallClock;
 pub use options::{Options, ReplayProgress};
 pub use position::Position;
 pub use read::*;

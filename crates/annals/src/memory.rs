@@ -69,15 +69,15 @@ impl Memory {
 
     /// Admits a write of `bytes`. Looks at the resident set now and then, and at every write while the budget is spent.
     ///
-    /// Errors: `TooLarge` while the process holds more than the budget; `Io` after a spill file could not be written.
+    /// Errors: `NoRoom` while the process holds more than the budget; `Io` after a spill file could not be written.
     pub(crate) fn admit(&self, bytes: usize) -> Result<()> {
-        self.admit_within(bytes, self.bytes_max)
+        self.admit_within(bytes, self.bytes_max).map_err(Error::for_write)
     }
 
     /// Admits a record of the log: with a fifth more, because what one process could write under a budget the next must
     /// be able to open under the same.
     ///
-    /// Errors: as [`Memory::admit`].
+    /// Errors: as [`Memory::admit`], but `TooLarge`.
     pub(crate) fn admit_committed(&self, bytes: usize) -> Result<()> {
         self.admit_within(bytes, self.bytes_max.map(|bytes_max| bytes_max.saturating_add(bytes_max / 5)))
     }
@@ -179,10 +179,10 @@ mod tests {
         let memory = Memory::new(Some(1));
         assert_eq!(memory.check().unwrap_err().kind(), ErrorKind::InvalidArgument);
         let error = memory.admit(0).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert_eq!(error.kind(), ErrorKind::NoRoom);
         assert!(error.text().contains("MiB"), "{error}");
         assert!(memory.admit(0).is_err(), "looked at again");
-        assert!(memory.admit_committed(0).is_err());
+        assert_eq!(memory.admit_committed(0).unwrap_err().kind(), ErrorKind::TooLarge);
     }
 
     #[test]

@@ -7,10 +7,14 @@ use crate::Position;
 use crate::graph::spill_file::{FILE_BYTES_MAX, SpillSettings};
 use crate::log::FileOptions;
 use crate::memory::Memory;
+use crate::model::Instant;
 use crate::storage::{Disk, RealDisk};
 
 /// Called now and then while a repository is opened: records replayed so far, and records in all.
 pub type ReplayProgress = Arc<dyn Fn(Position, Position) + Send + Sync>;
+
+/// Where commit instants come from.
+pub type WallClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// Settings of a repository.
 #[derive(Clone)]
@@ -36,6 +40,9 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Told how far opening has come.
     pub on_replay: Option<ReplayProgress>,
+    /// The clock of the machine, unless a test has another one.
+    #[doc(hidden)]
+    pub clock: WallClock,
 }
 
 impl Default for Options {
@@ -50,6 +57,7 @@ impl Default for Options {
             spilled_value_bytes_min: 128,
             segment_bytes: FileOptions::default().segment_bytes,
             on_replay: None,
+            clock: Arc::new(Instant::now),
         }
     }
 }

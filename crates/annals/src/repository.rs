@@ -134,7 +134,8 @@ impl Repository {
             Error::new(ErrorKind::ReadOnly, text)
         });
         let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
-        let committer = Arc::new(Committer::new(Arc::new(graph), source, limits, read_only));
+        let committer =
+            Arc::new(Committer::new(Arc::new(graph), source, Arc::clone(&options.clock), limits, read_only));
         let inner = Arc::new(Inner {
             committer,
             folder,
@@ -231,13 +232,29 @@ impl Repository {
     }
 
     /// What went wrong without stopping anything, e.g. a damaged checkpoint that was ignored; oldest first.
+    ///
+    /// The last one tells, for as long as it is so, that the clock is more than a minute behind the last record.
     pub fn warnings(&self) -> Vec<String> {
-        self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut warnings = self.inner.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        warnings.extend(self.inner.committer.clock_warning());
+        warnings
     }
 
     /// Why writes are refused since the last failed sync, if they are.
     pub fn failure(&self) -> Option<Error> {
         self.inner.committer.failure()
+    }
+
+    /// Why writes are refused now, if they are: for good, as [`Repository::failure`] tells, because the last one found
+    /// no room (`NoRoom`) or was refused by the system (`Io`), or because the memory budget is spent (`NoRoom`).
+    ///
+    /// Asking looks whether there is room again, so that a server to which nobody writes meanwhile finds out, too.
+    /// Always `None` in a repository that was opened read-only.
+    pub fn refusal(&self) -> Option<Error> {
+        if self.is_read_only() {
+            return None;
+        }
+        self.inner.committer.refusal()
     }
 
     /// True while writes are refused because the memory budget is spent.

@@ -201,6 +201,7 @@ fn after_a_failed_sync_nothing_is_written_and_everything_acknowledged_is_read() 
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::Unavailable);
     }
     assert_eq!(repository.failure().unwrap().kind(), ErrorKind::Unavailable);
+    assert_eq!(repository.refusal(), repository.failure());
     let after = repository.snapshot();
     assert_eq!(after.position(), before.position());
     assert!(after.entity(&Id::new("a").unwrap()).unwrap().is_some());
@@ -241,6 +242,139 @@ fn a_failed_sync_is_told_to_everybody_who_waits() {
             assert!(left.entity(&id).unwrap().is_some(), "failing sync {failing}: e{number} is lost");
         }
     }
+}
+
+/// Eight threads commit, submit, collide and violate a unique attribute, while every third append finds no room.
+#[test]
+fn a_log_without_room_costs_only_what_it_refused() {
+    for seed in 1..=number_from_environment("ANNALS_FULL_SEEDS", 6) {
+        let memory = MemoryLog::new();
+        let log = Arc::new(FaultLog::new(memory.clone(), FaultPlan::default()));
+        let repository = CheckedRepository::on(log.clone());
+        let unique = AttributeDefinition::new("key", ValueType::Integer).unique();
+        let keyed = TypeDefinition::entity("keyed").attribute(unique);
+        repository.transact(|t| t.define_type(keyed.clone())).unwrap();
+        repository.transact(|t| t.create_entity(new("shared").property("n", 0))).unwrap();
+        log.set_plan(FaultPlan { seed, append_full: 333, ..FaultPlan::default() });
+        let outcomes = Mutex::new((Vec::new(), Vec::new()));
+        std::thread::scope(|scope| {
+            for thread in 0..8u64 {
+                let (repository, outcomes) = (&repository, &outcomes);
+                scope.spawn(move || {
+                    let mut random = Random(seed * 8 + thread);
+                    let mut tickets = Vec::new();
+                    let note = |name: String, outcome: Result<Receipt>| {
+                        let mut outcomes = outcomes.lock().unwrap();
+                        match outcome {
+                            Ok(receipt) => outcomes.0.push((name, receipt.position.0)),
+                            Err(error) if error.kind() == ErrorKind::NoRoom => outcomes.1.push(name),
+                            Err(error) => assert!(
+                                matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotUnique),
+                                "{error:?}"
+                            ),
+                        }
+                    };
+                    for number in 0..200u64 {
+                        let name = format!("e{thread}-{number}");
+                        let mut transaction = repository.transaction();
+                        let key = if random.one_in(4) { 7 } else { (thread * 1_000 + number) as i64 };
+                        let created = NewEntity::new("keyed").id(name.as_str()).unwrap().property("key", key);
+                        // The view of a transaction sees a key that is taken, too.
+                        if transaction.create_entity(created).is_err() {
+                            continue;
+                        }
+                        if random.one_in(5) {
+                            transaction.update(&entity("shared"), Patch::new().set("n", key)).unwrap();
+                        }
+                        if random.one_in(2) {
+                            tickets.push((name, transaction.submit().unwrap()));
+                        } else {
+                            note(name, transaction.commit());
+                        }
+                    }
+                    for (name, ticket) in tickets {
+                        note(name, ticket.wait());
+                    }
+                });
+            }
+        });
+        log.set_plan(FaultPlan::default());
+        let (acknowledged, refused) = outcomes.into_inner().unwrap();
+        assert!(refused.len() > 20 && acknowledged.len() > 100, "{} {}", refused.len(), acknowledged.len());
+        let snapshot = repository.snapshot();
+        let is_there = |name: &str| snapshot.entity(&Id::new(name).unwrap()).unwrap().is_some();
+        assert!(acknowledged.iter().all(|(name, _)| is_there(name)), "seed {seed}");
+        assert!(!refused.iter().any(|name| is_there(name)), "seed {seed}");
+        let positions: std::collections::BTreeSet<u64> =
+            acknowledged.iter().map(|(_, position)| *position).collect();
+        assert_eq!(positions, (3..=memory.tail().unwrap().0).collect(), "seed {seed}");
+        let receipt = repository.transact(|t| t.create_entity(new("after"))).unwrap().1;
+        assert_eq!(receipt.position, memory.tail().unwrap());
+        assert_eq!(repository.refusal(), None);
+    }
+}
+
+#[test]
+fn a_repository_without_room_says_so_until_there_is_some_and_finds_out_by_itself() {
+    let log = Arc::new(FaultLog::new(MemoryLog::new(), FaultPlan::default()));
+    let repository = CheckedRepository::on(log.clone());
+    repository.transact(|t| t.create_entity(new("a"))).unwrap();
+    assert_eq!(repository.refusal(), None);
+    log.set_plan(FaultPlan { append_full: 1_000, ..FaultPlan::default() });
+    let refused = repository.transact(|t| t.create_entity(new("b"))).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NoRoom);
+    std::thread::sleep(Duration::from_millis(1_100));
+    for _ in 0..3 {
+        assert_eq!(repository.refusal().map(|error| error.kind()), Some(ErrorKind::NoRoom));
+    }
+    assert!(repository.failure().is_none(), "nothing that needs a reopening");
+    log.set_plan(FaultPlan::default());
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while repository.refusal().is_some() {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(repository.snapshot().position(), Position(1), "nobody has written");
+    // An append that the log takes says the same at once.
+    log.set_plan(FaultPlan { append_full: 1_000, ..FaultPlan::default() });
+    repository.transact(|t| t.create_entity(new("b"))).unwrap_err();
+    log.set_plan(FaultPlan::default());
+    assert!(repository.refusal().is_some());
+    repository.transact(|t| t.create_entity(new("b"))).unwrap();
+    assert_eq!(repository.refusal(), None);
+}
+
+#[test]
+fn a_full_disk_refuses_one_transaction_and_the_next_is_written() {
+    let whole = SimulatedDisk::new();
+    let create = |disk: &SimulatedDisk| -> Result<(usize, Vec<ErrorKind>)> {
+        let repository = open(disk)?;
+        let mut refusals = Vec::new();
+        for number in 0..60 {
+            let made = repository
+                .transact(|t| t.create_entity(new(&format!("e{number}")).property("text", "x".repeat(200))));
+            refusals.extend(made.err().map(|error| error.kind()));
+        }
+        let count = repository.snapshot().entities_count() as usize;
+        if repository.failure().is_some() {
+            // Only followers lost track: the durable position could not be written.
+            drop(repository.unchecked());
+        }
+        Ok((count, refusals))
+    };
+    create(&whole).unwrap();
+    let mut refused_one = 0;
+    for failing in 0..whole.writes_count() {
+        let disk = SimulatedDisk::new();
+        disk.fail_write_at(failing);
+        let Ok((count, refusals)) = create(&disk) else { continue };
+        assert_eq!(count + refusals.len(), 60, "write {failing}");
+        if refusals == [ErrorKind::NoRoom] {
+            refused_one += 1;
+        }
+        assert_eq!(open(&disk).unwrap().snapshot().entities_count() as usize, count, "write {failing}");
+    }
+    assert!(refused_one >= 60, "{refused_one}");
 }
 
 #[test]

@@ -10,13 +10,17 @@ use std::time::Duration;
 
 use annals::log::{Log, MemoryLog, ReadLimit};
 use annals::*;
-use support::named::new;
+use support::dump;
+use support::dump::assert_same;
+use support::named::{id, new};
 
 /// What an append does.
 const GO_ON: usize = 0;
 const WAIT: usize = 1;
 const FAIL: usize = 2;
 const PANIC: usize = 3;
+/// Refuses this append, and goes on with the next.
+const REFUSE_ONE: usize = 4;
 
 /// A log whose appends do as told, and that remembers who called.
 #[derive(Default)]
@@ -60,7 +64,11 @@ impl Log for ToldLog {
             std::thread::sleep(Duration::from_millis(1));
         }
         match self.order.load(Ordering::SeqCst) {
-            FAIL => Err(Error::new(ErrorKind::Io, "on purpose")),
+            FAIL => Err(Error::new(ErrorKind::Unavailable, "on purpose")),
+            REFUSE_ONE => {
+                self.tell(GO_ON);
+                Err(Error::new(ErrorKind::NoRoom, "on purpose"))
+            }
             PANIC => panic!("on purpose"),
             _ => self.inner.append(at, records),
         }
@@ -166,6 +174,47 @@ fn a_failure_or_panic_of_the_log_in_a_leading_commit_is_told_to_all_and_ends_wri
         assert_eq!(create(&repository, "late").commit().unwrap_err().kind(), ErrorKind::Unavailable);
         assert_eq!(repository.snapshot().position(), Position::ZERO);
         repository.close().unwrap();
+    }
+}
+
+/// The batch behind was checked and applied on top of the one that is not there, and says nothing about it.
+#[test]
+fn a_refused_append_is_told_to_its_batch_only_and_leaves_nothing_in_what_was_sequenced_ahead() {
+    for ahead in [0, 1, 200, 2_000] {
+        let (log, repository) = ToldLog::repository();
+        create(&repository, "before").commit().unwrap();
+        log.tell(WAIT);
+        std::thread::scope(|scope| {
+            let mut refused = repository.transaction();
+            refused
+                .create_entity(NewEntity::new("lost type").id("lost").unwrap().property("lost name", 1))
+                .unwrap();
+            refused.update(&InstanceId::Entity(id("before")), Patch::new().set("n", 2)).unwrap();
+            let refused = scope.spawn(|| refused.commit());
+            log.wait_for_calls(2);
+            let tickets: Vec<Ticket> = (0..ahead)
+                .map(|number| create(&repository, &format!("e{number}")).submit().unwrap())
+                .collect();
+            // From 64 on they are sequenced while the device is busy.
+            while ahead >= 200 && repository.queue_length() >= 64 {
+                std::thread::yield_now();
+            }
+            log.tell(REFUSE_ONE);
+            assert_eq!(refused.join().unwrap().unwrap_err().kind(), ErrorKind::NoRoom);
+            // It was told when nothing of it was left: the same id is free, and the entity is as it was.
+            create(&repository, "lost").commit().unwrap();
+            for (position, ticket) in (2..).zip(&tickets) {
+                assert_eq!(ticket.wait().unwrap().position, Position(position), "{ahead} ahead");
+            }
+        });
+        let snapshot = repository.snapshot();
+        assert_eq!((repository.failure(), repository.refusal()), (None, None));
+        assert_eq!(snapshot.entities_count(), ahead + 2);
+        assert_eq!(snapshot.entity(&id("before")).unwrap().unwrap().property("n"), None);
+        assert_eq!(log.tail().unwrap(), Position(ahead + 2));
+        assert_eq!(repository.check().unwrap().differences, Vec::<String>::new());
+        let rebuilt = Repository::with_log(log, Options::read_only()).unwrap();
+        assert_same("replay", &dump(&snapshot), &dump(&rebuilt.snapshot()));
     }
 }
 

@@ -189,12 +189,14 @@ fn a_spent_budget_refuses_writes_and_not_reads_until_there_is_room() -> Result<(
     let outcomes =
         (0..10_000).map(|n| repository.transact(|t| t.create_entity(document(&format!("b{n}"), 1_000))));
     let refused = outcomes.filter_map(std::result::Result::err).next().expect("a refusal");
-    assert_eq!(refused.kind(), ErrorKind::TooLarge);
+    assert_eq!(refused.kind(), ErrorKind::NoRoom);
     assert!(refused.text().contains("512.0 MiB"), "{refused}");
+    assert_eq!(repository.refusal().map(|error| error.kind()), Some(ErrorKind::NoRoom));
     assert!(repository.snapshot().entity(&Id::new("a").unwrap())?.is_some());
     assert_eq!(repository.check().unwrap_err().kind(), ErrorKind::TooLarge);
     assert_eq!(ballast.iter().map(|byte| u64::from(*byte)).sum::<u64>(), 600 << 20);
     drop(ballast);
+    assert_eq!(repository.refusal(), None, "asking looks again, so that it is known before anybody writes");
     repository.transact(|t| t.create_entity(document("c", 1_000)))?;
     repository.close()?;
     Ok(())

@@ -24,6 +24,7 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
     let report = repository.check_with(|at, tail| progress.set(at.0, Some(tail.0)));
     progress.finish();
     let report = report?;
+    let warnings = repository.warnings();
     if context.output.is_json() {
         context.output.json(&json!({
             "position": report.position.0,
@@ -31,10 +32,14 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
             "entities": report.entities_count,
             "relationships": report.relationships_count,
             "differences": &report.differences,
+            "warnings": &warnings,
         }))?;
     } else {
         for difference in &report.differences {
             context.output.line(difference)?;
+        }
+        for warning in &warnings {
+            context.output.line(format!("warning: {warning}"))?;
         }
         context.output.line(format!(
             "checked {} records, {} entities, {} relationships at position {}: {}",
@@ -42,12 +47,21 @@ pub fn run(context: &mut Context, _: &Arguments) -> Outcome {
             count(report.entities_count),
             count(report.relationships_count),
             report.position,
-            if report.is_clean() {
-                "all is well".to_owned()
-            } else {
-                format!("{} differences", report.differences.len())
-            }
+            verdict(report.differences.len(), warnings.len())
         ))?;
     }
     if report.is_clean() { Ok(()) } else { Err(Stop::Silent(DAMAGED)) }
+}
+
+fn verdict(differences: usize, warnings: usize) -> String {
+    let number = |count: usize, one: &str| match count {
+        0 => format!("no {one}s"),
+        1 => format!("1 {one}"),
+        _ => format!("{count} {one}s"),
+    };
+    match (differences, warnings) {
+        (0, 0) => "all is well".to_owned(),
+        (_, 0) => number(differences, "difference"),
+        _ => format!("{}, {}", number(differences, "difference"), number(warnings, "warning")),
+    }
 }

@@ -22,7 +22,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes([parameters::if_match()])
             .fails(&["not-found", "deleted", "invalid-property", "invalid-classification"])
             .fails(&["proxy-only", "not-home"])
-            .fails(&["read-only", "conflict", "busy", "unavailable", "precondition-failed"])
+            .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "precondition-failed"])
     };
     vec![
         Endpoint::new(Method::GET, PATH, "Read a classification", read)

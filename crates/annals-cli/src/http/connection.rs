@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant as Clock};
+use std::time::{Duration, Instant as Clock, SystemTime};
 
 use axum_core::body::Body;
 use http::{Request, Version};
@@ -115,9 +115,26 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
     builder
 }
 
-/// Answers a connection that is one too many. The answer fits into an empty send buffer, so nobody waits.
-pub fn refuse(stream: &TcpStream) {
-    let body = Problem::busy("too many connections; try again later").to_json().to_string();
+/// Refuses to serve while the clock tells an instant that no `Date` header can say: hyper would panic on every
+/// connection, and without an answer.
+///
+/// Errors: `wrong-clock` before 1970 and after 9999.
+/// Source: the bounds of `httpdate::HttpDate::from`, which hyper 1 calls whether or not it sends the header.
+pub fn check_clock(now: SystemTime) -> Result<(), Problem> {
+    const SECONDS_END: u64 = 253_402_300_800;
+    match now.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) if since.as_secs() < SECONDS_END => Ok(()),
+        _ => {
+            let detail =
+                "clock: expected the years 1970 to 9999, found another one; set the clock of the server";
+            Err(Problem::door("wrong-clock", detail))
+        }
+    }
+}
+
+/// Answers a connection that is not served. The answer fits into an empty send buffer, so nobody waits.
+pub fn refuse(stream: &TcpStream, problem: &Problem) {
+    let body = problem.to_json().to_string();
     let text = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: {PROBLEM_JSON}\r\nretry-after: 1\r\n\
          connection: close\r\ncontent-length: {}\r\n\r\n{body}",
@@ -333,5 +350,22 @@ impl AsyncWrite for Watched {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_no_date_header_can_say_is_refused() {
+        let (first, second) = (SystemTime::UNIX_EPOCH, Duration::from_secs(1));
+        let end = first + Duration::from_secs(253_402_300_800);
+        for clock in [first, SystemTime::now(), end - second] {
+            assert!(check_clock(clock).is_ok(), "{clock:?}");
+        }
+        for clock in [first - second, first - Duration::from_nanos(1), end] {
+            assert_eq!(check_clock(clock).unwrap_err().to_json()["kind"], "wrong-clock", "{clock:?}");
+        }
     }
 }

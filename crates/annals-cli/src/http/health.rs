@@ -1,5 +1,6 @@
 //! Whether the server lives and is ready, its metrics, and what it offers.
 
+use annals::{Error, Repository};
 use axum_core::body::Body;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
@@ -18,8 +19,12 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::GET, "/", "What there is", index).answers(200, "Where to start.", "Index"),
         Endpoint::new(Method::GET, "/health/live", "Is the process alive", live).answers(200, "Yes.", "Live"),
         Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
+            .describe(
+                "No while it is being opened, while it stops, and while it refuses writes, unless it only reads. The \
+                 members `refusal`, a kind of error, and `detail` say why.",
+            )
             .answers(200, "Yes.", "Ready")
-            .fails(&["stopping"]),
+            .fails(&["stopping", "writes-refused"]),
         Endpoint::new(Method::GET, "/metrics", "Metrics for Prometheus", read_metrics).answers_as(
             200,
             "Metrics in the text format.",
@@ -73,17 +78,36 @@ async fn ready(call: Box<Call>) -> Outcome {
         return Err(Problem::door("stopping", "server: it was asked to stop; use another one"));
     }
     let repository = call.door.repository()?;
-    json_answer(&json!({
-        "ready": true,
-        "position": repository.snapshot().position().0,
-        "readOnly": repository.is_read_only(),
-        "writeFailure": repository.failure().map(|error| error.to_string()),
-        "warnings": repository.warnings(),
-    }))
+    let refusal = find_refusal(Some(repository)).await;
+    let position = repository.snapshot().position().0;
+    let warnings = repository.warnings();
+    match refusal {
+        None => json_answer(&json!({
+            "ready": true,
+            "position": position,
+            "readOnly": repository.is_read_only(),
+            "writeFailure": null,
+            "warnings": warnings,
+        })),
+        Some(error) => Err(Problem::door("writes-refused", error.to_string())
+            .with("ready", false)
+            .with("position", position)
+            .with("readOnly", false)
+            .with("refusal", error.kind().name())
+            .with("warnings", warnings)),
+    }
+}
+
+/// Why writes are refused now. On another thread: looking for room asks the disk, which may take its time.
+async fn find_refusal(repository: Option<&Repository>) -> Option<Error> {
+    let repository = repository.filter(|known| !known.is_read_only())?.clone();
+    let found = tokio::task::spawn_blocking(move || repository.refusal());
+    found.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 async fn read_metrics(call: Box<Call>) -> Outcome {
-    text_answer(metrics::render(&call.door), TEXT)
+    let refusal = find_refusal(call.door.opened()).await;
+    text_answer(metrics::render(&call.door, refusal.as_ref()), TEXT)
 }
 
 async fn read_openapi(_: Box<Call>) -> Outcome {

@@ -76,6 +76,8 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
             "conflict",
             "busy",
             "unavailable",
+            "no-room",
+            "io",
             "precondition-failed",
         ])
     };

@@ -76,7 +76,16 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("CollectionName")
             .answers(200, "Done.", "Receipt")
-            .fails(&["already-exists", "home-conflict", "read-only", "conflict", "busy", "unavailable"]),
+            .fails(&[
+                "already-exists",
+                "home-conflict",
+                "read-only",
+                "conflict",
+                "busy",
+                "unavailable",
+                "no-room",
+                "io",
+            ]),
     ]);
     endpoints
 }
@@ -94,7 +103,7 @@ fn writing(endpoint: Endpoint) -> Endpoint {
             "already-exists",
         ])
         .fails(&["missing-end", "not-unique", "cardinality"])
-        .fails(&["read-only", "conflict", "busy", "unavailable", "precondition-failed"])
+        .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "precondition-failed"])
 }
 
 fn step_endpoint(of: Collection, (path, action, schema, summary): Step) -> Endpoint {

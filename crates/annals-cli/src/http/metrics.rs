@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use annals::{ErrorKind, Receipt, Repository};
+use annals::{Error, ErrorKind, Receipt, Repository};
 
 use super::door::Door;
 
@@ -80,10 +80,13 @@ impl Metrics {
     }
 }
 
-/// All metrics in the text format of Prometheus.
+/// Why writes may be refused: one value of the gauge each.
+const REFUSALS: [ErrorKind; 3] = [ErrorKind::Unavailable, ErrorKind::NoRoom, ErrorKind::Io];
+
+/// All metrics in the text format of Prometheus; `refusal` tells why writes are refused now.
 ///
 /// Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
-pub fn render(door: &Door) -> String {
+pub fn render(door: &Door, refusal: Option<&Error>) -> String {
     let mut text = String::new();
     let metrics = &door.metrics;
     let repository = door.opened();
@@ -130,8 +133,20 @@ pub fn render(door: &Door) -> String {
     metric("feed_subscribers", "gauge", "Subscribers of the feed.", metrics.subscribers.get() as f64);
     metric("http_connections", "gauge", "Open connections.", metrics.connections.get() as f64);
     metric("http_requests_in_flight", "gauge", "Requests worked on.", door.traffic.in_flight() as f64);
-    render_requests(&mut text, &metrics.requests()).expect("a String takes every write");
+    render_refusal(&mut text, refusal)
+        .and_then(|()| render_requests(&mut text, &metrics.requests()))
+        .expect("a String takes every write");
     text
+}
+
+fn render_refusal(text: &mut String, refusal: Option<&Error>) -> std::fmt::Result {
+    let name = "annals_writes_refused";
+    writeln!(text, "# HELP {name} 1 while writes are refused, by kind of error.\n# TYPE {name} gauge")?;
+    for kind in REFUSALS {
+        let is_it = refusal.is_some_and(|error| error.kind() == kind);
+        writeln!(text, "{name}{{kind=\"{}\"}} {}", kind.name(), u8::from(is_it))?;
+    }
+    Ok(())
 }
 
 fn render_requests(text: &mut String, requests: &BTreeMap<Key, Latency>) -> std::fmt::Result {

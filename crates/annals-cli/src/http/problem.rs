@@ -10,9 +10,11 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds that HTTP itself adds to those of the engine, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 10] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
+    ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
+    ("wrong-clock", StatusCode::SERVICE_UNAVAILABLE, "the clock of the server is wrong"),
     ("not-visible", StatusCode::SERVICE_UNAVAILABLE, "the position waited for is not visible yet"),
     ("time-out", StatusCode::GATEWAY_TIMEOUT, "the request took too long"),
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
@@ -49,10 +51,11 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::InvalidClassification
         | ErrorKind::InvalidEnds
         | ErrorKind::StatusNotAllowed => StatusCode::UNPROCESSABLE_ENTITY,
-        ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed => {
+        ErrorKind::NoRoom => StatusCode::INSUFFICIENT_STORAGE,
+        ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed | ErrorKind::Io => {
             StatusCode::SERVICE_UNAVAILABLE
         }
-        // Corrupted, Gap, NewerFormat, Io: no client can do anything about them.
+        // Corrupted, Gap, NewerFormat: no client can do anything about them.
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }
@@ -90,6 +93,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::FutureInstant => "an instant of the future",
         ErrorKind::TooLarge => "a bound was exceeded",
         ErrorKind::Cancelled => "the read was called off",
+        ErrorKind::NoRoom => "there is no room; nothing was written",
         _ => "the operating system refused",
     }
 }
@@ -225,10 +229,7 @@ mod tests {
             assert_eq!(json["type"], format!("/errors/{}", kind.name()));
             assert_eq!(json["status"], status_of(kind).as_u16());
             assert_eq!(json["path"], "p");
-            let is_ours = matches!(
-                kind,
-                ErrorKind::Corrupted | ErrorKind::Gap | ErrorKind::NewerFormat | ErrorKind::Io
-            );
+            let is_ours = matches!(kind, ErrorKind::Corrupted | ErrorKind::Gap | ErrorKind::NewerFormat);
             assert_eq!(status_of(kind) == StatusCode::INTERNAL_SERVER_ERROR, is_ours, "{}", kind.name());
             assert_eq!(title_of(kind) == "the operating system refused", kind == ErrorKind::Io);
         }

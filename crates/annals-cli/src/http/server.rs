@@ -4,16 +4,17 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use annals::{Error, ErrorKind, Options, Repository, Result};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::connection::{refuse, serve_connection};
+use super::connection::{check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::limits::Limits;
+use super::problem::Problem;
 use super::router::Router;
 
 /// What to serve, and where.
@@ -109,6 +110,9 @@ fn admit(
     let repository = outcome.unwrap_or_else(|_| {
         Err(Error::new(ErrorKind::Unavailable, "open: the thread that opens the repository panicked"))
     })?;
+    for warning in repository.warnings() {
+        eprintln!("warning: {warning}");
+    }
     door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))
 }
 
@@ -123,8 +127,12 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             tokio::time::sleep(PAUSE).await;
             continue;
         };
+        if let Err(problem) = check_clock(SystemTime::now()) {
+            refuse(&stream, &problem);
+            continue;
+        }
         match Arc::clone(&door.gates.connections).try_acquire_owned() {
-            Err(_) => refuse(&stream),
+            Err(_) => refuse(&stream, &Problem::busy("too many connections; try again later")),
             Ok(permit) => {
                 let (door, router) = (Arc::clone(&door), Arc::clone(&router));
                 connections.spawn(async move {

@@ -41,7 +41,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .fails(&broken)
             .fails(&elsewhere)
             .fails(&["not-found", "already-exists", "deleted", "not-deleted"])
-            .fails(&["read-only", "conflict", "busy", "unavailable"]),
+            .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io"]),
     ]
 }
 

@@ -64,7 +64,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 /// Kinds of errors of everything that declares types.
-const DECLARING: [&str; 10] = [
+const DECLARING: [&str; 12] = [
     "type-violation",
     "invalid-classification",
     "invalid-ends",
@@ -75,6 +75,8 @@ const DECLARING: [&str; 10] = [
     "conflict",
     "busy",
     "unavailable",
+    "no-room",
+    "io",
 ];
 
 async fn list(call: Box<Call>) -> Outcome {

@@ -229,9 +229,7 @@ impl<'r> Loader<'r> {
             };
             match outcome {
                 Ok(_) => self.count(&units),
-                Err(error) if is_fatal(error.kind()) || self.is_out_of_memory(&error) => {
-                    return Err(error.into());
-                }
+                Err(error) if is_fatal(error.kind()) => return Err(error.into()),
                 Err(error) if units.len() == 1 => {
                     self.report.refuse(&self.file, units[0].line, error.kind(), explain(&error))?;
                 }
@@ -243,11 +241,6 @@ impl<'r> Loader<'r> {
             }
         }
         Ok(())
-    }
-
-    /// True if no smaller part would be taken either, because the memory budget is spent.
-    fn is_out_of_memory(&self, error: &Error) -> bool {
-        error.kind() == ErrorKind::TooLarge && self.repository.is_memory_spent()
     }
 
     fn count(&mut self, units: &[Unit]) {
@@ -270,6 +263,7 @@ pub fn is_fatal(kind: ErrorKind) -> bool {
             | ErrorKind::Corrupted
             | ErrorKind::Gap
             | ErrorKind::NewerFormat
+            | ErrorKind::NoRoom
             | ErrorKind::Io
     )
 }

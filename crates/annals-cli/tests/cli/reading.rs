@@ -1,5 +1,8 @@
 //! Every reading command, for people and for programs, now and then.
 
+use std::sync::Arc;
+
+use annals::{Instant, NewEntity, Options, Repository};
 use serde_json::json;
 
 use crate::support::Place;
@@ -175,6 +178,27 @@ fn stats_types_and_check_look_at_the_whole() {
     assert_eq!(place.json_one(&["types", "person"])["name"], "person");
     assert!(place.ok(&["check"]).contains("all is well"));
     assert_eq!(place.json_one(&["check"])["differences"], json!([]));
+}
+
+/// Every read is right, and still the operator must know that time stands still.
+#[test]
+fn check_tells_that_the_last_record_is_ahead_of_the_clock() {
+    let place = Place::with_people();
+    let tomorrow = Instant::from_micros(Instant::now().micros() + 86_400_000_000).unwrap();
+    let options = Options { clock: Arc::new(move || tomorrow), ..Options::default() };
+    let repository = Repository::open_with(place.path("annals-data"), options).unwrap();
+    repository.transact(|t| t.create_entity(NewEntity::new("person").property("name", "Eve"))).unwrap();
+    repository.close().unwrap();
+    let done = place.run(&["check"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.out.ends_with(": no differences, 1 warning\n"), "{done:?}");
+    let told = |text: &str| text.contains("23 hours ahead of the clock");
+    assert!(told(&done.out) && told(&done.err), "{done:?}");
+    let json = place.json_one(&["check"]);
+    assert_eq!(json["differences"], json!([]));
+    assert!(told(json["warnings"][0].as_str().unwrap()), "{json}");
+    let done = place.run(&["get", "ada"]);
+    assert!(done.code == 0 && told(&done.err), "{done:?}");
 }
 
 #[test]

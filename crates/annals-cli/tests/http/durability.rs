@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Server, try_request};
+use crate::support::{Answer, Server, try_request};
 
 /// Writes from several threads until `until` returns; gives the ids that were acknowledged.
 fn write_until(server: &Server, until: impl FnOnce()) -> Vec<String> {
@@ -125,6 +125,101 @@ fn waiting_for_a_position_is_bounded() {
     assert_eq!((refused.status, refused.problem().as_str()), (503, "not-visible"));
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(wait("soon").problem(), "invalid-argument");
+}
+
+/// Creates entities of 4 KiB until one is refused; gives how many were created, and the refusal.
+fn fill(server: &Server) -> (u64, Answer) {
+    let text = "x".repeat(4_096);
+    for number in 0..10_000 {
+        let body = json!({"id": format!("e{number}"), "type": "thing", "properties": {"text": text}});
+        let answer = server.send("POST", "/v1/entities", &body);
+        if answer.status != 201 {
+            return (number, answer);
+        }
+    }
+    panic!("the limit was never reached");
+}
+
+fn refused_metric(server: &Server) -> bool {
+    server.get("/metrics").body.contains("annals_writes_refused{kind=\"no-room\"} 1")
+}
+
+#[test]
+fn a_limit_on_file_sizes_is_no_room_and_the_server_lives_reads_and_is_not_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let server = Server::start_limited(&path, 600);
+    assert!(!refused_metric(&server));
+    let (created, refused) = fill(&server);
+    assert_eq!((refused.status, refused.problem().as_str()), (507, "no-room"), "{refused:?}");
+    assert!(created > 20, "{created}");
+    let last = format!("/v1/entities/e{}", created - 1);
+    assert_eq!(server.get(&last).status, 200);
+    assert_eq!(server.get(&format!("/v1/entities/e{created}")).status, 404);
+    // It looks for room by itself, and finds none.
+    std::thread::sleep(Duration::from_millis(1_200));
+    for _ in 0..2 {
+        let ready = server.get("/health/ready");
+        assert_eq!((ready.status, ready.problem().as_str()), (503, "writes-refused"), "{ready:?}");
+        let body = ready.json();
+        assert_eq!((&body["ready"], &body["refusal"]), (&json!(false), &json!("no-room")));
+        assert!(body["detail"].as_str().unwrap().contains("nothing was written"), "{body}");
+        assert_eq!(body["position"], created);
+    }
+    assert!(refused_metric(&server));
+    assert_eq!(server.get("/health/live").status, 200);
+    // A server that only reads has nothing to refuse.
+    let follower = Server::start(&path, &["--read-only"]);
+    assert_eq!(follower.get(&last).status, 200);
+    assert_eq!(follower.get("/health/ready").json()["position"], created);
+    server.terminate();
+    assert!(server.ended_well());
+    let server = Server::start(&path, &[]);
+    assert_eq!(server.get(&last).status, 200);
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
+}
+
+/// `prlimit` gives the limit to a process that runs, and takes it away again.
+#[test]
+fn a_server_that_had_no_room_is_ready_again_when_there_is_some_though_nobody_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let server = Server::start(&path, &[]);
+    if !server.limit_files("200000") {
+        eprintln!("skipped: there is no prlimit");
+        return;
+    }
+    let (created, refused) = fill(&server);
+    assert_eq!((refused.status, refused.problem().as_str()), (507, "no-room"));
+    assert_eq!(server.get("/health/ready").status, 503);
+    assert!(server.limit_files("unlimited"));
+    server.wait_until_ready();
+    assert!(!refused_metric(&server));
+    assert_eq!(server.get("/health/ready").json()["position"], created);
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"id": "after", "type": "thing"})).status, 201);
+}
+
+#[test]
+fn a_clock_behind_the_last_record_is_told_at_the_start_and_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repository");
+    let tomorrow = annals::Instant::from_micros(annals::Instant::now().micros() + 86_400_000_000).unwrap();
+    let options = annals::Options { clock: std::sync::Arc::new(move || tomorrow), ..Default::default() };
+    let repository = annals::Repository::open_with(&path, options).unwrap();
+    repository.transact(|t| t.create_entity(annals::NewEntity::new("thing"))).unwrap();
+    repository.close().unwrap();
+    let errors = folder.path().join("errors");
+    let server = Server::start_told(&path, &errors);
+    let told = |text: &str| text.contains("23 hours ahead of the clock");
+    for id in ["a", "b"] {
+        assert_eq!(server.send("POST", "/v1/entities", &json!({"id": id, "type": "thing"})).status, 201);
+    }
+    let warnings = server.get("/health/ready").json()["warnings"].clone();
+    assert!(warnings.as_array().is_some_and(|all| all.len() == 1), "{warnings}");
+    assert!(told(warnings[0].as_str().unwrap()), "{warnings}");
+    assert!(server.get("/metrics").body.contains("annals_warnings 1\n"));
+    let printed = std::fs::read_to_string(errors).unwrap();
+    assert!(printed.starts_with("warning: clock: ") && told(&printed), "{printed}");
 }
 
 #[test]

@@ -30,17 +30,44 @@ impl Server {
     /// Starts it on a free port and waits until it is ready.
     pub fn start(folder: &Path, arguments: &[&str]) -> Server {
         let server = Server::start_opening(folder, arguments);
-        let deadline = Instant::now() + PATIENCE;
-        while server.get("/health/ready").status != 200 {
-            assert!(Instant::now() < deadline, "the server does not become ready");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        server.wait_until_ready();
         server
     }
 
     /// Starts it on a free port and waits until it listens.
     pub fn start_opening(folder: &Path, arguments: &[&str]) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_annals"))
+        Server::spawn(&mut Command::new(env!("CARGO_BIN_EXE_annals")), folder, arguments)
+    }
+
+    /// Starts it with a limit on the size of files, and waits until it is ready. Units: blocks of 512 bytes.
+    pub fn start_limited(folder: &Path, blocks_max: u64) -> Server {
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit -f {blocks_max}; exec \"$0\" \"$@\"");
+        let server = Server::spawn(shell.args(["-c", &script, env!("CARGO_BIN_EXE_annals")]), folder, &[]);
+        server.wait_until_ready();
+        server
+    }
+
+    /// Starts it with standard error in a file, and waits until it is ready.
+    pub fn start_told(folder: &Path, errors: &Path) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+        command.stderr(std::fs::File::create(errors).unwrap());
+        let server = Server::spawn(&mut command, folder, &[]);
+        server.wait_until_ready();
+        server
+    }
+
+    /// Waits until it is ready.
+    pub fn wait_until_ready(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.get("/health/ready").status != 200 {
+            assert!(Instant::now() < deadline, "the server does not become ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn spawn(command: &mut Command, folder: &Path, arguments: &[&str]) -> Server {
+        let mut child = command
             .arg("serve")
             .arg(folder)
             .args(["--listen", "127.0.0.1:0"])
@@ -63,6 +90,13 @@ impl Server {
     /// Asks it to stop.
     pub fn terminate(&self) {
         self.signal("-TERM");
+    }
+
+    /// Bounds the size of its files from now on; false if the system has no `prlimit`. Units: bytes, or `unlimited`.
+    pub fn limit_files(&self, bytes_max: &str) -> bool {
+        let id = self.child.id().to_string();
+        let soft = format!("--fsize={bytes_max}:");
+        Command::new("prlimit").args(["--pid", &id, &soft]).status().is_ok_and(|status| status.success())
     }
 
     fn signal(&self, signal: &str) {

@@ -18,6 +18,8 @@ pub struct FaultPlan {
     pub append_answer_lost: u16,
     /// The append does nothing and answers `Conflict`, as if another writer had won.
     pub append_conflict: u16,
+    /// The append does nothing and answers `NoRoom`; so does the probe.
+    pub append_full: u16,
     /// Reading, or asking for the tail, answers `Unavailable`.
     pub read_refused: u16,
     /// Reading returns fewer records than the limit allows, but at least one.
@@ -55,6 +57,11 @@ impl<L: Log> FaultLog<L> {
         next_random(random) % 1_000 < u64::from(chance(plan))
     }
 
+    fn full(&self, what: &str) -> Error {
+        let text = format!("{}: {what}: injected fault; nothing was written; make room", self.describe());
+        Error::new(ErrorKind::NoRoom, text)
+    }
+
     fn unavailable(&self, what: &str) -> Error {
         Error::new(ErrorKind::Unavailable, format!("{}: {what}: injected fault; retry", self.describe()))
     }
@@ -78,6 +85,9 @@ impl<L: Log> Log for FaultLog<L> {
                 format!("{}: position {at} is taken: injected fault; reload and retry", self.describe());
             return Err(Error::new(ErrorKind::Conflict, text));
         }
+        if self.happens(|plan| plan.append_full) {
+            return Err(self.full("append"));
+        }
         self.inner.append(at, records)?;
         if self.happens(|plan| plan.append_answer_lost) {
             return Err(self.unavailable("append, the answer was lost"));
@@ -99,6 +109,13 @@ impl<L: Log> Log for FaultLog<L> {
             records.truncate(kept);
         }
         Ok(records)
+    }
+
+    fn probe(&self) -> Result<()> {
+        if self.happens(|plan| plan.append_full) {
+            return Err(self.full("probe"));
+        }
+        self.inner.probe()
     }
 
     fn describe(&self) -> String {
@@ -151,6 +168,16 @@ mod tests {
         let log = always(|plan| plan.append_answer_lost = 1_000);
         let lost = log.append(Position(1), &[b"a"]).unwrap_err();
         assert_eq!((lost.kind(), log.tail().unwrap()), (ErrorKind::Unavailable, Position(1)));
+    }
+
+    #[test]
+    fn full_append_stores_nothing_and_the_probe_tells() {
+        let log = always(|plan| plan.append_full = 1_000);
+        let full = log.append(Position(1), &[b"a"]).unwrap_err();
+        assert_eq!((full.kind(), log.tail().unwrap()), (ErrorKind::NoRoom, Position::ZERO));
+        assert_eq!(log.probe().unwrap_err().kind(), ErrorKind::NoRoom);
+        log.set_plan(FaultPlan::default());
+        log.probe().unwrap();
     }
 
     #[test]

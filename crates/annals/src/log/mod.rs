@@ -55,8 +55,9 @@ pub trait Log: Send + Sync {
     /// Stores `records` at `at`, `at + 1`, …: all or none, durable on return.
     ///
     /// Units: each record holds at most [`RECORD_BYTES_MAX`], all together at most [`APPEND_BYTES_MAX`] bytes.
-    /// Errors: `Conflict` if `at` is taken, and nothing was written. `Unavailable` if the outcome is unknown: read
-    /// the tail to learn it. `InvalidArgument` if `records` is empty or `at` would leave a gap. `TooLarge` beyond
+    /// Errors: `Conflict` if `at` is taken, and nothing was written. `NoRoom` and `Io` if the storage refused, and
+    /// nothing was written: the next append may succeed. `Unavailable` if the outcome is unknown: read the tail to
+    /// learn it; a panic means the same. `InvalidArgument` if `records` is empty or `at` would leave a gap. `TooLarge` beyond
     /// the bounds.
     fn append(&self, at: Position, records: &[&[u8]]) -> Result<()>;
 
@@ -66,6 +67,14 @@ pub trait Log: Send + Sync {
     /// beyond the tail. A log may return fewer than the limit allows: go on reading until it is empty.
     /// Errors: `InvalidArgument` for [`Position::ZERO`]; `Corrupted`, `Gap` or `NewerFormat` for what was found.
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>>;
+
+    /// Tries whether there is room for another append, without appending. The repository asks after an append that
+    /// was refused with `NoRoom` or `Io`, at most once a second.
+    ///
+    /// Errors: why an append would be refused. A log that cannot tell says yes, as this default does.
+    fn probe(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// The log as error texts name it, e.g. `file log /data/x`.
     fn describe(&self) -> String;
@@ -124,6 +133,10 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         (**self).read(from, limit)
+    }
+
+    fn probe(&self) -> Result<()> {
+        (**self).probe()
     }
 
     fn describe(&self) -> String {

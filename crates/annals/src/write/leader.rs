@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
-use super::queue::{Committer, Request, State, panicked};
+use super::queue::{Committer, Request, Returned, State, panicked};
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Gate, Receipt};
 use crate::{Error, ErrorKind, Result, turns};
@@ -146,7 +146,10 @@ fn sequence(committer: &Committer, mut sequencer: Box<Sequencer>, leader: Leader
         }
         if let Some(batch) = state.returned.take() {
             drop(state);
-            sequencer.sequence_again(committer, batch);
+            match batch {
+                Returned::Overtaken(lost) => sequencer.sequence_again(committer, lost),
+                Returned::Refused(lost, error) => sequencer.take_back(committer, lost, &error),
+            }
             state = committer.state();
         } else if !state.is_appending && sequencer.is_empty() && state.replacement.is_some() {
             let replacement = state.replacement.take();
@@ -207,7 +210,9 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             let behind = graph.behind();
             let patience = (start.elapsed() / PATIENCE_PART).min(PATIENCE_MAX);
             let before = committer.publish(graph);
-            free(committer, committer.state(), leader);
+            let mut state = committer.state();
+            state.note_append(None);
+            free(committer, state, leader);
             let waiting = tell(sequenced.drain(..).map(|sequenced| {
                 let instant = sequenced.request.work.record.instant;
                 (sequenced.request, Ok(Receipt { position: sequenced.position, instant }))
@@ -222,9 +227,16 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             }
             Told { waiting, patience }
         }
-        Err(error) if error.kind() == ErrorKind::Conflict => {
+        Err(error) if error.kind() == ErrorKind::Conflict || error.kind().leaves_nothing() => {
+            // Order: whoever takes the batch back goes on in place of this graph, which nobody may have then.
+            drop(graph);
             let mut state = committer.state();
-            state.returned = Some(sequenced);
+            state.returned = Some(if error.kind() == ErrorKind::Conflict {
+                Returned::Overtaken(sequenced)
+            } else {
+                state.note_append(Some(&error));
+                Returned::Refused(sequenced, error)
+            });
             free(committer, state, leader);
             Told::default()
         }

@@ -5,6 +5,7 @@ mod anchor;
 mod correction;
 mod reads;
 mod ticket;
+mod clock;
 mod queue;
 mod sequencer;
 mod leader;

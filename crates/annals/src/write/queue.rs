@@ -7,18 +7,23 @@ use std::time::{Duration, Instant as Clock};
 
 use arc_swap::ArcSwap;
 
+use super::clock;
 use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
 use super::reads::Reads;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
 use crate::model::{Instant, Record};
+use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
 use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// One wait of somebody who waits for ever.
 const FAR: Duration = Duration::from_secs(3600);
+
+/// After a refused append the log is asked this often whether there is room, if somebody wants to know.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Bounds of the queue.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +32,28 @@ pub(crate) struct Limits {
     pub(crate) queue_transactions: usize,
     /// Most bytes waiting to be sequenced.
     pub(crate) queue_bytes: usize,
+}
+
+/// A batch that is not on the log, and nothing of it.
+pub(super) enum Returned {
+    /// It lost its position to another writer, and is sequenced again.
+    Overtaken(Vec<Sequenced>),
+    /// The log refused it, and its transactions are told why.
+    Refused(Vec<Sequenced>, Error),
+}
+
+impl Returned {
+    fn sequenced(self) -> Vec<Sequenced> {
+        match self {
+            Returned::Overtaken(sequenced) | Returned::Refused(sequenced, _) => sequenced,
+        }
+    }
+}
+
+/// Why the log refused an append, and when that was found.
+struct Refused {
+    error: Error,
+    found: Clock,
 }
 
 /// A transaction on its way.
@@ -60,6 +87,7 @@ pub(crate) struct Committer {
     pub(super) source: Arc<Source>,
     /// Set by the first serializable transaction: from then on the sequencer remembers what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
+    pub(super) clock: WallClock,
     limits: Limits,
     pub(super) state: Mutex<State>,
     // The thread of the repository that leads waits here for something to lead.
@@ -97,8 +125,10 @@ pub(super) struct State {
     pub(super) is_called: bool,
     /// The same of the thread that sequences ahead.
     pub(super) is_ahead_called: bool,
-    /// A batch that lost its position to another writer, to be sequenced again.
-    pub(super) returned: Option<Vec<Sequenced>>,
+    /// A batch that the log did not take. Whoever has the sequencer next takes it back before anything else.
+    pub(super) returned: Option<Returned>,
+    /// Why the log did not take the last batch, until it takes one or says that there is room.
+    refused: Option<Refused>,
     /// An empty list for the next batch: fresh memory is zeroed by the system first, which takes longer than all else
     /// that is done with the list.
     pub(super) spare: Vec<Sequenced>,
@@ -115,6 +145,7 @@ impl Committer {
     pub(crate) fn new(
         graph: Arc<Graph>,
         source: Arc<Source>,
+        clock: WallClock,
         limits: Limits,
         read_only: Option<Error>,
     ) -> Committer {
@@ -122,6 +153,7 @@ impl Committer {
             published: ArcSwap::new(graph),
             source,
             is_remembering: Arc::default(),
+            clock,
             limits,
             state: Mutex::new(State { read_only, ..State::default() }),
             work: Condvar::new(),
@@ -149,6 +181,42 @@ impl Committer {
     /// Why writing failed, if it did.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failed.as_ref().map(Error::duplicate)
+    }
+
+    /// Why writes are refused now: for good, as [`Committer::failure`] tells, or until there is room again.
+    ///
+    /// Nobody may write to a server that says no, so this looks for room itself, at most every [`PROBE_INTERVAL`].
+    pub(crate) fn refusal(&self) -> Option<Error> {
+        if let Some(error) = self.failure() {
+            return Some(error);
+        }
+        self.refused().or_else(|| self.source.memory().admit(0).err())
+    }
+
+    /// Why the log refused the last append, unless there is room again.
+    fn refused(&self) -> Option<Error> {
+        let mut state = self.state();
+        let refused = state.refused.as_mut()?;
+        if refused.found.elapsed() < PROBE_INTERVAL {
+            return Some(refused.error.duplicate());
+        }
+        // Order: noted before it is asked, so that one caller asks and the others need not wait for it.
+        let asked = Clock::now();
+        refused.found = asked;
+        drop(state);
+        let outcome = self.source.log().probe();
+        let mut state = self.state();
+        // An append that ended meanwhile knows better.
+        if outcome.is_ok() && state.refused.as_ref().is_some_and(|refused| refused.found == asked) {
+            state.refused = None;
+        }
+        state.refused.as_ref().map(|refused| refused.error.duplicate())
+    }
+
+    /// Warns while the clock is far behind the last record that is visible.
+    pub(crate) fn clock_warning(&self) -> Option<String> {
+        let graph = self.published.load();
+        clock::warning((self.clock)(), Instant::from_checked_micros(graph.last_instant()), graph.position)
     }
 
     /// Number of transactions waiting to be sequenced.
@@ -246,7 +314,7 @@ impl Committer {
         let mut state = self.state();
         state.failed.get_or_insert_with(|| error.duplicate());
         let waiting = std::mem::take(&mut state.requests);
-        let returned = state.returned.take().unwrap_or_default();
+        let returned = state.returned.take().map(Returned::sequenced).unwrap_or_default();
         let replacement = state.replacement.take();
         state.bytes = 0;
         drop(state);
@@ -346,6 +414,11 @@ impl State {
         let is_idle = self.sequencer.is_some() && !self.is_appending;
         let is_done = self.requests.is_empty() && self.returned.is_none() && self.replacement.is_none();
         self.failed.is_some() || (self.is_closing && is_idle && is_done)
+    }
+
+    /// Notes what the log said to the last append: why it refused it, or that it took it.
+    pub(super) fn note_append(&mut self, refusal: Option<&Error>) {
+        self.refused = refusal.map(|error| Refused { error: error.duplicate(), found: Clock::now() });
     }
 
     pub(super) fn check_writable(&self) -> Result<()> {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::clock::commit_instant;
 use super::leader::refuse;
 use super::queue::{Committer, Request, State, Work};
 use super::reads::{Touched, touched_by};
@@ -12,6 +13,7 @@ use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Instant, Record};
+use crate::options::WallClock;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.
@@ -64,6 +66,7 @@ pub(super) struct Sequencer {
     /// What the latest records touched.
     recent: VecDeque<(Position, Vec<Touched>)>,
     recent_changes: usize,
+    clock: WallClock,
     /// How often in a row a position was said to be taken and nothing was found there.
     empty_conflicts: u32,
     /// The last position when a position was taken.
@@ -82,6 +85,7 @@ impl Sequencer {
             savepoint: (graph, 0),
             recent: VecDeque::new(),
             recent_changes: 0,
+            clock: Arc::clone(&committer.clock),
             empty_conflicts: 0,
             known_position: Position::ZERO,
         }
@@ -159,12 +163,8 @@ impl Sequencer {
         check_conflicts(&self.working, work.base, &work.record.changes)?;
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
-        // The clock is read after the position is known, and never runs backwards.
-        let now = Instant::now().max(last);
-        work.record.instant = match work.instant {
-            None => now,
-            Some(instant) => check_commit_instant(instant, last, now)?,
-        };
+        // Order: the clock is read after the position is known.
+        work.record.instant = commit_instant(&self.clock, last, work.instant)?;
         let position = self.working.position.next();
         self.working.defer();
         if let Err(error) = self.working.apply(position, &work.record) {
@@ -261,6 +261,30 @@ impl Sequencer {
         Ok(())
     }
 
+    /// The log refused a batch and nothing of it is there: goes back to what is published, tells its transactions
+    /// why, and queues anew what was sequenced on top of it.
+    pub(super) fn take_back(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
+        let ahead: Vec<Request> = self.give_up().collect();
+        // Nothing is being appended now, so this is the graph that the batch was applied to.
+        self.go_on_from(Graph::clone(&committer.published.load()));
+        while self.recent.back().is_some_and(|(position, _)| *position > self.working.position) {
+            self.recent_changes -= self.recent.pop_back().map_or(0, |(_, touched)| touched.len());
+        }
+        queue_again(committer, ahead);
+        // Order: told last. A thread that tries again at once is checked against the graph without the batch.
+        refuse(lost.into_iter().map(|sequenced| sequenced.request), error);
+    }
+
+    /// Goes on from `graph`, in place of the working graph and whatever it had applied since.
+    fn go_on_from(&mut self, mut graph: Graph) {
+        // A graph of another generation was rebuilt, and shares nothing.
+        if graph.generation == self.working.generation {
+            graph.go_on_after(&self.working);
+        }
+        self.working = graph;
+        self.savepoint = (Arc::new(self.working.clone()), 0);
+    }
+
     /// Another writer took the positions of a batch: learns its records, then queues everything anew.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
         let lost = lost.into_iter().map(|sequenced| sequenced.request);
@@ -268,19 +292,9 @@ impl Sequencer {
         self.recent.clear();
         self.recent_changes = 0;
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {
-            Ok(mut graph) => {
-                // A graph of another generation was rebuilt, and shares nothing.
-                if graph.generation == self.working.generation {
-                    graph.go_on_after(&self.working);
-                }
-                self.working = graph;
-                self.savepoint = (Arc::new(self.working.clone()), 0);
-                // They queue again, in front, so that the next batch keeps its bounds.
-                let mut state = committer.state();
-                for request in requests.into_iter().rev() {
-                    state.bytes += request.work.body.record_bytes_max();
-                    state.requests.push_front(request);
-                }
+            Ok(graph) => {
+                self.go_on_from(graph);
+                queue_again(committer, requests);
             }
             Err(error) => {
                 committer.fail(&error);
@@ -308,21 +322,13 @@ impl Sequencer {
     }
 }
 
-/// The commit instant that a writer has set, if it is possible after a record of the instant `last`.
-pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant) -> Result<Instant> {
-    if instant < last {
-        return Err(Error::new(
-            ErrorKind::InvalidArgument,
-            format!("commit instant {instant}: expected at least the last record's, {last}"),
-        ));
+/// Queues requests again, in front, so that the next batch keeps its bounds.
+fn queue_again(committer: &Committer, requests: Vec<Request>) {
+    let mut state = committer.state();
+    for request in requests.into_iter().rev() {
+        state.bytes += request.work.body.record_bytes_max();
+        state.requests.push_front(request);
     }
-    if instant > now {
-        return Err(Error::new(
-            ErrorKind::FutureInstant,
-            format!("commit instant {instant}: expected an instant of the past, now is {now}"),
-        ));
-    }
-    Ok(instant)
 }
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::anchor;
+use super::clock::commit_instant;
 use super::correction;
 use super::lifecycle::TouchedEntities;
 use super::queue::{Committer, Work};
 use super::reads::Reads;
-use super::sequencer::check_commit_instant;
 use super::ticket::{Receipt, Ticket};
 use crate::graph::find_conflict;
 use crate::model::{
@@ -384,10 +384,7 @@ impl Transaction {
         let mut graph = self.base.graph().speculative();
         let last = graph.last_instant();
         let last = Instant::from_checked_micros(last);
-        let instant = match self.instant {
-            None => Instant::now().max(last),
-            Some(instant) => check_commit_instant(instant, last, Instant::now().max(last))?,
-        };
+        let instant = commit_instant(&self.committer.clock, last, self.instant)?;
         let record = Record { instant, ..self.record() };
         let position = graph.position.next();
         // Most views are never searched.

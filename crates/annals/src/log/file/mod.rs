@@ -24,7 +24,7 @@ mod verify;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use super::frame::FORMAT;
 use super::identity::LogId;
@@ -186,7 +186,8 @@ impl FileLog {
     /// Seals the active segment and starts a new one, so that the sealed one can be rewritten. Does nothing if the
     /// active one is empty.
     ///
-    /// Errors: `ReadOnly`; `Closed`; `Unavailable` after a failed write or sync, this one or one before.
+    /// Errors: `ReadOnly`; `Closed`; `NoRoom` or `Io` if there is no room for another segment, and nothing was changed;
+    /// `Unavailable` after a failed sync, this one or one before.
     pub fn roll(&self) -> Result<()> {
         let mut writer = self.writer("roll")?;
         writer.check_open(&self.name)?;
@@ -330,6 +331,23 @@ impl Log for FileLog {
             next = Position(from.0 + batch.records_count() as u64);
         }
         Ok(batch.into_records())
+    }
+
+    fn probe(&self) -> Result<()> {
+        let Role::Writer(writer) = &self.role else { return Ok(()) };
+        match writer.try_lock() {
+            Ok(mut writer) => writer.probe(&self.name),
+            // The outcome of what is under way will tell, and a disk that hangs must not hold up the caller.
+            Err(TryLockError::WouldBlock) => {
+                let text = format!("{}: look for room: a write is under way; ask again", self.name);
+                Err(Error::new(ErrorKind::Busy, text))
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                let text =
+                    format!("{}: look for room: a thread panicked while writing; reopen the log", self.name);
+                Err(Error::new(ErrorKind::Unavailable, text))
+            }
+        }
     }
 
     fn describe(&self) -> String {

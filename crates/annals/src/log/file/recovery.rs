@@ -13,7 +13,7 @@ use super::manifest::Manifest;
 use super::mark::{DURABLE_FILE_NAME, Durable, DurableFile};
 use super::scan::{Behind, SegmentView, Tear, damaged, find_later_call, scan};
 use super::segment::{BUILDING_SUFFIX, Segment, SegmentName, io_error, open_file};
-use super::writer::{WriterStart, create_segment};
+use super::writer::{WriterStart, put_segment};
 use crate::log::identity::LogId;
 use crate::storage::{Access, Disk, DiskFile, DiskLock, UNFINISHED_SUFFIX};
 use crate::{Error, ErrorKind, Position, Result};
@@ -40,8 +40,6 @@ struct Opening<'o> {
     folder: &'o Path,
     options: FileOptions,
     lock: Box<dyn DiskLock>,
-    /// The manifest that was found; none in a log of format 1, or a new one.
-    found: Option<Manifest>,
     manifest: Manifest,
     marked: Option<Durable>,
 }
@@ -56,33 +54,29 @@ pub(super) fn recover(disk: &dyn Disk, folder: &Path, options: FileOptions) -> R
     check_mark_of(folder, marked, found)?;
     let segments = find_segments(disk, folder, found, Position(u64::MAX), LastHeader::MayBeTorn)?;
     let manifest = found.unwrap_or_else(|| Manifest { log_id: LogId::random(), generation: 0 });
-    let opening = Opening { disk, folder, options, lock, found, manifest, marked };
+    let opening = Opening { disk, folder, options, lock, manifest, marked };
     let recovered = opening.recover(segments)?;
     remove_leftovers(disk, folder, manifest)?;
     Ok(recovered)
 }
 
 impl Opening<'_> {
-    fn recover(self, mut segments: Vec<FoundSegment>) -> Result<Recovered> {
+    fn recover(self, mut found: Vec<FoundSegment>) -> Result<Recovered> {
         let Opening { disk, folder, marked, .. } = self;
-        let Some(found_last) = segments.pop() else {
-            check_marked(folder, marked, Position::ZERO)?;
-            return self.start_empty();
+        // Creating the last segment may have been cut short, before anything was appended to it.
+        let torn = match found.pop_if(|last| matches!(last, FoundSegment::Torn { .. })) {
+            Some(FoundSegment::Torn { name, tear }) => Some((name, tear)),
+            _ => None,
         };
-        let (last, torn_next) = match found_last {
-            FoundSegment::Whole(segment) => (segment, None),
-            FoundSegment::Torn { name, tear } => {
-                let path = folder.join(name.file_name());
-                // Creating the next segment was cut short, before anything was appended to it.
-                if marked.is_some_and(|marked| marked.position >= name.first) {
-                    return Err(damaged(&path, &tear));
-                }
-                let Some(before) = segments.pop() else {
-                    disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
-                    return self.start_empty();
-                };
-                (before.expect_whole(), Some((name.first, path)))
-            }
+        if let Some((name, tear)) = &torn
+            && marked.is_some_and(|marked| marked.position >= name.first)
+        {
+            return Err(damaged(&folder.join(name.file_name()), tear));
+        }
+        let mut segments: Vec<Arc<Segment>> = found.into_iter().map(FoundSegment::expect_whole).collect();
+        let Some(last) = segments.last().cloned() else {
+            check_marked(folder, marked, Position::ZERO)?;
+            return self.go_on_in_next(segments, Position::ZERO);
         };
         let file = open_file(disk, &last.path, Access::Write)?;
         // What is in the page cache is not necessarily on the disk: the process before may have ended before its sync.
@@ -90,51 +84,45 @@ impl Opening<'_> {
         let index = scan_last(&*file, &last)?;
         let (tail, end) = (index.last, index.end);
         check_marked(folder, marked, tail)?;
-        if tail < last.first() && torn_next.is_none() {
-            // Its name may be in the page cache only, if syncing the folder failed, and it may be of an older format:
-            // the next append starts another. There is nothing in it to keep.
-            disk.remove(&last.path).map_err(|error| io_error(&last.path, "remove", error))?;
-            let segments =
-                find_segments(disk, folder, self.found, Position(u64::MAX), LastHeader::MayBeTorn)?;
-            return self.recover(segments);
+        if let Some((name, _)) = &torn
+            && tail.next() != name.first
+        {
+            let reason = format!("the end, but a segment was started at position {}", name.first);
+            return Err(damaged(&last.path, &Tear { offset: end, position: tail.next(), reason }));
         }
-        if let Some((next_first, path)) = torn_next {
-            if tail.next() != next_first {
-                let reason = format!("the end, but a segment was started at position {next_first}");
-                return Err(damaged(&last.path, &Tear { offset: end, position: tail.next(), reason }));
-            }
-            disk.remove(&path).map_err(|error| io_error(&path, "remove", error))?;
+        if tail < last.first() {
+            // Nothing is in it, and it may be of an older format.
+            segments.pop();
+            return self.go_on_in_next(segments, tail);
         }
         make_durable(&*file, &last, &index, marked)
             .map_err(|error| io_error(&last.path, "make durable", error))?;
-        let durable = self.put_marks(tail)?;
         last.update_index(|slot| *slot = index);
-
-        let mut all: Vec<Arc<Segment>> = segments.into_iter().map(FoundSegment::expect_whole).collect();
-        all.push(last.clone());
-        let segment_bytes = self.options.segment_bytes;
-        let lock = self.lock;
+        if torn.is_some() {
+            last.seal(tail);
+            return self.go_on_in_next(segments, tail);
+        }
+        let durable = self.put_marks(tail)?;
+        let (segment_bytes, lock) = (self.options.segment_bytes, self.lock);
         let start = WriterStart { active: last, file, tail, end, durable, segment_bytes, lock };
-        Ok(Recovered { manifest: self.manifest, segments: all, start })
+        Ok(Recovered { manifest: self.manifest, segments, start })
     }
 
-    fn start_empty(self) -> Result<Recovered> {
+    /// Goes on in an empty segment behind `segments`. It is put in place also if its file is there: after a failed sync its
+    /// name may be in the page cache only. A file that was removed instead could be back after a power cut.
+    fn go_on_in_next(self, mut segments: Vec<Arc<Segment>>, tail: Position) -> Result<Recovered> {
         // Order: the manifest and the durable position are there before the first segment, so a reader never finds a
         // log without them.
-        let durable = self.put_marks(Position::ZERO)?;
-        let name = SegmentName { first: Position(1), generation: 0 };
-        let created = create_segment(self.disk, self.folder, name, Position::ZERO, self.manifest.log_id);
-        let (active, file) = created.map_err(|error| io_error(self.folder, "start a segment", error))?;
-        let start = WriterStart {
-            active: active.clone(),
-            file,
-            tail: Position::ZERO,
-            end: active.header.bytes(),
-            durable,
-            segment_bytes: self.options.segment_bytes,
-            lock: self.lock,
-        };
-        Ok(Recovered { manifest: self.manifest, segments: vec![active], start })
+        let durable = self.put_marks(tail)?;
+        let previous = segments.last().map_or(Position::ZERO, |last| last.first());
+        let name = SegmentName { first: tail.next(), generation: 0 };
+        let put = put_segment(self.disk, self.folder, name, previous, self.manifest.log_id);
+        let (active, file) = put.map_err(|error| io_error(self.folder, "start a segment", error))?;
+        segments.push(active.clone());
+        let end = active.header.bytes();
+        let (segment_bytes, lock) = (self.options.segment_bytes, self.lock);
+        let start = WriterStart { active, file, tail, end, durable, segment_bytes, lock };
+        Ok(Recovered { manifest: self.manifest, segments, start })
     }
 
     /// Writes the manifest, also if it was found: after a failed sync it may be in the page cache only.

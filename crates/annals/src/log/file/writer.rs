@@ -1,5 +1,6 @@
 //! Appends to the active segment: encode, write, sync, tell.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::mark::{Durable, DurableFile};
 use super::segment::{Segment, SegmentName, new_salt};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, SegmentHeader, encode_call, frames_bytes};
 use crate::log::identity::LogId;
-use crate::storage::{Disk, DiskFile, DiskLock};
+use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros written ahead of the frames: the first step of a segment, and the largest. Overwriting zeros
@@ -26,7 +27,7 @@ const BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Whether appends are accepted.
 enum State {
     Open,
-    /// A write or a sync failed, as told. Only reopening finds out what is stored.
+    /// A sync failed, or a write that could not be undone, as told. Only reopening finds out what is stored.
     Failed(String),
     Closed,
 }
@@ -82,9 +83,9 @@ impl Writer {
         self.tail
     }
 
-    /// Refuses to write unless everything before succeeded.
+    /// Refuses to write unless everything before succeeded or was undone.
     ///
-    /// Errors: `Unavailable` after a failed write or sync; `Closed`.
+    /// Errors: `Unavailable` after a failed sync; `Closed`.
     pub fn check_open(&self, name: &str) -> Result<()> {
         match &self.state {
             State::Open => Ok(()),
@@ -122,16 +123,17 @@ impl Writer {
 
     /// Writes and syncs `records` after the tail. Nothing is acknowledged before both succeeded.
     ///
-    /// Errors: `Unavailable` if either fails; from then on always.
+    /// Errors: `NoRoom` or `Io` if the write failed and nothing of it is left; the log goes on. `Unavailable` if the
+    /// sync failed, or the write could not be undone; from then on always.
     pub fn append(&mut self, name: &str, records: &[&[u8]]) -> Result<()> {
         self.buffer.clear();
         encode_call(&mut self.buffer, self.active.header.framing(), self.tail.next(), records);
         let end = self.end + self.buffer.len() as u64;
-        let written = self.file.write_at(&self.buffer, self.end).and_then(|()| {
-            self.reserve(end);
-            self.file.sync_data()
-        });
-        if let Err(error) = written.and_then(|()| self.check_name()) {
+        if let Err(error) = self.file.write_at(&self.buffer, self.end) {
+            return Err(self.undo_write(name, error));
+        }
+        self.reserve(end);
+        if let Err(error) = self.file.sync_data().and_then(|()| self.check_name()) {
             return Err(self.fail(name, "append", error));
         }
         self.end = end;
@@ -163,6 +165,39 @@ impl Writer {
         ))
     }
 
+    /// Cuts what a failed write has left behind the last frame, so that the outcome is known and the log can go on.
+    fn undo_write(&mut self, name: &str, error: io::Error) -> Error {
+        // Order: synced before anybody is told. Otherwise a power cut could bring back frames that were refused.
+        let cut = self.file.set_len(self.end).and_then(|()| self.file.sync_data());
+        if let Err(failure) = cut {
+            return self.fail(name, &format!("undo a write that failed ({error})"), failure);
+        }
+        self.reserved = self.end;
+        self.refuse(name, "append", error)
+    }
+
+    /// Tells that an operation failed and nothing of it is left.
+    fn refuse(&self, name: &str, operation: &str, error: io::Error) -> Error {
+        let kind = ErrorKind::of_failed_write(&error);
+        let remedy = if kind == ErrorKind::NoRoom { "make room" } else { "look after the disk" };
+        let text = format!(
+            "{name}: {operation} after position {}: nothing was written; {remedy}, then try again",
+            self.tail
+        );
+        Error::new(kind, text).caused_by(error)
+    }
+
+    /// Tries whether there is room after the last frame, with zeros that the next append overwrites.
+    ///
+    /// Errors: `NoRoom` or `Io` if there is none; as [`Writer::check_open`].
+    pub fn probe(&mut self, name: &str) -> Result<()> {
+        self.check_open(name)?;
+        let written = self.file.write_at(&ZEROS, self.end);
+        let reserved = self.end + ZEROS.len() as u64;
+        self.reserved = if written.is_ok() { self.reserved.max(reserved) } else { self.end };
+        written.map_err(|error| self.refuse(name, "look for room", error))
+    }
+
     /// Has zeros after `end`, so that the next appends only overwrite.
     fn reserve(&mut self, end: u64) {
         if end <= self.reserved {
@@ -183,7 +218,8 @@ impl Writer {
     /// Seals the active segment and starts the next one.
     ///
     /// Shape: the segment started.
-    /// Errors: `Unavailable` if anything fails; from then on always.
+    /// Errors: `NoRoom` or `Io` if the next segment could not be made and nothing of it is left; the log goes on in
+    /// the active one. `Unavailable` if anything else fails; from then on always.
     pub fn roll(
         &mut self,
         name: &str,
@@ -197,12 +233,19 @@ impl Writer {
         if let Err(error) = sealed {
             return Err(self.fail(name, "seal the segment", error));
         }
+        self.reserved = self.end;
         let first = self.tail.next();
         let segment_name = SegmentName { first, generation: 0 };
-        let (segment, file) = match create_segment(disk, folder, segment_name, self.active.first(), log_id) {
-            Ok(created) => created,
-            Err(error) => return Err(self.fail(name, "start a segment", error)),
+        let made = make_segment(disk, folder, segment_name, self.active.first(), log_id);
+        let (segment, file) = match made {
+            Ok(made) => made,
+            Err(Unmade::Removed(error)) => return Err(self.refuse(name, "start a segment", error)),
+            Err(Unmade::Left(error)) => return Err(self.fail(name, "start a segment", error)),
         };
+        // Sync the folder too: on ext4 a new name can be lost without it.
+        if let Err(error) = file.sync_all().and_then(|()| disk.sync_folder(folder)) {
+            return Err(self.fail(name, "start a segment", error));
+        }
         self.active.seal(self.tail);
         self.active = segment.clone();
         self.file = file;
@@ -239,7 +282,7 @@ impl Writer {
     /// From now on every append is refused. Never retry a failed sync: the system may have dropped the pages it
     /// could not write, and the next sync would succeed without them.
     /// Source: <https://wiki.postgresql.org/wiki/Fsync_Errors>.
-    pub fn fail(&mut self, name: &str, operation: &str, error: std::io::Error) -> Error {
+    pub fn fail(&mut self, name: &str, operation: &str, error: io::Error) -> Error {
         self.state = State::Failed(format!("{operation}: {error}"));
         let text = format!(
             "{name}: {operation} after position {}: the outcome is unknown; reopen the log",
@@ -249,22 +292,65 @@ impl Writer {
     }
 }
 
-/// Creates a segment that is durable before anything is appended to it.
-pub(super) fn create_segment(
+/// Puts a segment without anything in it in place of what has its name, durably.
+pub(super) fn put_segment(
     disk: &dyn Disk,
     folder: &Path,
     name: SegmentName,
     previous: Position,
     log_id: LogId,
-) -> std::io::Result<(Arc<Segment>, Arc<dyn DiskFile>)> {
+) -> io::Result<(Arc<Segment>, Arc<dyn DiskFile>)> {
+    let header = new_header(name, previous, log_id);
+    put_whole(disk, folder, &name.file_name(), |out| out.write_all(&header.encode()))?;
     let path = folder.join(name.file_name());
+    let file = disk.open(&path, Access::Write)?;
+    Ok((Arc::new(Segment::indexed(path, header, SparseIndex::new(name.first, header.bytes()))), file))
+}
+
+fn new_header(name: SegmentName, previous: Position, log_id: LogId) -> SegmentHeader {
     let SegmentName { first, generation } = name;
-    let header = SegmentHeader { format: FORMAT, salt: new_salt(), first, previous, log_id, generation };
-    let file = disk.create(&path)?;
-    file.write_at(&header.encode(), 0)?;
-    file.sync_all()?;
-    // Sync the folder too: on ext4 a new name can be lost without it.
-    disk.sync_folder(folder)?;
-    let index = SparseIndex::new(first, header.bytes());
-    Ok((Arc::new(Segment::indexed(path, header, index)), file))
+    SegmentHeader { format: FORMAT, salt: new_salt(), first, previous, log_id, generation }
+}
+
+/// Why a segment could not be made.
+enum Unmade {
+    /// Nothing of it is left, not even after a power cut.
+    Removed(io::Error),
+    /// Half of it may be there.
+    Left(io::Error),
+}
+
+/// Creates a segment without anything in it, not yet durable.
+fn make_segment(
+    disk: &dyn Disk,
+    folder: &Path,
+    name: SegmentName,
+    previous: Position,
+    log_id: LogId,
+) -> std::result::Result<(Arc<Segment>, Arc<dyn DiskFile>), Unmade> {
+    let path = folder.join(name.file_name());
+    let header = new_header(name, previous, log_id);
+    let created = disk.create(&path).and_then(|file| file.write_at(&header.encode(), 0).map(|()| file));
+    match created {
+        Ok(file) => {
+            let index = SparseIndex::new(name.first, header.bytes());
+            Ok((Arc::new(Segment::indexed(path, header, index)), file))
+        }
+        // Another file has the name, and it is not ours.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Unmade::Removed(error)),
+        Err(error) => Err(match remove_durably(disk, folder, &path) {
+            Ok(()) => Unmade::Removed(error),
+            Err(_) => Unmade::Left(error),
+        }),
+    }
+}
+
+/// Removes a name, if it is there.
+fn remove_durably(disk: &dyn Disk, folder: &Path, path: &Path) -> io::Result<()> {
+    match disk.remove(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        // Order: synced before anything more is appended to the segment before. If the name came back after a power
+        // cut, it would say that the segment before ended earlier than it does.
+        _ => disk.sync_folder(folder),
+    }
 }
