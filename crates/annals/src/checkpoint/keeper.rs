@@ -125,6 +125,7 @@ fn keep(inner: &Weak<Inner>, covered: u64, is_stopping: &AtomicBool) {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions)]
 mod tests {
     use super::*;
 
