@@ -50,6 +50,7 @@ impl SetKind {
 
 /// Writes the whole graph. `record_checksum` is the CRC-32C of the record at its position: what ties it to its log.
 pub(super) fn save(graph: &Graph, record_checksum: u32, out: impl Write) -> io::Result<()> {
+    graph.check_indexes().map_err(io::Error::other)?;
     let mut out = BlockWriter::new(out);
     out.start(Kind::Header)?;
     out.bytes(MAGIC);
