@@ -3,9 +3,11 @@
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use super::load::load;
 use super::save::save;
+use super::stoppable::Stoppable;
 use crate::graph::Graph;
 use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
@@ -72,7 +74,9 @@ fn record_checksum(log: &dyn Log, position: Position) -> Result<u32> {
 }
 
 /// Writes a checkpoint of `graph` and removes the ones no longer needed.
-pub(crate) fn save_new(folder: &Path, log: &dyn Log, graph: &Graph) -> Result<()> {
+///
+/// Errors: `Io`, also when `is_stopping` is set meanwhile; nothing is left of the checkpoint then.
+pub(crate) fn save_new(folder: &Path, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
     fs::create_dir_all(folder)
         .map_err(|source| failed("create the folder of checkpoints", folder, source))?;
     remove_unfinished(folder)?;
@@ -80,10 +84,10 @@ pub(crate) fn save_new(folder: &Path, log: &dyn Log, graph: &Graph) -> Result<()
     let path = folder.join(file_name(graph.position));
     let building = path.with_extension(BUILDING);
     let write = || {
-        let file = File::create(&building)?;
+        let file = Stoppable::new(File::create(&building)?, is_stopping);
         let mut out = BufWriter::with_capacity(1 << 20, file);
         save(graph, checksum, &mut out)?;
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync()?;
         fs::rename(&building, &path)?;
         // Sync the folder too, or the new name can be lost after the old ones are gone.
         File::open(folder)?.sync_all()

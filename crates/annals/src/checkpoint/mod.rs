@@ -12,6 +12,7 @@ mod load_keys;
 mod load_rows;
 mod load_table;
 mod save;
+mod stoppable;
 mod keeper;
 
 pub(crate) use file::{load_newest, remove_all};
