@@ -74,6 +74,8 @@ pub(crate) struct Committer {
     waiters: AtomicU64,
     waiting: Mutex<()>,
     moved: Condvar,
+    /// Held by the thread that reads on from the published graph, until it has published.
+    pub(super) catching_up: Mutex<()>,
 }
 
 /// What the mutex guards.
@@ -131,6 +133,7 @@ impl Committer {
             waiters: AtomicU64::new(0),
             waiting: Mutex::new(()),
             moved: Condvar::new(),
+            catching_up: Mutex::default(),
         }
     }
 
@@ -256,14 +259,6 @@ impl Committer {
             let _ = done.send(Err(error.duplicate()));
         }
         refuse(returned.into_iter().map(|sequenced| sequenced.request).chain(waiting), error);
-    }
-
-    /// As [`Committer::publish`], unless a later graph is there: two threads of a follower may both have read on.
-    pub(crate) fn publish_newer(&self, graph: Arc<Graph>) {
-        self.published.rcu(|known| {
-            if known.position < graph.position { Arc::clone(&graph) } else { Arc::clone(known) }
-        });
-        self.wake();
     }
 
     /// Makes `graph` what every new snapshot sees. Shape: the one before; freeing it may take a while.

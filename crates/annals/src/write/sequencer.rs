@@ -1,8 +1,8 @@
 //! The sequencer: gives transactions their positions, checks them and applies them to a graph that nobody sees yet.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use super::leader::refuse;
 use super::queue::{Committer, Request, State, Work};
@@ -320,14 +320,17 @@ pub(super) fn check_commit_instant(instant: Instant, last: Instant, now: Instant
 }
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
+///
+/// A follower's own thread and its caller take turns: of two graphs that go on from one, only one changes ids in place.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
+    let _one = committer.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
     let mut graph = Graph::clone(&committer.published.load());
     let before = graph.position;
     let outcome = read_on(committer, &mut graph, committer.source.memory());
     // A spent memory budget stops between two records: what was read is kept.
     let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
     if is_whole && graph.position > before {
-        committer.publish_newer(Arc::new(graph.clone()));
+        committer.publish(Arc::new(graph.clone()));
     }
     outcome.map(|()| graph)
 }
