@@ -86,6 +86,7 @@ mod record;
 pub mod log;
 mod memory;
 mod turns;
+mod sync;
 mod graph;
 mod search;
 mod read;

@@ -120,5 +120,7 @@ impl<N: Notes> Clone for Staged<N> {
     }
 }
 
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,8 @@
 //! The bounded queue between committing threads and the sequencer.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
-
-use arc_swap::ArcSwap;
 
 use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
 use super::reads::Reads;
@@ -15,6 +12,8 @@ use crate::graph::Graph;
 use crate::model::{Instant, Record};
 use crate::read::{Snapshot, Source};
 use crate::record::RecordBody;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// One wait of somebody who waits for ever.
@@ -352,3 +351,6 @@ impl State {
         }
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;

@@ -1,7 +1,6 @@
 //! The sequencer: gives transactions their positions, checks them and applies them to a graph that nobody sees yet.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use super::leader::refuse;
@@ -12,6 +11,7 @@ use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Instant, Record};
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.

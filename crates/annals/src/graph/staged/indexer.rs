@@ -9,7 +9,7 @@ use super::stage::Lagging;
 use crate::turns;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
-const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
+const LAG_WORTH: usize = if cfg!(all(test, not(shuttle))) { 1 } else { 256 << 10 };
 
 /// So many changes take some hundred microseconds.
 const PART_LEN: usize = 256;

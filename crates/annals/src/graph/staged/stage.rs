@@ -1,11 +1,12 @@
 //! One version of a part, made from the one before when somebody needs it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use super::Notes;
+use crate::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use crate::sync::{Mutex, MutexGuard, OnceLock};
 use crate::{Error, ErrorKind, Result};
 
 /// Whoever hands over when so much is noted that nobody has done, does it himself. Units: bytes.
