@@ -35,7 +35,7 @@ impl Repository {
     /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
     ///
     /// Units: it takes the memory of a second graph.
-    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. What is wrong with the graph is in the report.
+    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it; `Unavailable` if an index is lost. What is wrong with the graph is in the report.
     pub fn check(&self) -> Result<CheckReport> {
         self.check_with(|_, _| {})
     }
@@ -46,6 +46,7 @@ impl Repository {
         let snapshot = self.snapshot();
         let position = snapshot.position();
         snapshot.source().memory().admit_second_graph()?;
+        snapshot.graph().check_indexes()?;
         let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
         let log = snapshot.source().log();
         recover::replay_to(&**log, &mut rebuilt, position, &Memory::new(None), |at| progress(at, position))?;

@@ -87,6 +87,7 @@ pub mod storage;
 pub mod log;
 mod memory;
 mod turns;
+mod sync;
 mod graph;
 mod search;
 mod read;

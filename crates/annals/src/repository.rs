@@ -59,7 +59,8 @@ pub(crate) struct Inner {
     // What went wrong without stopping anything; the oldest go when there are too many.
     warnings: Mutex<Vec<String>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    is_stopping: Arc<AtomicBool>,
+    /// True once the repository is being closed: what takes long gives up.
+    pub(crate) is_stopping: Arc<AtomicBool>,
     /// Position of the checkpoint that was loaded at opening.
     pub(crate) loaded_position: Position,
     /// One checkpoint, compaction, check or backup at a time.

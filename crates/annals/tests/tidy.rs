@@ -24,7 +24,10 @@ impl File {
     /// True for files that only tests compile.
     fn is_test(&self) -> bool {
         let parts: Vec<&str> = self.name.split('/').collect();
-        parts.contains(&"tests") || parts.contains(&"benches") || self.name.ends_with("/tests.rs")
+        parts.contains(&"tests")
+            || parts.contains(&"benches")
+            || self.name.ends_with("/tests.rs")
+            || self.name.ends_with("/shuttle_tests.rs")
     }
 
     fn is_engine(&self) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use annals::log::{FaultLog, FaultPlan, MemoryLog};
+use annals::log::{FaultLog, FaultPlan, Log, MemoryLog, ReadLimit};
 use annals::*;
 use support::CheckedRepository;
 use support::named::{entity, id, new, number, set};
@@ -122,6 +122,58 @@ fn a_follower_never_goes_back() {
     assert_eq!(follower.refresh().unwrap(), Position(2_000));
     let refused = follower.transact(|t| t.create_entity(new("x")));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ReadOnly);
+}
+
+/// A log that tells whether two threads have read it at once. Reading takes a while.
+#[derive(Debug)]
+struct WatchedLog {
+    inner: MemoryLog,
+    is_being_read: AtomicBool,
+    was_read_at_once: AtomicBool,
+}
+
+impl Log for WatchedLog {
+    fn tail(&self) -> Result<Position> {
+        self.inner.tail()
+    }
+
+    fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
+        self.inner.append(at, records)
+    }
+
+    fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
+        if self.is_being_read.swap(true, Ordering::SeqCst) {
+            self.was_read_at_once.store(true, Ordering::SeqCst);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        let records = self.inner.read(from, limit);
+        self.is_being_read.store(false, Ordering::SeqCst);
+        records
+    }
+
+    fn describe(&self) -> String {
+        self.inner.describe()
+    }
+}
+
+/// A follower's own thread and its caller applied the same records to two clones of one graph: one of them became a fork,
+/// whose map of ids is slower for good.
+#[test]
+fn a_follower_reads_on_in_one_thread_at_a_time() {
+    let inner = MemoryLog::new();
+    let writer = CheckedRepository::on(Arc::new(inner.clone()));
+    let log = Arc::new(WatchedLog {
+        inner,
+        is_being_read: AtomicBool::default(),
+        was_read_at_once: AtomicBool::default(),
+    });
+    let options = Options { is_read_only: true, poll_interval_ms: 1, ..Options::default() };
+    let follower = Repository::with_log(Arc::clone(&log) as Arc<dyn Log>, options).unwrap();
+    for number in 0..30 {
+        writer.transact(|t| t.create_entity(new(&format!("e{number}")))).unwrap();
+        assert_eq!(follower.refresh().unwrap(), Position(number + 1));
+    }
+    assert!(!log.was_read_at_once.load(Ordering::SeqCst));
 }
 
 #[test]

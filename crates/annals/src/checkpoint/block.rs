@@ -33,6 +33,11 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    #[expect(clippy::as_conversions, reason = "the enum has the representation of a u8")]
+    const fn code(self) -> u8 {
+        self as u8
+    }
+
     const ALL: [Kind; 14] = [
         Kind::Header,
         Kind::Instants,
@@ -84,7 +89,7 @@ impl<W: Write> BlockWriter<W> {
             return Ok(());
         }
         let length = u32::try_from(self.payload.len()).map_err(|_| io::Error::other("a block over 4 GiB"))?;
-        self.out.write_all(&[self.kind as u8])?;
+        self.out.write_all(&[self.kind.code()])?;
         self.out.write_all(&length.to_le_bytes())?;
         self.out.write_all(&crc32c::crc32c(&self.payload).to_le_bytes())?;
         self.out.write_all(&self.payload)?;
@@ -105,10 +110,17 @@ impl<W: Write> BlockWriter<W> {
     /// Seven bits a byte, lowest first.
     pub(super) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
-            self.payload.push((number & 0x7F) as u8 | 0x80);
+            let [lowest, ..] = number.to_le_bytes();
+            self.payload.push(lowest | 0x80);
             number >>= 7;
         }
-        self.payload.push(number as u8);
+        let [last, ..] = number.to_le_bytes();
+        self.payload.push(last);
+    }
+
+    /// How many there are of something, or where something stands.
+    pub(super) fn count(&mut self, count: usize) {
+        self.number(u64::try_from(count).expect("what fits in memory is counted in 64 bits"));
     }
 
     pub(super) fn signed(&mut self, number: i64) {
@@ -117,7 +129,7 @@ impl<W: Write> BlockWriter<W> {
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
+        self.count(bytes.len());
         self.payload.extend_from_slice(bytes);
     }
 
@@ -145,25 +157,27 @@ pub(super) fn damaged(what: &str) -> Damage {
 
 /// Reads the next block; `None` at the end of the file.
 pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded<Option<Kind>> {
-    let mut head = [0; 9];
-    match input.read(&mut head[..1]) {
+    let mut code = [0];
+    match input.read(&mut code) {
         Ok(0) => return Ok(None),
         Ok(_) => {}
         Err(error) => return Err(format!("cannot be read: {error}")),
     }
-    input.read_exact(&mut head[1..]).map_err(|_| damaged("a block is cut off"))?;
-    let kind =
-        Kind::ALL.into_iter().find(|kind| *kind as u8 == head[0]).ok_or_else(|| damaged("block kind"))?;
-    let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
-    let checksum = u32::from_le_bytes([head[5], head[6], head[7], head[8]]);
-    if length > BLOCK_BYTES_MAX {
-        return Err(damaged("a block's length"));
-    }
+    let kind = Kind::ALL.into_iter().find(|kind| [kind.code()] == code);
+    let kind = kind.ok_or_else(|| damaged("block kind"))?;
+    let (mut stated, mut checksum) = ([0; 4], [0; 4]);
+    input
+        .read_exact(&mut stated)
+        .and_then(|()| input.read_exact(&mut checksum))
+        .map_err(|_| damaged("a block is cut off"))?;
+    let (stated, checksum) = (u32::from_le_bytes(stated), u32::from_le_bytes(checksum));
+    let length = usize::try_from(stated).ok().filter(|length| *length <= BLOCK_BYTES_MAX);
+    let length = length.ok_or_else(|| damaged("a block's length"))?;
     payload.clear();
     // What a damaged length says, is believed when it has come.
     payload.reserve_exact(length.min(2 * BLOCK_BYTES));
-    let read =
-        input.take(length as u64).read_to_end(payload).map_err(|error| format!("cannot be read: {error}"))?;
+    let read = input.take(stated.into()).read_to_end(payload);
+    let read = read.map_err(|error| format!("cannot be read: {error}"))?;
     if read != length || crc32c::crc32c(payload) != checksum {
         return Err(damaged("a block's checksum"));
     }
@@ -199,7 +213,9 @@ impl<'b> Input<'b> {
 
     #[inline]
     pub(super) fn u8(&mut self) -> Loaded<u8> {
-        Ok(self.take(1)?[0])
+        let (byte, rest) = self.rest.split_first().ok_or_else(|| damaged("an item is cut off"))?;
+        self.rest = rest;
+        Ok(*byte)
     }
 
     #[inline]
@@ -217,6 +233,11 @@ impl<'b> Input<'b> {
 
     pub(super) fn small(&mut self) -> Loaded<u32> {
         u32::try_from(self.number()?).map_err(|_| damaged("a number over 32 bits"))
+    }
+
+    /// How many items follow, or where one stands. No more than 32 bits.
+    pub(super) fn count(&mut self) -> Loaded<usize> {
+        usize::try_from(self.small()?).map_err(|_| damaged("a count"))
     }
 
     pub(super) fn signed(&mut self) -> Loaded<i64> {

@@ -2,9 +2,11 @@
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use super::load::{load, read_origin};
 use super::save::{Origin, save};
+use super::stoppable::Stoppable;
 use crate::graph::Graph;
 use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
@@ -116,8 +118,9 @@ impl CheckpointFolder<'_> {
 
     /// Writes a checkpoint of `graph` and removes the ones no longer needed.
     ///
-    /// Errors: `Conflict` if the log was rewritten since the graph was made; `Io`; those of the log.
-    pub(crate) fn save_new(self, log: &dyn Log, graph: &Graph) -> Result<()> {
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `Io`, also when `is_stopping` is set
+    /// meanwhile; those of the log. Nothing is left of the checkpoint then.
+    pub(crate) fn save_new(self, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
         let CheckpointFolder { disk, path: folder } = self;
         if graph.generation != log.generation() {
             let text = format!("{}: the log was compacted since; take another checkpoint", folder.display());
@@ -132,7 +135,7 @@ impl CheckpointFolder<'_> {
             generation: graph.generation,
         };
         let name = file_name(graph.position);
-        put_whole(disk, folder, &name, |out| save(graph, origin, out))
+        put_whole(disk, folder, &name, |out| save(graph, origin, Stoppable::new(out, is_stopping)))
             .map_err(|source| failed("write a checkpoint", &folder.join(&name), source))?;
         self.remove(self.files()?.into_iter().skip(KEPT).map(|(_, path)| path))
     }

@@ -100,18 +100,21 @@ fn load_shape(input: &mut Input) -> Loaded<Shape> {
     Ok(Shape { id, type_name, ends: [input.small()?.wrapping_sub(1), input.small()?.wrapping_sub(1)] })
 }
 
-/// The headers, the plain one first, if all that they refer to is there. `slots` counts entities and relationships.
+/// The headers, the plain one first, if all that they refer to is there. `entities` counts them.
 pub(super) fn loaded_headers(
     list: Vec<Header>,
     names: usize,
     authors: usize,
-    slots: [usize; 2],
+    entities: usize,
 ) -> Loaded<Headers> {
     let mut headers = Headers::new();
     for header in list.into_iter().skip(1) {
         let shapes = header.identity.iter().flat_map(|identity| [&identity.own, &identity.original]);
         let are_sound = shapes.into_iter().all(|shape| {
-            let are_ends = shape.ends.iter().all(|end| *end == u32::MAX || (*end as usize) < slots[0]);
+            let are_ends = shape
+                .ends
+                .iter()
+                .all(|end| *end == u32::MAX || usize::try_from(*end).is_ok_and(|end| end < entities));
             shape.type_name.index() < names && are_ends
         });
         let is_author = header.created.is_none_or(|(_, author)| author.index() < authors);

@@ -51,7 +51,7 @@ impl Repository {
     /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
     /// writers go on meanwhile.
     ///
-    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Io`.
+    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Closed` if it is closed meanwhile; `Io`.
     pub fn checkpoint(&self) -> Result<Position> {
         self.inner().checkpoint()
     }
@@ -75,8 +75,13 @@ impl Inner {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
         let snapshot = self.committer.snapshot();
-        folder.checkpoints().save_new(&**folder.log(), snapshot.graph())?;
-        Ok(snapshot.position())
+        match folder.checkpoints().save_new(&**folder.log(), snapshot.graph(), &self.is_stopping) {
+            Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
+                let text = "checkpoint: the repository was closed meanwhile; open it again";
+                Err(Error::new(ErrorKind::Closed, text).caused_by(error))
+            }
+            outcome => outcome.map(|()| snapshot.position()),
+        }
     }
 
     /// Size of the segments that the checkpoint loaded at opening covers as a whole. Units: bytes.
@@ -116,7 +121,9 @@ fn keep(inner: &Weak<Inner>, covered: u64, is_stopping: &AtomicBool) {
         if !is_due || is_stopping.load(Ordering::SeqCst) {
             continue;
         }
-        if let Err(error) = inner.checkpoint() {
+        if let Err(error) = inner.checkpoint()
+            && error.kind() != ErrorKind::Closed
+        {
             inner.warn(format!("the background checkpoint failed: {error}"));
         }
         schedule.note(start, Clock::now());
@@ -124,6 +131,7 @@ fn keep(inner: &Weak<Inner>, covered: u64, is_stopping: &AtomicBool) {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions)]
 mod tests {
     use super::*;
 

@@ -212,7 +212,7 @@ impl Parts {
                 log_id: LogId(input.take(16)?.try_into().map_err(|_| damaged("the id of the log"))?),
                 generation: input.number()?,
             },
-            slots_counts: [input.small()? as usize, input.small()? as usize],
+            slots_counts: [input.count()?, input.count()?],
         };
         Ok(())
     }
@@ -226,7 +226,8 @@ impl Parts {
         let types =
             Types::from_changes(&self.type_changes, &mut names).map_err(|error| damaged(error.text()))?;
         let slots = self.header.slots_counts;
-        let headers = loaded_headers(std::mem::take(&mut self.headers), names.len(), authors.len(), slots)?;
+        let headers = std::mem::take(&mut self.headers);
+        let headers = loaded_headers(headers, names.len(), authors.len(), slots[0])?;
         let _ = common.set(Common { names, authors, types, headers, slots });
         tables.iter().try_for_each(|table| table.send(Message::RowsEnd).map_err(|_| unheard()))
     }
@@ -244,7 +245,7 @@ impl Parts {
         links: [Adjacency; 2],
         [(entities, entity_keys), (relationships, relationship_keys)]: [(Table, u64); 2],
     ) -> Loaded<Graph> {
-        if self.instants.len() as u64 != self.header.origin.position.0
+        if u64::try_from(self.instants.len()) != Ok(self.header.origin.position.0)
             || self.keys_count != Some(self.keys.count + entity_keys + relationship_keys)
         {
             return Err(damaged("something is missing"));
@@ -272,11 +273,10 @@ impl Parts {
 impl LinkParts {
     fn read(&mut self, kind: Kind, input: &mut Input) -> Loaded<()> {
         while !input.is_empty() {
-            let length = input.small()? as usize;
+            let length = input.count()?;
             if kind == Kind::Links {
-                let words = input.take(length.saturating_mul(4))?.chunks_exact(4);
-                let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                self.pages.push(words.map(word).collect());
+                let (words, _) = input.take(length.saturating_mul(4))?.as_chunks();
+                self.pages.push(words.iter().map(|word| u32::from_le_bytes(*word)).collect());
                 continue;
             }
             let Some(count) = length.checked_sub(1) else {

@@ -29,7 +29,7 @@ impl KeySets {
         let Some((_, keys)) = &mut self.open else { return Err(damaged("a set of keys")) };
         let mut key: Vec<u8> = Vec::new();
         while !input.is_empty() {
-            let shared = input.small()? as usize;
+            let shared = input.count()?;
             if shared > key.len() {
                 return Err(damaged("a key"));
             }
@@ -53,12 +53,13 @@ impl KeySets {
     }
 
     pub(super) fn take(&mut self, kind: SetKind, property: u64) -> KeySet {
-        self.sets.remove(&(kind as u8, property)).unwrap_or_default()
+        self.sets.remove(&(kind.code(), property)).unwrap_or_default()
     }
 
     /// The sets of all properties, by property; `names` is how many there can be.
     pub(super) fn take_all(&mut self, kind: SetKind, names: usize) -> impl Iterator<Item = KeySet> {
-        let used = self.sets.keys().filter(|set| set.0 == kind as u8).map(|set| set.1 + 1).max();
-        (0..used.unwrap_or(0).min(names as u64)).map(move |property| self.take(kind, property))
+        let last = self.sets.keys().filter(|set| set.0 == kind.code()).map(|set| set.1).max();
+        let used = last.map_or(0, |last| last.saturating_add(1));
+        (0..used).take(names).map(move |property| self.take(kind, property))
     }
 }

@@ -155,7 +155,7 @@ impl RowParts {
             return Ok(row);
         }
         let whole = Extra::Whole(Arc::new(instance));
-        let at = extra.map_or(extras.len(), |extra| extra as usize);
+        let at = extra.map_or(Ok(extras.len()), usize::try_from).map_err(|_| damaged("an extra"))?;
         match extras.get_mut(at) {
             Some(known) => *known = whole,
             None => extras.push(whole),
@@ -185,7 +185,7 @@ fn unpack(
     extras: &[Extra],
     mut read: impl FnMut(SpillPlace) -> crate::Result<Vec<u8>>,
 ) -> Loaded<Instance> {
-    let past = match packed.extra().map(|extra| extras.get(extra as usize)) {
+    let past = match packed.extra().map(|extra| usize::try_from(extra).ok().and_then(|at| extras.get(at))) {
         None => None,
         Some(Some(Extra::Past(past))) => Some(Arc::clone(past)),
         Some(_) => return Err(damaged("a past")),
@@ -194,6 +194,7 @@ fn unpack(
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use proptest::prelude::*;
 

@@ -57,7 +57,8 @@ impl TableParts {
         }
         let TableParts { ids, extras, mut parts } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
-        let rows = parts.finish(common.slots[number])?;
+        let rows =
+            parts.finish(*common.slots.get(number).ok_or_else(|| damaged("the number of a table"))?)?;
         if ids.len() != rows.len() {
             return Err(damaged("something is missing"));
         }
@@ -110,8 +111,10 @@ impl WholeRows {
             Extra::Past(past) => limits.admit_past(past),
             Extra::Gone => true,
         };
-        let is_whole =
-            |extra: u32| self.extras.get(extra as usize).map(|extra| matches!(extra, Extra::Whole(_)));
+        let is_whole = |extra: u32| {
+            let extra = self.extras.get(usize::try_from(extra).ok()?)?;
+            Some(matches!(extra, Extra::Whole(_)))
+        };
         if !self.extras.iter().all(is_sound) || !self.rows.iter().all(|row| limits.admit_row(row, is_whole)) {
             return Err(damaged("an instance refers to what is not there"));
         }

@@ -1,6 +1,8 @@
 //! Checkpoints: the whole graph at one position in a file. Only a cache: the log can do without, and a checkpoint
 //! that is damaged or of another version is ignored with a warning.
 
+#![deny(clippy::as_conversions, clippy::indexing_slicing)]
+
 mod block;
 mod file;
 mod headers;
@@ -10,6 +12,7 @@ mod load_keys;
 mod load_rows;
 mod load_table;
 mod save;
+mod stoppable;
 mod keeper;
 
 pub(crate) use file::CheckpointFolder;

@@ -32,6 +32,7 @@ pub(super) const NO_TABLE: u8 = 2;
 
 /// Which set the keys of a block belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum SetKind {
     PastClassifiedOf,
     Values,
@@ -53,8 +54,16 @@ pub(super) struct Origin {
     pub(super) generation: u64,
 }
 
+impl SetKind {
+    #[expect(clippy::as_conversions, reason = "the enum has the representation of a u8")]
+    pub(super) const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
 /// Writes the whole graph.
 pub(super) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result<()> {
+    graph.check_indexes().map_err(io::Error::other)?;
     let mut out = BlockWriter::new(out);
     out.start(Kind::Header)?;
     out.bytes(MAGIC);
@@ -63,8 +72,8 @@ pub(super) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result
     out.number(origin.record_checksum.into());
     out.payload.extend_from_slice(&origin.log_id.0);
     out.number(origin.generation);
-    out.number(graph.entities.slots_count() as u64);
-    out.number(graph.relationships.slots_count() as u64);
+    out.count(graph.entities.slots_count());
+    out.count(graph.relationships.slots_count());
     save_instants(&mut out, graph)?;
     for (kind, symbols) in [(Kind::Names, &graph.names), (Kind::Authors, &graph.authors)] {
         out.start(kind)?;
@@ -93,7 +102,7 @@ pub(super) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result
     }
     keys_count += save_keys(&mut out, SetKind::PastLinks, NO_TABLE, 0, &graph.past_links)?;
     out.start(Kind::End)?;
-    out.number(keys_count);
+    out.count(keys_count);
     out.finish()?;
     Ok(())
 }
@@ -193,7 +202,7 @@ fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) 
     start_numbered(out, Kind::Wide, number)?;
     for wide in links.wide() {
         // One more, so that zero says that there is none.
-        out.number(wide.map_or(0, |links| links.degree(None) as u64 + 1));
+        out.count(wide.map_or(0, |links| links.degree(None) + 1));
         for link in wide.into_iter().flat_map(|links| links.iter(None)) {
             for number in [link.type_name.0, link.relationship, link.other] {
                 out.number(number.into());
@@ -205,7 +214,7 @@ fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) 
     }
     start_numbered(out, Kind::Links, number)?;
     for page in links.pages() {
-        out.number(page.len() as u64);
+        out.count(page.len());
         page.iter().for_each(|word| out.payload.extend_from_slice(&word.to_le_bytes()));
         if out.end_item()? {
             out.u8(number);
@@ -234,7 +243,7 @@ fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
     }
     out.number(instance.header.0.into());
     save_properties(out, &instance.properties);
-    out.number(instance.classifications().len() as u64);
+    out.count(instance.classifications().len());
     for known in instance.classifications() {
         out.number(known.name.0.into());
         out.number(known.version.into());
@@ -249,7 +258,7 @@ fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
 fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
     let mut past: Vec<&PastVersion> = past.into_iter().flat_map(|past| past.iter()).collect();
     past.reverse();
-    out.number(past.len() as u64);
+    out.count(past.len());
     for version in past {
         out.number(version.version.into());
         out.number(version.base.into());
@@ -267,14 +276,14 @@ fn save_stamp(out: &mut BlockWriter<impl Write>, stamp: Stamp) {
 }
 
 fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
-    out.number(properties.len() as u64);
+    out.count(properties.len());
     for (name, value) in properties.iter() {
         out.number(name.0.into());
         encode_value_into(value, &mut out.payload);
     }
 }
 
-fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<u64> {
+fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<usize> {
     let mut count = 0;
     for (kind, keys) in [
         (SetKind::PastClassifiedOf, &table.past_classified_of),
@@ -301,22 +310,22 @@ fn save_keys(
     table: u8,
     name: u64,
     keys: &KeySet,
-) -> io::Result<u64> {
+) -> io::Result<usize> {
     let mut before: &[u8] = &[];
     let mut is_new = true;
     for key in keys.iter() {
         if is_new {
             out.start(Kind::Keys)?;
             out.u8(table);
-            out.u8(kind as u8);
+            out.u8(kind.code());
             out.number(name);
             before = &[];
         }
         let shared = before.iter().zip(key).take_while(|(a, b)| a == b).count();
-        out.number(shared as u64);
-        out.bytes(&key[shared..]);
+        out.count(shared);
+        out.bytes(key.split_at(shared).1);
         before = key;
         is_new = out.end_item()?;
     }
-    Ok(keys.len() as u64)
+    Ok(keys.len())
 }

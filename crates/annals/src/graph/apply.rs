@@ -44,6 +44,7 @@ impl Graph {
     /// Errors: whatever check the record fails; the graph must then be thrown away.
     pub(crate) fn apply(&mut self, position: Position, record: &Record) -> Result<()> {
         assert_eq!(position, self.position.next(), "records are applied in order, without gaps");
+        self.check_indexes()?;
         let micros = record.instant.micros();
         if micros < self.last_instant() {
             return Err(Error::new(

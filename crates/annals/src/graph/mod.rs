@@ -63,8 +63,8 @@ use types::Types;
 use vector::Vector;
 use wide::append_link_key;
 
-use crate::Position;
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
+use crate::{Position, Result};
 
 pub(crate) use apply::{check_conflicts, find_conflict, reidentified};
 
@@ -179,6 +179,13 @@ impl Graph {
         let lag = self.links.lag() + tables.map(Table::lag).into_iter().sum::<usize>();
         let parts = || tables.into_iter().flat_map(Table::lagging).chain([self.links.lagging()]).collect();
         Behind::of(&self.indexer, lag, parts)
+    }
+
+    /// Errors: `Unavailable` if links or an index of this version are lost, because a thread panicked over them.
+    pub(crate) fn check_indexes(&self) -> Result<()> {
+        self.links.check()?;
+        self.entities.check_indexes()?;
+        self.relationships.check_indexes()
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::Result;
+
 mod indexer;
 mod stage;
 
@@ -58,6 +60,12 @@ impl<N: Notes> Staged<N> {
         self.stage.part()
     }
 
+    /// Errors: `Unavailable` if a thread panicked while it brought this version up to date, or one before it.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        self.stage.check()
+    }
+
     /// Changes the part, or notes the change.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut N::Part), note: impl FnOnce(&mut N)) {
         match &mut self.notes {
@@ -111,3 +119,8 @@ impl<N: Notes> Clone for Staged<N> {
         Staged { stage: Arc::clone(&self.stage), is_forked: self.is_forked, notes: None }
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+#[cfg(test)]
+mod tests;

@@ -378,6 +378,13 @@ impl Table {
         self.values.lag() + self.past_values.lag() + self.stamps.keys.lag()
     }
 
+    /// Errors: `Unavailable` if an index is lost.
+    pub(crate) fn check_indexes(&self) -> Result<()> {
+        self.values.check()?;
+        self.past_values.check()?;
+        self.stamps.keys.check()
+    }
+
     /// What may be behind.
     pub(super) fn lagging(&self) -> [Arc<dyn Lagging>; 3] {
         [self.values.lagging(), self.past_values.lagging(), self.stamps.keys.lagging()]

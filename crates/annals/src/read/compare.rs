@@ -274,6 +274,7 @@ impl Snapshot {
     /// Relationships that were deleted or restored together with the entity at `slot` by the record at `position`.
     fn taken_along(&self, slot: u32, position: Position) -> Result<Vec<u32>> {
         let graph = self.graph();
+        graph.links.check()?;
         let is_written_there = |instance: &Instance| {
             instance.all_versions().iter().any(|version| version.place.position == position.0)
         };

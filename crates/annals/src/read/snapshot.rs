@@ -464,6 +464,7 @@ impl Snapshot {
             return Ok(std::iter::from_fn(|| neighbors.next_link()).count());
         }
         let slot = self.live_slot(id)?;
+        self.graph.links.check()?;
         let neighbors = self.graph.neighbors(slot, direction);
         Ok(match self.relationship_types(type_name) {
             LinkTypes::All => neighbors.degree(None),

@@ -7,7 +7,7 @@ use minicbor::data::Type;
 
 use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
-use super::value::{Read, array, decode_value, malformed, map};
+use super::value::{self, Read, array, decode_value, malformed, map};
 use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, CopyHeader,
@@ -54,12 +54,12 @@ impl IndexedRecord {
     ///
     /// Errors: `Corrupted` if there is none or it cannot be decoded; `NewerFormat`.
     pub(crate) fn change(&self, index: u32) -> Result<Change> {
-        let Some(&offset) = self.offsets.get(index as usize) else {
+        let Some(&offset) = self.offsets.get(value::index(index)) else {
             let text = format!("record {}: expected a change number {index}, found none", self.position);
             return Err(Error::new(ErrorKind::Corrupted, text));
         };
         let mut input = Decoder::new(&self.bytes);
-        input.set_position(offset as usize);
+        input.set_position(value::index(offset));
         Reader { input: &mut input, names: &self.names }.change().map_err(|error| at(self.position, error))
     }
 
@@ -224,7 +224,7 @@ impl Reader<'_, '_> {
     }
 
     fn name(&mut self) -> Read<Arc<str>> {
-        let number = self.input.u32()? as usize;
+        let number = value::index(self.input.u32()?);
         self.names.get(number).cloned().ok_or_else(|| malformed("a name has no entry in the record's names"))
     }
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::provenance::{encode_origin, encode_provenance};
 use super::type_definition::encode_type;
-use super::value::{INFALLIBLE, Sink, encode_value};
+use super::value::{INFALLIBLE, Sink, encode_value, length};
 use super::{action_code, change_key, record_key, step_code};
 use crate::log::RECORD_BYTES_MAX;
 use crate::model::{
@@ -48,7 +48,7 @@ impl RecordBody {
         let mut bytes = Vec::with_capacity(room);
         bytes.resize(HEAD_BYTES_MAX, 0);
         let mut out = Encoder::new(&mut bytes);
-        out.array(changes.len() as u64).expect(INFALLIBLE);
+        out.array(length(changes.len())).expect(INFALLIBLE);
         for change in changes {
             encode_change(&mut out, &mut names, change);
         }
@@ -67,13 +67,13 @@ impl RecordBody {
             out.u32(record_key::VALID_FROM).and_then(|out| out.i64(instant.micros())).expect(INFALLIBLE);
             entries += 1;
         }
-        out.u32(record_key::NAMES).and_then(|out| out.array(names.order.len() as u64)).expect(INFALLIBLE);
+        out.u32(record_key::NAMES).and_then(|out| out.array(length(names.order.len()))).expect(INFALLIBLE);
         for name in &names.order {
             out.str(name).expect(INFALLIBLE);
         }
         out.u32(record_key::CHANGES).expect(INFALLIBLE);
         let before = bytes.len() - changes_end;
-        bytes[HEAD_BYTES_MAX..].rotate_right(before);
+        bytes.split_at_mut(HEAD_BYTES_MAX).1.rotate_right(before);
         RecordBody { entries, bytes, start: HEAD_BYTES_MAX }
     }
 
@@ -85,18 +85,19 @@ impl RecordBody {
     /// Completes the record, or gives it another instant.
     pub(crate) fn set_instant(&mut self, instant: Instant) {
         let mut head = [0; HEAD_BYTES_MAX];
-        let mut out = Encoder::new(minicbor::encode::write::Cursor::new(&mut head[..]));
+        let mut out = Encoder::new(minicbor::encode::write::Cursor::new(head.as_mut_slice()));
         out.map(self.entries + 1)
             .and_then(|out| out.u32(record_key::INSTANT)?.i64(instant.micros()))
             .expect("the head is at most 1 + 1 + 9 bytes");
         let length = out.writer().position();
         self.start = HEAD_BYTES_MAX - length;
-        self.bytes[self.start..HEAD_BYTES_MAX].copy_from_slice(&head[..length]);
+        let room = self.bytes.split_at_mut(HEAD_BYTES_MAX).0;
+        room.split_at_mut(self.start).1.copy_from_slice(head.split_at(length).0);
     }
 
     /// The whole record, once it has an instant.
     pub(crate) fn record(&self) -> &[u8] {
-        &self.bytes[self.start..]
+        self.bytes.split_at(self.start).1
     }
 }
 
@@ -280,7 +281,7 @@ fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, 
             encode_properties(out, names, &copy.properties);
             encode_copy_header(out, &copy.header);
             out.u32(change_key::COPIED)
-                .and_then(|out| out.array(copy.classifications.len() as u64))
+                .and_then(|out| out.array(length(copy.classifications.len())))
                 .expect(INFALLIBLE);
             for known in &copy.classifications {
                 encode_copied(out, names, known);
@@ -402,7 +403,7 @@ fn encode_optional_properties<'a>(
 }
 
 fn encode_properties<'a>(out: &mut Sink, names: &mut Names<'a>, properties: &'a [(Arc<str>, Value)]) {
-    out.map(properties.len() as u64).expect(INFALLIBLE);
+    out.map(length(properties.len())).expect(INFALLIBLE);
     for (name, value) in properties {
         out.u32(names.number(name)).expect(INFALLIBLE);
         encode_value(out, value);
@@ -415,7 +416,7 @@ fn encode_classifications<'a>(
     classifications: &'a [ClassificationContent],
 ) {
     out.u32(change_key::CLASSIFICATIONS)
-        .and_then(|out| out.array(classifications.len() as u64))
+        .and_then(|out| out.array(length(classifications.len())))
         .expect(INFALLIBLE);
     for classification in classifications {
         let length = 2 + u64::from(classification.provenance.is_some());
@@ -430,7 +431,7 @@ fn encode_classifications<'a>(
 fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) {
     out.array(2).expect(INFALLIBLE);
     encode_properties(out, names, &anchor.properties);
-    out.array(anchor.classifications.len() as u64).expect(INFALLIBLE);
+    out.array(length(anchor.classifications.len())).expect(INFALLIBLE);
     for anchored in &anchor.classifications {
         let provenance = anchored.content.provenance.as_ref();
         out.array(7 + u64::from(provenance.is_some()))
@@ -449,7 +450,7 @@ fn encode_anchor<'a>(out: &mut Sink, names: &mut Names<'a>, anchor: &'a Anchor) 
 }
 
 fn encode_patch<'a>(out: &mut Sink, names: &mut Names<'a>, patch: &'a Patch) {
-    out.u32(change_key::PATCH).and_then(|out| out.array(patch.steps.len() as u64)).expect(INFALLIBLE);
+    out.u32(change_key::PATCH).and_then(|out| out.array(length(patch.steps.len()))).expect(INFALLIBLE);
     for step in &patch.steps {
         let (code, name, value) = match step {
             PatchStep::Set(name, value) => (step_code::SET, Some(name), Some(value)),

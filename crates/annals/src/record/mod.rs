@@ -1,5 +1,7 @@
 //! Records as bytes: CBOR with integer keys, described byte by byte in `docs/formats.md`.
 
+#![deny(clippy::as_conversions, clippy::indexing_slicing)]
+
 mod decode;
 mod encode;
 mod provenance;
@@ -172,4 +174,5 @@ mod time_key {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use minicbor::{Decoder, Encoder};
 
 use super::provenance_key;
-use super::value::{INFALLIBLE, Read, Sink, malformed, map};
+use super::value::{INFALLIBLE, Read, Sink, code_of, length, malformed, map, variant};
 use crate::model::{Instant, Provenance, ProvenanceKind, Stamp};
 
 /// Appends the CBOR form of a provenance.
@@ -34,24 +34,24 @@ pub(super) fn encode_provenance(out: &mut Sink, provenance: &Provenance) {
         + usize::from(*kind != ProvenanceKind::Local)
         + usize::from(!maintained_by.is_empty())
         + usize::from(!mappings.is_empty());
-    out.map(entries as u64).expect(INFALLIBLE);
+    out.map(length(entries)).expect(INFALLIBLE);
     for (key, text) in texts {
         if let Some(text) = text {
             out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
         }
     }
     if *kind != ProvenanceKind::Local {
-        let code = ProvenanceKind::ALL.iter().position(|known| known == kind).expect("ALL lists every kind");
-        out.u32(provenance_key::KIND).and_then(|out| out.u32(code as u32)).expect(INFALLIBLE);
+        let code = code_of(&ProvenanceKind::ALL, *kind);
+        out.u32(provenance_key::KIND).and_then(|out| out.u32(code)).expect(INFALLIBLE);
     }
     if !maintained_by.is_empty() {
         out.u32(provenance_key::MAINTAINED_BY)
-            .and_then(|out| out.array(maintained_by.len() as u64))
+            .and_then(|out| out.array(length(maintained_by.len())))
             .expect(INFALLIBLE);
         maintained_by.iter().for_each(|text| out.str(text).map(drop).expect(INFALLIBLE));
     }
     if !mappings.is_empty() {
-        out.u32(provenance_key::MAPPINGS).and_then(|out| out.map(mappings.len() as u64)).expect(INFALLIBLE);
+        out.u32(provenance_key::MAPPINGS).and_then(|out| out.map(length(mappings.len()))).expect(INFALLIBLE);
         for (key, text) in mappings {
             out.str(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
         }
@@ -71,9 +71,8 @@ pub(super) fn decode_provenance(input: &mut Decoder) -> Read<Provenance> {
             provenance_key::REPLICATED_BY => provenance.replicated_by = Some(input.str()?.into()),
             provenance_key::LICENSE => provenance.license = Some(input.str()?.into()),
             provenance_key::KIND => {
-                let code = input.u32()? as usize;
-                let known = ProvenanceKind::ALL.get(code).copied();
-                provenance.kind = known.ok_or_else(|| malformed("a provenance is of no known kind"))?;
+                let unknown = "a provenance is of no known kind";
+                provenance.kind = variant(&ProvenanceKind::ALL, input.u32()?, unknown)?;
             }
             provenance_key::MAINTAINED_BY => {
                 provenance.maintained_by = super::decode::texts(input)?;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use minicbor::Decoder;
 
 use super::decode::texts;
-use super::value::{INFALLIBLE, Read, Sink, array, decode_value, encode_value, malformed, map};
+use super::value::{
+    INFALLIBLE, Read, Sink, array, code_of, decode_value, encode_value, length, malformed, map, variant,
+};
 use super::{attribute_key, end_key, type_key};
 use crate::model::{
     AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind, ValueType,
@@ -33,7 +35,7 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
     encode_texts(out, type_key::SUPERTYPES, &definition.supertypes);
     encode_texts(out, type_key::APPLIES_TO, &definition.applies_to);
     out.u32(type_key::ATTRIBUTES)
-        .and_then(|out| out.array(definition.attributes.len() as u64))
+        .and_then(|out| out.array(length(definition.attributes.len())))
         .expect(INFALLIBLE);
     for attribute in &definition.attributes {
         encode_attribute(out, attribute);
@@ -50,7 +52,7 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
     }
     encode_text(out, type_key::INITIAL_STATUS, initial_status.as_ref());
     if !elements.is_empty() {
-        out.u32(type_key::ELEMENTS).and_then(|out| out.array(elements.len() as u64)).expect(INFALLIBLE);
+        out.u32(type_key::ELEMENTS).and_then(|out| out.array(length(elements.len()))).expect(INFALLIBLE);
         for EnumElement { ordinal, name, description } in elements {
             out.array(3).and_then(|out| out.u32(*ordinal)?.str(name)?.str(description)).expect(INFALLIBLE);
         }
@@ -97,12 +99,7 @@ fn encode_end(out: &mut Sink, end: &EndDefinition) {
 }
 
 fn count(are_there: &[bool]) -> u64 {
-    are_there.iter().filter(|is_there| **is_there).count() as u64
-}
-
-fn code_of<T: PartialEq>(all: &[T], wanted: T) -> u32 {
-    let code = all.iter().position(|known| *known == wanted);
-    code.and_then(|code| u32::try_from(code).ok()).expect("ALL lists every variant")
+    are_there.iter().map(|is_there| u64::from(*is_there)).sum()
 }
 
 fn encode_flag(out: &mut Sink, key: u32, is_set: bool) {
@@ -118,7 +115,7 @@ fn encode_text(out: &mut Sink, key: u32, text: Option<&Arc<str>>) {
 }
 
 fn encode_texts(out: &mut Sink, key: u32, texts: &[Arc<str>]) {
-    out.u32(key).and_then(|out| out.array(texts.len() as u64)).expect(INFALLIBLE);
+    out.u32(key).and_then(|out| out.array(length(texts.len()))).expect(INFALLIBLE);
     for text in texts {
         out.str(text).expect(INFALLIBLE);
     }
@@ -219,8 +216,4 @@ fn deprecation(input: &mut Decoder) -> Read<Deprecation> {
 
 fn value_type(input: &mut Decoder) -> Read<ValueType> {
     variant(&ValueType::ALL, input.u32()?, "an attribute has no known value type")
-}
-
-fn variant<T: Copy>(all: &[T], code: u32, otherwise: &'static str) -> Read<T> {
-    all.get(code as usize).copied().ok_or_else(|| malformed(otherwise))
 }

@@ -17,6 +17,22 @@ pub(super) const INFALLIBLE: &str = "a Vec takes every write";
 
 pub(super) type Sink<'a> = Encoder<&'a mut Vec<u8>>;
 
+/// What CBOR takes as the length of a list.
+pub(super) fn length(items: usize) -> u64 {
+    u64::try_from(items).expect("what fits in memory is counted in 64 bits")
+}
+
+/// The index that a number in a record means. One that memory cannot have is beyond every list.
+pub(super) fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The code of one of `all`.
+pub(super) fn code_of<T: PartialEq>(all: &[T], wanted: T) -> u32 {
+    let code = all.iter().position(|known| *known == wanted);
+    code.and_then(|code| u32::try_from(code).ok()).expect("ALL lists every variant")
+}
+
 pub(super) fn encode_value(out: &mut Sink, value: &Value) {
     match value {
         Value::Boolean(boolean) => out.bool(*boolean).map(drop),
@@ -40,12 +56,12 @@ pub(super) fn encode_value(out: &mut Sink, value: &Value) {
         Value::Uuid(bytes) => out.tag(Tag::new(tag::UUID)).and_then(|out| out.bytes(bytes)).map(drop),
         Value::Iri(text) => out.tag(Tag::new(tag::IRI)).and_then(|out| out.str(text)).map(drop),
         Value::List(values) => {
-            out.array(values.len() as u64).expect(INFALLIBLE);
+            out.array(length(values.len())).expect(INFALLIBLE);
             values.iter().for_each(|value| encode_value(out, value));
             Ok(())
         }
         Value::Map(values) => {
-            out.map(values.len() as u64).expect(INFALLIBLE);
+            out.map(length(values.len())).expect(INFALLIBLE);
             for (name, value) in values.iter() {
                 out.str(name).expect(INFALLIBLE);
                 encode_value(out, value);
@@ -53,7 +69,7 @@ pub(super) fn encode_value(out: &mut Sink, value: &Value) {
             Ok(())
         }
         Value::Set(values) => {
-            out.tag(Tag::new(tag::SET)).and_then(|out| out.array(values.len() as u64)).expect(INFALLIBLE);
+            out.tag(Tag::new(tag::SET)).and_then(|out| out.array(length(values.len()))).expect(INFALLIBLE);
             values.iter().for_each(|value| encode_value(out, &value));
             Ok(())
         }
@@ -90,8 +106,11 @@ fn encode_decimal(out: &mut Sink, number: Decimal) {
         (tag::BIG_POSITIVE, mantissa.unsigned_abs())
     };
     let bytes = magnitude.to_be_bytes();
-    let first = bytes.iter().position(|&byte| byte != 0).unwrap_or(bytes.len() - 1);
-    out.tag(Tag::new(sign_tag)).and_then(|out| out.bytes(&bytes[first..])).expect(INFALLIBLE);
+    let mut digits = bytes.as_slice();
+    while let [0, rest @ ..] = digits {
+        digits = rest;
+    }
+    out.tag(Tag::new(sign_tag)).and_then(|out| out.bytes(digits)).expect(INFALLIBLE);
 }
 
 fn encode_time(out: &mut Sink, time_tag: u64, micros: i64) {
@@ -113,12 +132,17 @@ pub(super) fn malformed(text: &'static str) -> minicbor::decode::Error {
 
 /// Reads a length that the rest of the input can hold, so that damaged lengths never make us allocate.
 pub(super) fn bounded(input: &Decoder, length: Option<u64>) -> Read<usize> {
+    let length = length.ok_or_else(|| malformed("indefinite lengths are not used"))?;
     let rest = input.input().len() - input.position();
-    match length {
-        Some(length) if length <= rest as u64 => Ok(length as usize),
-        Some(_) => Err(malformed("a length exceeds the record")),
-        None => Err(malformed("indefinite lengths are not used")),
+    match usize::try_from(length) {
+        Ok(length) if length <= rest => Ok(length),
+        _ => Err(malformed("a length exceeds the record")),
     }
+}
+
+/// What a code means, which counts from 0 in `all`.
+pub(super) fn variant<T: Copy>(all: &[T], code: u32, otherwise: &'static str) -> Read<T> {
+    all.get(index(code)).copied().ok_or_else(|| malformed(otherwise))
 }
 
 pub(super) fn array(input: &mut Decoder) -> Read<usize> {

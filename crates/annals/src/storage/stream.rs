@@ -25,15 +25,19 @@ impl Read for FileReader {
     }
 }
 
+/// What is written is synced in pieces of this length, so that no sync takes long. Units: bytes.
+const SYNC_BYTES: u64 = 32 << 20;
+
 /// Writes a file in order.
 pub(super) struct FileWriter {
     file: Arc<dyn DiskFile>,
     offset: u64,
+    synced: u64,
 }
 
 impl FileWriter {
     pub(super) fn new(file: Arc<dyn DiskFile>) -> FileWriter {
-        FileWriter { file, offset: 0 }
+        FileWriter { file, offset: 0, synced: 0 }
     }
 }
 
@@ -41,6 +45,10 @@ impl Write for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write_at(bytes, self.offset)?;
         self.offset += bytes.len() as u64;
+        if self.offset - self.synced >= SYNC_BYTES {
+            self.synced = self.offset;
+            self.file.sync_data()?;
+        }
         Ok(bytes.len())
     }
 

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant as Clock};
 use super::queue::{Committer, Request, Returned, State, panicked};
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Gate, Receipt};
+use crate::sync::MutexGuard;
 use crate::{Error, ErrorKind, Result, turns};
 
 /// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
@@ -77,7 +78,7 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
 }
 
 /// Leads whenever there is something to do, until the repository is closed or the log fails.
-fn run(committer: &Committer) {
+pub(super) fn run(committer: &Committer) {
     let mut told = Told::default();
     let mut state = committer.state();
     while !state.is_over() {
@@ -98,7 +99,7 @@ fn run(committer: &Committer) {
 }
 
 /// Sequences ahead while another thread has the device and much is queued, until the same.
-fn run_ahead(committer: &Committer) {
+pub(super) fn run_ahead(committer: &Committer) {
     let mut state = committer.state();
     while !state.is_over() {
         if state.is_ahead_due()
@@ -251,7 +252,7 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
 }
 
 /// Lets the next batch have the device.
-fn free(committer: &Committer, mut state: std::sync::MutexGuard<'_, State>, leader: Leader) {
+fn free(committer: &Committer, mut state: MutexGuard<'_, State>, leader: Leader) {
     state.is_appending = false;
     state.is_called |= matches!(leader, Leader::Own(_));
     if state.is_device_awaited {

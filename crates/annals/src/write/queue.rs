@@ -1,11 +1,8 @@
 //! The bounded queue between committing threads and the sequencer.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
-
-use arc_swap::ArcSwap;
 
 use super::clock;
 use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
@@ -17,6 +14,8 @@ use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
 use crate::record::RecordBody;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// One wait of somebody who waits for ever.
@@ -102,6 +101,8 @@ pub(crate) struct Committer {
     waiters: AtomicU64,
     waiting: Mutex<()>,
     moved: Condvar,
+    /// Held by the thread that reads on from the published graph, until it has published.
+    pub(super) catching_up: Mutex<()>,
 }
 
 /// What the mutex guards.
@@ -163,6 +164,7 @@ impl Committer {
             waiters: AtomicU64::new(0),
             waiting: Mutex::new(()),
             moved: Condvar::new(),
+            catching_up: Mutex::default(),
         }
     }
 
@@ -326,15 +328,6 @@ impl Committer {
         refuse(returned.into_iter().map(|sequenced| sequenced.request).chain(waiting), error);
     }
 
-    /// As [`Committer::publish`], unless a later graph is there: two threads of a follower may both have read on.
-    pub(crate) fn publish_newer(&self, graph: Arc<Graph>) {
-        self.published.rcu(|known| {
-            let age = |graph: &Graph| (graph.generation, graph.position);
-            if age(known) < age(&graph) { Arc::clone(&graph) } else { Arc::clone(known) }
-        });
-        self.wake();
-    }
-
     /// Makes `graph` what every new snapshot sees. Shape: the one before; freeing it may take a while.
     pub(crate) fn publish(&self, graph: Arc<Graph>) -> Arc<Graph> {
         let before = self.published.swap(graph);
@@ -431,3 +424,6 @@ impl State {
         }
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;

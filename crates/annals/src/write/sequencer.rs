@@ -1,8 +1,7 @@
 //! The sequencer: gives transactions their positions, checks them and applies them to a graph that nobody sees yet.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use super::clock::commit_instant;
 use super::leader::refuse;
@@ -14,6 +13,7 @@ use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.
@@ -332,7 +332,10 @@ fn queue_again(committer: &Committer, requests: Vec<Request>) {
 }
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
+///
+/// A follower's own thread and its caller take turns: of two graphs that go on from one, only one changes ids in place.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
+    let _one = committer.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
     let mut graph = Graph::clone(&committer.published.load());
     let before = (graph.generation, graph.position);
     let mut outcome = read_on(committer, &mut graph, committer.source.memory());
@@ -350,7 +353,7 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     // A spent memory budget stops between two records: what was read is kept.
     let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
     if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
-        committer.publish_newer(Arc::new(graph.clone()));
+        committer.publish(Arc::new(graph.clone()));
     }
     outcome.map(|()| graph)
 }

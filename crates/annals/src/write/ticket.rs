@@ -2,15 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::thread::{self, Thread};
 
 use smallvec::SmallVec;
 
 use super::queue::{Work, panicked};
 use crate::model::Instant;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::thread::{self, Thread};
+use crate::sync::{Mutex, MutexGuard, OnceLock};
 use crate::{Position, Result};
 
 /// Proof that a transaction is durable.
@@ -66,12 +67,12 @@ const ROW_THREADS: usize = 100;
 /// Whoever opens the gate wakes the first row, and each row the next: waking many takes longer than a sync, and the thread that
 /// leads has better things to do. Nobody needs a lock to leave.
 #[derive(Default)]
-pub(super) struct Gate {
+pub(super) struct Gate<const ROW: usize = ROW_THREADS> {
     rows: [OnceLock<()>; ROWS],
     came: AtomicUsize,
 }
 
-impl Gate {
+impl<const ROW: usize> Gate<ROW> {
     /// Lets everybody look whether their own outcome is there. Shape: how many have come.
     pub(super) fn open(&self) -> usize {
         self.open_row(0);
@@ -88,7 +89,7 @@ impl Gate {
     /// Waits until the gate is open.
     fn pass(&self) {
         // A row fills before the next one has anybody, and all who leave it open the next: nobody is left behind.
-        let row = self.came.fetch_add(1, Ordering::Relaxed) / ROW_THREADS % ROWS;
+        let row = self.came.fetch_add(1, Ordering::Relaxed) / ROW % ROWS;
         self.rows[row].wait();
         self.open_row(row + 1);
     }
@@ -224,3 +225,6 @@ fn copy(result: &Result<Receipt>) -> Result<Receipt> {
         Err(error) => Err(error.duplicate()),
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;

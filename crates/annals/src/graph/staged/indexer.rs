@@ -1,6 +1,7 @@
 //! The thread that brings parts of a graph up to date behind those who commit.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
@@ -8,7 +9,7 @@ use super::stage::Lagging;
 use crate::turns;
 
 /// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
-const LAG_WORTH: usize = if cfg!(test) { 1 } else { 256 << 10 };
+const LAG_WORTH: usize = if cfg!(all(test, not(shuttle))) { 1 } else { 256 << 10 };
 
 /// So many changes take some hundred microseconds.
 const PART_LEN: usize = 256;
@@ -105,7 +106,10 @@ fn run(shared: &Shared) {
             if has_short_turns.replace(is_urgent) != Some(is_urgent) {
                 turns::ask_for_short(is_urgent);
             }
-            parts.into_iter().for_each(|part| part.catch_up());
+            for part in parts {
+                // A panic was printed when it happened, and the part tells its readers. The others go on.
+                let _ = catch_unwind(AssertUnwindSafe(|| part.catch_up()));
+            }
             state = shared.state();
         } else {
             state = shared.work.wait(state).unwrap_or_else(PoisonError::into_inner);

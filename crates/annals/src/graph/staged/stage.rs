@@ -1,10 +1,13 @@
 //! One version of a part, made from the one before when somebody needs it.
 
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU8, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, PoisonError};
 
 use super::Notes;
+use crate::sync::atomic::Ordering::Relaxed;
+use crate::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use crate::sync::{Mutex, MutexGuard, OnceLock};
+use crate::{Error, ErrorKind, Result};
 
 /// Whoever hands over when so much is noted that nobody has done, does it himself. Units: bytes.
 pub(crate) const LAG_MAX: usize = 8 << 20;
@@ -14,7 +17,7 @@ pub(crate) const LAG_MAX: usize = 8 << 20;
 /// It begins as the stage before and what was noted since; whoever needs the part first, settles it.
 pub(crate) struct Stage<N: Notes> {
     part: OnceLock<N::Part>,
-    // Invariant: there until somebody begins to settle it, who keeps the lock until the part is there.
+    // Invariant: there until a thread begins to settle it, which keeps the lock until the part is there, or lost.
     pending: Mutex<Option<Pending<N>>>,
     // All that was ever noted, up to this one. Units: bytes.
     noted: u64,
@@ -28,6 +31,8 @@ struct Common {
     begun: AtomicU64,
     // How many more stages are made as soon as they are handed over, because somebody waited for one.
     prompt: AtomicU8,
+    // True once a thread panicked while it settled a stage: that stage and all later ones have no part, ever.
+    is_lost: AtomicBool,
 }
 
 struct Pending<N: Notes> {
@@ -46,13 +51,17 @@ pub(crate) trait Lagging: Send + Sync {
     /// How much was noted up to this and is not begun; 0 when somebody has begun it. Units: bytes.
     fn lag(&self) -> usize;
 
-    /// Brings it up to date; returns when it is.
+    /// Brings it up to date; returns when it is, or when it is lost.
     fn catch_up(&self);
 }
 
 impl Common {
     fn fork(&self) -> Common {
-        Common { begun: AtomicU64::new(self.begun.load(Relaxed)), prompt: AtomicU8::new(0) }
+        Common {
+            begun: AtomicU64::new(self.begun.load(Relaxed)),
+            prompt: AtomicU8::new(0),
+            is_lost: AtomicBool::new(self.is_lost.load(Relaxed)),
+        }
     }
 }
 
@@ -96,7 +105,13 @@ impl<N: Notes> Stage<N> {
     #[cold]
     fn wait(&self) -> &N::Part {
         self.common.prompt.store(N::PROMPT, Relaxed);
-        self.settle()
+        self.settle().expect("whoever reads a part has checked that it is not lost")
+    }
+
+    /// Errors: `Unavailable` if the part is not there and never will be.
+    #[inline]
+    pub(super) fn check(&self) -> Result<()> {
+        if self.part.get().is_none() && self.common.is_lost.load(Relaxed) { Err(lost()) } else { Ok(()) }
     }
 
     /// The part for changing it, if it is there.
@@ -104,18 +119,23 @@ impl<N: Notes> Stage<N> {
         self.part.get_mut()
     }
 
-    fn settle(&self) -> &N::Part {
+    // Shape: `None` if the part is lost.
+    fn settle(&self) -> Option<&N::Part> {
         let mut pending = self.pending();
         if let Some(pending) = pending.take() {
             self.common.begun.fetch_max(self.noted, Relaxed);
-            self.part.get_or_init(|| pending.settle());
+            // A part that was changed in place is half changed after a panic: nothing can be made of it again.
+            let outcome = catch_unwind(AssertUnwindSafe(|| pending.settle()));
+            match outcome {
+                Ok(Some(part)) => drop(self.part.set(part)),
+                Ok(None) => self.common.is_lost.store(true, Relaxed),
+                Err(panic) => {
+                    self.common.is_lost.store(true, Relaxed);
+                    resume_unwind(panic);
+                }
+            }
         }
-        self.settled_part()
-    }
-
-    // Takes no lock: the caller may have it.
-    fn settled_part(&self) -> &N::Part {
-        self.part.get().expect("whoever took what was pending has set the part")
+        self.part.get()
     }
 
     fn take_pending(&mut self) -> Option<Pending<N>> {
@@ -139,8 +159,8 @@ impl<N: Notes> Drop for Stage<N> {
 
 impl<N: Notes> Pending<N> {
     // Goes back to a stage with its part, then does what was noted since. Stages between that nobody else has are taken
-    // apart, so that a part nobody else has is changed in place.
-    fn settle(self) -> N::Part {
+    // apart, so that a part nobody else has is changed in place. Shape: `None` if a stage before has lost its part.
+    fn settle(self) -> Option<N::Part> {
         let mut notes = vec![self.notes];
         let mut before = self.before;
         let mut part = loop {
@@ -153,17 +173,26 @@ impl<N: Notes> Pending<N> {
                     Some(part) => break part.clone(),
                     // Order: whoever settles a stage has its lock, and asks for those of stages before it only.
                     None => match shared.pending().clone() {
-                        None => break shared.settled_part().clone(),
+                        None => break shared.part.get()?.clone(),
                         pending => pending,
                     },
                 },
             };
-            let pending = pending.expect("a stage without its part knows what comes before it");
+            let pending = pending?;
             notes.push(pending.notes);
             before = pending.before;
         };
         let in_order: Vec<&N> = notes.iter().rev().map(|notes| &**notes).collect();
         N::apply_to(&in_order, &mut part);
-        part
+        Some(part)
     }
+}
+
+#[cold]
+fn lost() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "an index of this version is lost: a thread panicked while it brought the index up to date; \
+         reopen the repository",
+    )
 }

@@ -39,6 +39,7 @@ impl Snapshot {
             return Ok(None);
         }
         find.check()?;
+        table.check_indexes()?;
         let sorting = Sorting::by(self, &find.order);
         let Shape::Values { property, is_descending } = sorting.shape(self, table) else { return Ok(None) };
         if table.is_multi_valued(property) {

@@ -79,6 +79,7 @@ pub(super) struct Search<'s, 'f> {
 impl<'s, 'f> Search<'s, 'f> {
     pub(super) fn new(snapshot: &'s Snapshot, kind: TypeKind, find: &'f Find) -> Result<Search<'s, 'f>> {
         find.check()?;
+        snapshot.graph().check_indexes()?;
         let types = resolve::types(snapshot, kind, find)?;
         let mut test = resolve::test(snapshot, kind, &find.filter)?;
         let deleted = resolve::deleted(snapshot, find)?;

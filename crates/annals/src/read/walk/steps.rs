@@ -43,6 +43,7 @@ impl<'s> Steps<'s> {
     /// Errors: `NotFound` for a name that no type or classification has; `InvalidArgument` for too many names, no
     /// direction, or a depth range without depths.
     pub(super) fn new(snapshot: &'s Snapshot, reach: &Reach) -> Result<Steps<'s>> {
+        snapshot.graph().links.check()?;
         let is_both = reach.directions.contains(&Direction::Out) && reach.directions.contains(&Direction::In);
         let directions = match (is_both, reach.directions.first()) {
             (true, _) => vec![Direction::Out, Direction::In],
