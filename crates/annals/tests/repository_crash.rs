@@ -402,10 +402,13 @@ fn whatever_fails_a_repository_keeps_what_it_acknowledged_and_goes_on() {
             }
             let operations = cut_power(seed, &images_in);
             histories += 1;
-            let mut random = Random(seed);
-            for _ in 0..20 {
-                let fault = *random.choose(&[Fault::NoRoom, Fault::Io]);
-                fail_operation(seed, random.next() % operations, fault, &images_in);
+            // Each operation fails once, in one of two ways; the next history has the other one for it.
+            for operation in 0..operations {
+                let fault = if (seed + operation) % 2 == 0 { Fault::NoRoom } else { Fault::Io };
+                if counts.has_failed.load(Ordering::Relaxed) {
+                    break;
+                }
+                fail_operation(seed, operation, fault, &images_in);
                 faults += 1;
             }
         }
