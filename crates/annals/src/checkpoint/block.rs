@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 
+use crate::Error;
 use crate::model::Id;
 
 /// A block is written when its payload reaches this. Units: bytes.
@@ -135,12 +136,25 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// Why a checkpoint cannot be used, as a warning says it.
-pub(super) type Damage = String;
+/// Why a checkpoint cannot be used.
+#[derive(Debug)]
+pub(super) enum Damage {
+    /// As a warning says it; an older one, or the log, may do.
+    Ignored(String),
+    /// Nothing else fits either, since all hold the same graph.
+    TooLarge(Error),
+}
+
 pub(super) type Loaded<T> = Result<T, Damage>;
 
+impl From<String> for Damage {
+    fn from(why: String) -> Damage {
+        Damage::Ignored(why)
+    }
+}
+
 pub(super) fn damaged(what: &str) -> Damage {
-    format!("damaged: {what}")
+    Damage::Ignored(format!("damaged: {what}"))
 }
 
 /// Reads the next block; `None` at the end of the file.
@@ -149,7 +163,7 @@ pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
     match input.read(&mut head[..1]) {
         Ok(0) => return Ok(None),
         Ok(_) => {}
-        Err(error) => return Err(format!("cannot be read: {error}")),
+        Err(error) => return Err(format!("cannot be read: {error}").into()),
     }
     input.read_exact(&mut head[1..]).map_err(|_| damaged("a block is cut off"))?;
     let kind =

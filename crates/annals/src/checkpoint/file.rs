@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
+use super::block::Damage;
 use super::load::load;
 use super::save::save;
 use crate::graph::Graph;
@@ -38,6 +39,9 @@ fn files(folder: &Path) -> Vec<(Position, PathBuf)> {
 }
 
 /// The graph of the newest whole checkpoint of this log. What is wrong with others becomes a warning.
+///
+/// Errors: `TooLarge` if the memory budget does not hold it; then it holds neither an older one with the log after it
+/// nor the log alone.
 pub(crate) fn load_newest(
     folder: &Path,
     log: &dyn Log,
@@ -47,12 +51,18 @@ pub(crate) fn load_newest(
     let tail = log.tail()?;
     for (position, path) in files(folder) {
         let outcome = match File::open(&path) {
-            _ if position > tail => Err(format!("of position {position}, beyond the log's tail {tail}")),
-            Err(error) => Err(format!("cannot be opened: {error}")),
-            Ok(file) => load(BufReader::with_capacity(1 << 20, file), spill),
+            _ if position > tail => {
+                Err(format!("of position {position}, beyond the log's tail {tail}").into())
+            }
+            Err(error) => Err(format!("cannot be opened: {error}").into()),
+            Ok(file) => {
+                let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+                load(BufReader::with_capacity(1 << 20, file), bytes, spill)
+            }
         };
         let why = match outcome {
-            Err(why) => why,
+            Err(Damage::Ignored(why)) => why,
+            Err(Damage::TooLarge(error)) => return Err(error.with("checkpoint", path.display())),
             Ok((graph, _)) if graph.position != position => format!("of position {}", graph.position),
             Ok((_, checksum)) if checksum != record_checksum(log, position)? => "of another log".to_owned(),
             Ok((graph, _)) => return Ok(Some(graph)),

@@ -1,6 +1,7 @@
 //! Reads a graph from blocks. Any bytes give a graph or a warning, never a panic.
 
 use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +10,6 @@ use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
 use super::load_table::{Message, TableParts};
 use super::save::{FORMAT, MAGIC, NO_TABLE, SetKind};
-use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
 use crate::graph::headers::{self, Headers};
@@ -19,13 +19,17 @@ use crate::graph::spill_file::SpillSettings;
 use crate::graph::symbols::{Symbol, Symbols};
 use crate::graph::table::Table;
 use crate::graph::types::Types;
+use crate::memory::{Memory, Stored};
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
+use crate::{Error, Position};
 
 /// Blocks that may wait for the thread that reads a table, as long as it makes the table of its rows.
 const WAITING_BLOCKS_MAX: usize = 64;
-/// The same in a repository with a memory budget.
+/// The same in a repository with a memory budget, unless its share is less.
 const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
+/// As long as a block is, as a rule. Units: bytes.
+const BLOCK_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
 struct Header {
@@ -69,9 +73,47 @@ pub(super) struct Common {
     pub(super) slots: [usize; 2],
 }
 
-/// Reads the whole graph, and the checksum of the record at its position. Errors: why the file cannot be used.
-pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loaded<(Graph, u32)> {
-    let waiting = if spill.is_some() { WAITING_BLOCKS_SPILLED_MAX } else { WAITING_BLOCKS_MAX };
+/// The memory budget while a checkpoint is read.
+pub(super) struct Room<'s> {
+    memory: Option<&'s Memory>,
+    /// Length of the file. Units: bytes.
+    all: u64,
+    /// What has been read of it. Units: bytes.
+    read: AtomicU64,
+    /// Why nothing more is read: threads that wait for each other only know that another has ended.
+    refusal: OnceLock<Error>,
+}
+
+impl Room<'_> {
+    /// Looks whether there is room for what `bytes` become. Errors: there is none, and [`load`] tells why.
+    pub(super) fn admit(&self, bytes: usize) -> Loaded<()> {
+        let Some(memory) = self.memory else { return Ok(()) };
+        let stored = Stored { unit: "checkpoint byte", done: self.read.load(Ordering::Relaxed), all: self.all };
+        memory.admit_stored(bytes, stored).map_err(|error| {
+            let _ = self.refusal.set(error);
+            damaged("there is no room for it")
+        })
+    }
+}
+
+/// Reads the whole graph, and the checksum of the record at its position, from a file of `bytes`. Errors: why the file
+/// cannot be used.
+pub(super) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<(Graph, u32)> {
+    let memory = spill.map(|spill| &*spill.memory);
+    let room = Room { memory, all: bytes, read: AtomicU64::new(0), refusal: OnceLock::new() };
+    let outcome = load_within(input, spill, &room);
+    match room.refusal.into_inner() {
+        Some(error) => Err(Damage::TooLarge(error)),
+        None => outcome,
+    }
+}
+
+fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room) -> Loaded<(Graph, u32)> {
+    let waiting = match room.memory {
+        // Half for each table.
+        Some(memory) => memory.share(2 * WAITING_BLOCKS_SPILLED_MAX * BLOCK_BYTES) / BLOCK_BYTES / 2,
+        None => WAITING_BLOCKS_MAX,
+    };
     let common = OnceLock::new();
     let (parts, links, tables) = std::thread::scope(|scope| {
         // The tables are most of the work. All that one needs of the other is which entities there are.
@@ -80,17 +122,17 @@ pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loade
         let (ends_out, ends_in) = sync_channel(1);
         let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
         let entities = scope.spawn(move || {
-            let whole = TableParts::read_rows(&entities, spill, common, 0)?;
+            let whole = TableParts::read_rows(&entities, spill, common, 0, room)?;
             // Whoever waits for them may have failed.
             let _ = ends_out.send(whole.slots());
-            whole.table(&entities, common, Ends::None)
+            whole.table(&entities, common, Ends::None, room)
         });
         let relationships = scope.spawn(move || {
-            let whole = TableParts::read_rows(&relationships, spill, common, 1)?;
+            let whole = TableParts::read_rows(&relationships, spill, common, 1, room)?;
             let ends = ends_in.recv().map_err(|_| damaged("the rows of entities"))?;
-            whole.table(&relationships, common, Ends::Of(ends))
+            whole.table(&relationships, common, Ends::Of(ends), room)
         });
-        let parts = read(&mut input, common, [entities_in, relationships_in]);
+        let parts = read(&mut input, common, [entities_in, relationships_in], room);
         let parts = parts.and_then(|mut parts| {
             let links = parts.adjacencies(common)?;
             Ok((parts, links))
@@ -109,7 +151,12 @@ pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loade
 }
 
 /// Reads all blocks, and hands those of tables on.
-fn read(input: &mut impl Read, common: &OnceLock<Common>, tables: [SyncSender<Message>; 2]) -> Loaded<Parts> {
+fn read(
+    input: &mut impl Read,
+    common: &OnceLock<Common>,
+    tables: [SyncSender<Message>; 2],
+    room: &Room,
+) -> Loaded<Parts> {
     let mut parts = Parts::default();
     let mut payload = Vec::new();
     let mut is_first = true;
@@ -118,6 +165,8 @@ fn read(input: &mut impl Read, common: &OnceLock<Common>, tables: [SyncSender<Me
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
+        room.read.fetch_add(payload.len() as u64, Ordering::Relaxed);
+        room.admit(payload.len())?;
         if matches!(kind, Kind::Links | Kind::Wide | Kind::Keys | Kind::End) {
             parts.end_rows(common, &tables)?;
         }
@@ -193,7 +242,7 @@ impl Parts {
         }
         let format = input.number()?;
         if format != FORMAT {
-            return Err(format!("of format {format}, this version reads {FORMAT}"));
+            return Err(format!("of format {format}, this version reads {FORMAT}").into());
         }
         self.header = Header {
             position: input.number()?,

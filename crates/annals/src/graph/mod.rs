@@ -172,6 +172,13 @@ impl Graph {
         Behind::of(&self.indexer, lag, parts)
     }
 
+    /// Brings links and indexes up to date on this thread.
+    pub(crate) fn catch_up(&self) {
+        let tables = [&self.entities, &self.relationships];
+        let parts = tables.into_iter().flat_map(Table::lagging).chain([self.links.lagging()]);
+        parts.for_each(|part| part.catch_up());
+    }
+
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.
     pub(crate) fn table(&self, kind: TypeKind) -> &Table {
         match kind {

@@ -12,6 +12,7 @@ use super::reads::Reads;
 use super::sequencer::check_commit_instant;
 use super::ticket::{Receipt, Ticket};
 use crate::graph::find_conflict;
+use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeDefinition, TypeKind, TypePatch, Value, check_name,
@@ -474,6 +475,7 @@ impl Transaction {
             body,
             instant,
             reads: self.is_serializable.then_some(self.reads),
+            charge: Charge::default(),
         };
         enqueue(&committer, Box::new(work))
     }
