@@ -62,7 +62,7 @@ pub(crate) fn replay_to(
         let ahead_bytes = memory.step(AHEAD_BYTES);
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
         for batch in batches {
-            let stored = Stored { unit: "record", done: graph.position.0, all: end.0 };
+            let stored = Stored::Records { done: graph.position.0, all: end.0 };
             memory.admit_stored(ahead_bytes, stored)?;
             graph.defer();
             for record in batch {

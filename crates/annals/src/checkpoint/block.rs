@@ -3,7 +3,9 @@
 //! Shape: kind (1), payload length (4), CRC-32C of the payload (4), little endian; then the payload. The format may
 //! change with every version of Annals: a checkpoint is a cache.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
 
 use crate::Error;
 use crate::model::Id;
@@ -182,6 +184,24 @@ pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
         return Err(damaged("a block's checksum"));
     }
     Ok(Some(kind))
+}
+
+/// Length of all blocks but those of long values, as far as the file is whole. Units: bytes.
+pub(super) fn length_without_values(file: &File) -> u64 {
+    let (mut at, mut length) = (0, 0);
+    let mut head = [0; 9];
+    while file.read_exact_at(&mut head, at).is_ok() {
+        let payload = u64::from(u32::from_le_bytes([head[1], head[2], head[3], head[4]]));
+        // No block is empty.
+        if payload == 0 {
+            break;
+        }
+        at += head.len() as u64 + payload;
+        if head[0] != Kind::Values as u8 {
+            length += payload;
+        }
+    }
+    length
 }
 
 /// Reads items out of one block.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
-use super::block::Damage;
+use super::block::{Damage, length_without_values};
 use super::load::load;
 use super::save::save;
 use crate::graph::Graph;
@@ -56,7 +56,8 @@ pub(crate) fn load_newest(
             }
             Err(error) => Err(format!("cannot be opened: {error}").into()),
             Ok(file) => {
-                let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+                // Only a refusal tells it.
+                let bytes = if spill.is_some() { length_without_values(&file) } else { 0 };
                 load(BufReader::with_capacity(1 << 20, file), bytes, spill)
             }
         };

@@ -1,9 +1,8 @@
 //! Reads a graph from blocks. Any bytes give a graph or a warning, never a panic.
 
 use std::io::Read;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
@@ -28,6 +27,9 @@ use crate::{Error, Position};
 const WAITING_BLOCKS_MAX: usize = 64;
 /// The same in a repository with a memory budget, unless its share is less.
 const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
+/// What follows from a row counts as much of a checkpoint as so many bytes: places in the maps of ids, columns, lists of
+/// types. Units: bytes.
+const ROW_BYTES: usize = 20;
 /// As long as a block is, as a rule. Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 
@@ -76,31 +78,39 @@ pub(super) struct Common {
 /// The memory budget while a checkpoint is read.
 pub(super) struct Room<'s> {
     memory: Option<&'s Memory>,
-    /// Length of the file. Units: bytes.
-    all: u64,
-    /// What has been read of it. Units: bytes.
-    read: AtomicU64,
+    /// Length of the file without long values. Units: bytes.
+    bytes: u64,
+    /// Held by a table while it makes what follows from its rows: that is much at once, and both see the same room.
+    derives: Mutex<()>,
     /// Why nothing more is read: threads that wait for each other only know that another has ended.
     refusal: OnceLock<Error>,
 }
 
 impl Room<'_> {
+    /// Admits what follows from `rows`, until the guard is dropped. Errors: as [`Room::admit`].
+    pub(super) fn admit_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
+        if self.memory.is_none() {
+            return Ok(None);
+        }
+        let guard = self.derives.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit(ROW_BYTES * rows).map(|()| Some(guard))
+    }
+
     /// Looks whether there is room for what `bytes` become. Errors: there is none, and [`load`] tells why.
     pub(super) fn admit(&self, bytes: usize) -> Loaded<()> {
         let Some(memory) = self.memory else { return Ok(()) };
-        let stored = Stored { unit: "checkpoint byte", done: self.read.load(Ordering::Relaxed), all: self.all };
-        memory.admit_stored(bytes, stored).map_err(|error| {
+        memory.admit_stored(bytes, Stored::Checkpoint { bytes: self.bytes }).map_err(|error| {
             let _ = self.refusal.set(error);
             damaged("there is no room for it")
         })
     }
 }
 
-/// Reads the whole graph, and the checksum of the record at its position, from a file of `bytes`. Errors: why the file
-/// cannot be used.
+/// Reads the whole graph, and the checksum of the record at its position, from a file of `bytes` without
+/// long values. Errors: why the file cannot be used.
 pub(super) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<(Graph, u32)> {
     let memory = spill.map(|spill| &*spill.memory);
-    let room = Room { memory, all: bytes, read: AtomicU64::new(0), refusal: OnceLock::new() };
+    let room = Room { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
     let outcome = load_within(input, spill, &room);
     match room.refusal.into_inner() {
         Some(error) => Err(Damage::TooLarge(error)),
@@ -165,7 +175,6 @@ fn read(
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
-        room.read.fetch_add(payload.len() as u64, Ordering::Relaxed);
         room.admit(payload.len())?;
         if matches!(kind, Kind::Links | Kind::Wide | Kind::Keys | Kind::End) {
             parts.end_rows(common, &tables)?;

@@ -45,7 +45,10 @@ impl RowParts {
     /// Reads a spilled value of the pages that follow.
     pub(super) fn read_value(&mut self, value: &[u8]) -> Loaded<()> {
         if self.spill.is_used() {
-            let place = self.spill.append(value).ok_or_else(|| "not loaded: a spill file cannot be written".to_owned())?;
+            let place = self
+                .spill
+                .append(value)
+                .ok_or_else(|| "not loaded: a spill file cannot be written".to_owned())?;
             self.places.push_back(place);
         } else {
             self.values.push_back(value.to_vec());
@@ -264,7 +267,8 @@ mod tests {
         for bytes in [checkpoint(None)?, checkpoint(Some(1 << 40))?] {
             let (expected, _) = load(&bytes[..], bytes.len() as u64, None).unwrap();
             for value_bytes_min in [1, 50, 5_000] {
-                let (found, _) = load(&bytes[..], bytes.len() as u64, Some(&settings(value_bytes_min))).unwrap();
+                let (found, _) =
+                    load(&bytes[..], bytes.len() as u64, Some(&settings(value_bytes_min))).unwrap();
                 assert_eq!(crate::graph::compare::differences(&expected, &found), Vec::<String>::new());
                 assert_eq!(crate::graph::compare::inconsistencies(&found), Vec::<String>::new());
             }

@@ -118,9 +118,11 @@ impl WholeRows {
         if !self.extras.iter().all(is_sound) || !self.rows.iter().all(|row| limits.admit_row(row, is_whole)) {
             return Err(damaged("an instance refers to what is not there"));
         }
+        let admitted = room.admit_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
         let mut table =
             Table::from_rows(self.rows, extras, self.ids, self.spill, &common.headers, &common.names);
+        drop(admitted);
         let mut keys = KeySets::default();
         for message in messages {
             let Message::Block(Kind::Keys, payload) = message else {

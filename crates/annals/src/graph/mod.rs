@@ -54,7 +54,7 @@ use key_set::KeySet;
 use links::Links;
 use spill::Spill;
 use spill_file::SpillSettings;
-use staged::{Behind, Indexer};
+use staged::{Behind, Indexer, Lagging};
 use symbols::Symbols;
 use table::Table;
 use types::Types;
@@ -166,17 +166,18 @@ impl Graph {
 
     /// Links and indexes, if another thread should bring them up to date.
     pub(crate) fn behind(&self) -> Option<Behind> {
-        let tables = [&self.entities, &self.relationships];
-        let lag = self.links.lag() + tables.map(Table::lag).into_iter().sum::<usize>();
-        let parts = || tables.into_iter().flat_map(Table::lagging).chain([self.links.lagging()]).collect();
-        Behind::of(&self.indexer, lag, parts)
+        let lag = self.links.lag() + self.entities.lag() + self.relationships.lag();
+        Behind::of(&self.indexer, lag, || self.lagging().collect())
     }
 
     /// Brings links and indexes up to date on this thread.
     pub(crate) fn catch_up(&self) {
-        let tables = [&self.entities, &self.relationships];
-        let parts = tables.into_iter().flat_map(Table::lagging).chain([self.links.lagging()]);
-        parts.for_each(|part| part.catch_up());
+        self.lagging().for_each(|part| part.catch_up());
+    }
+
+    fn lagging(&self) -> impl Iterator<Item = Arc<dyn Lagging>> {
+        let tables = [&self.entities, &self.relationships].into_iter().flat_map(Table::lagging);
+        tables.chain([self.links.lagging()])
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

@@ -12,7 +12,7 @@ use super::reads::Reads;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
-use crate::memory::{Charge, Need};
+use crate::memory::{Charge, NAMES_FEW, Need};
 use crate::model::{Instant, Record};
 use crate::read::{Snapshot, Source};
 use crate::record::RecordBody;
@@ -49,15 +49,13 @@ pub(super) struct Work {
     pub(super) charge: Charge,
 }
 
-impl Work {
-    /// What it will take in memory when it is applied to `graph`.
-    fn need(&self, graph: &Graph) -> Need {
-        Need {
-            bytes: self.body.record_bytes_max(),
-            changes: self.record.changes.len(),
-            new_names: self.body.names().filter(|name| graph.names.find(name).is_none()).count(),
-        }
+/// What a transaction takes in memory when it is applied to `graph`.
+pub(super) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
+    let mut names = body.names().count();
+    if names <= NAMES_FEW {
+        names = body.names().filter(|name| graph.names.find(name).is_none()).count();
     }
+    Need { bytes: body.record_bytes_max(), changes, names }
 }
 
 /// What is told when a thread that commits has panicked: nobody knows what it had done.
@@ -197,8 +195,11 @@ impl Committer {
         let bytes = work.body.record_bytes_max();
         let memory = self.source.memory();
         // Names are looked up only where there is a budget to charge them to.
-        let need = if memory.is_bounded() { work.need(&self.published.load()) } else { Need::default() };
-        work.charge = memory.admit(need)?;
+        work.charge = if memory.is_bounded() {
+            memory.admit(need(&self.published.load(), &work.body, work.record.changes.len()))?
+        } else {
+            memory.admit(Need::default())?
+        };
         let mut state = self.state();
         loop {
             state.check_writable()?;

@@ -343,7 +343,7 @@ fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<
         }
         for bytes in records {
             let position = graph.position.next();
-            let stored = Stored { unit: "record", done: graph.position.0, all: position.0 };
+            let stored = Stored::Records { done: graph.position.0, all: position.0 };
             memory.admit_stored(bytes.len(), stored)?;
             crate::recover::apply(graph, position, &bytes)?;
         }

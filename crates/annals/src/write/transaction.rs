@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::anchor;
 use super::correction;
 use super::lifecycle::TouchedEntities;
-use super::queue::{Committer, Work};
+use super::queue::{Committer, Work, need};
 use super::reads::Reads;
 use super::sequencer::check_commit_instant;
 use super::ticket::{Receipt, Ticket};
@@ -390,6 +390,14 @@ impl Transaction {
             Some(instant) => check_commit_instant(instant, last, Instant::now().max(last))?,
         };
         let record = Record { instant, ..self.record() };
+        let memory = self.base.source().memory();
+        // It is thrown away, but until then it takes as much as if it were committed.
+        let _charge = if memory.is_bounded() {
+            let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
+            memory.admit(need(&graph, &body, record.changes.len()))?
+        } else {
+            Charge::default()
+        };
         let position = graph.position.next();
         // Most views are never searched.
         graph.defer();
