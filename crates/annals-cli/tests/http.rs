@@ -9,6 +9,7 @@ mod http {
     mod hostile;
     mod limits;
     mod lines;
+    mod memory;
     mod methods;
     mod protocol;
 }

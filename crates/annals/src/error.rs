@@ -210,14 +210,6 @@ impl Error {
         Error::new(ErrorKind::Io, operation).caused_by(source)
     }
 
-    /// What is too large for a bound while it is read is, while it is written, something there is no room for.
-    pub(crate) fn for_write(mut self) -> Error {
-        if self.0.kind == ErrorKind::TooLarge {
-            self.0.kind = ErrorKind::NoRoom;
-        }
-        self
-    }
-
     /// The kind: what a program decides by.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -258,6 +258,11 @@ impl Repository {
         self.inner.committer.refusal()
     }
 
+    /// The memory budget it was opened with, if there is one. Units: bytes.
+    pub fn memory_bytes_max(&self) -> Option<u64> {
+        self.inner.options.memory_bytes_max
+    }
+
     /// True while writes are refused because the memory budget is spent.
     pub fn is_memory_spent(&self) -> bool {
         self.inner.committer.source().memory().is_spent()

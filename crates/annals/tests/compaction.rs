@@ -353,7 +353,10 @@ fn a_compaction_that_fails_anywhere_leaves_a_log_that_can_be_backed_up_and_compa
             assert_eq!(repository.snapshot().versions(&entity("y"), 0, 100)?.len(), 61);
             drop(repository);
             let reopened = open(&disk.after_power_cut(operation));
-            assert_eq!((reopened.snapshot().entities_count(), reopened.snapshot().relationships_count()), (1, 0));
+            assert_eq!(
+                (reopened.snapshot().entities_count(), reopened.snapshot().relationships_count()),
+                (1, 0)
+            );
         }
     }
     assert!(failures > 10, "{failures} compactions failed");

@@ -2,15 +2,17 @@
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::block::{Damage, Loaded, length_without_values};
 use super::load::{load, read_origin};
 use super::save::{Origin, save};
 use super::stoppable::Stoppable;
 use crate::graph::Graph;
 use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
-use crate::storage::{Access, Disk, FileReader, UNFINISHED_SUFFIX, put_whole};
+use crate::storage::{Access, Disk, DiskFile, FileReader, UNFINISHED_SUFFIX, put_whole};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Checkpoints kept: the newest, and one to fall back on.
@@ -57,14 +59,20 @@ impl CheckpointFolder<'_> {
         }
     }
 
-    fn open(self, path: &Path) -> std::result::Result<BufReader<FileReader>, String> {
+    fn open(self, path: &Path) -> Loaded<Arc<dyn DiskFile>> {
         let file = self.disk.open(path, Access::Read);
-        let file = file.map_err(|error| format!("cannot be opened: {error}"))?;
-        Ok(BufReader::with_capacity(1 << 20, FileReader::new(file)))
+        Ok(file.map_err(|error| format!("cannot be opened: {error}"))?)
     }
 
-    fn origin(self, path: &Path) -> std::result::Result<Origin, String> {
-        read_origin(self.open(path)?)
+    fn origin(self, path: &Path) -> Loaded<Origin> {
+        read_origin(FileReader::new(self.open(path)?))
+    }
+
+    fn load(self, path: &Path, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+        let file = self.open(path)?;
+        // Only a refusal tells it.
+        let bytes = if spill.is_some() { length_without_values(&*file) } else { 0 };
+        load(BufReader::with_capacity(1 << 20, FileReader::new(file)), bytes, spill)
     }
 
     /// The graph of the newest whole checkpoint of this log, in the generation that is in force. What is wrong with
@@ -79,10 +87,12 @@ impl CheckpointFolder<'_> {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Graph>> {
         for (position, path) in self.files()? {
-            let mut ignore = |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
+            let mut ignore =
+                |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
             let origin = match self.origin(&path) {
                 Ok(origin) => origin,
-                Err(why) => {
+                Err(Damage::TooLarge(error)) => return Err(error),
+                Err(Damage::Ignored(why)) => {
                     ignore(why);
                     continue;
                 }
@@ -108,9 +118,11 @@ impl CheckpointFolder<'_> {
                 ignore("of another log".to_owned());
                 continue;
             }
-            match self.open(&path).and_then(|input| load(input, spill)) {
+            match self.load(&path, spill) {
                 Ok(graph) => return Ok(Some(graph)),
-                Err(why) => ignore(why),
+                // Neither an older one with the log after it nor the log alone takes less.
+                Err(Damage::TooLarge(error)) => return Err(error.with("checkpoint", path.display())),
+                Err(Damage::Ignored(why)) => ignore(why),
             }
         }
         Ok(None)
@@ -146,9 +158,9 @@ impl CheckpointFolder<'_> {
         let unfinished = self.names()?.into_iter().filter(|name| name.ends_with(UNFINISHED_SUFFIX));
         let mut stale: Vec<PathBuf> = unfinished.map(|name| self.path.join(name)).collect();
         for (_, path) in self.files()? {
-            let is_stale = self.origin(&path).is_ok_and(|origin| {
-                origin.log_id == log.id() && origin.generation != log.generation()
-            });
+            let is_stale = self
+                .origin(&path)
+                .is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation());
             if is_stale {
                 stale.push(path);
             }

@@ -309,7 +309,18 @@ fn parts_and_keys_that_a_later_version_writes_are_read_over() {
         out.array(2).unwrap().u32(1).unwrap().str("other").unwrap();
         // A copy with a content version, and a classification with an origin behind what it had.
         out.map(6).unwrap().u32(0).unwrap().u32(28).unwrap().u32(1).unwrap().str("f").unwrap();
-        out.u32(2).unwrap().u32(0).unwrap().u32(13).unwrap().map(1).unwrap().u32(0).unwrap().str("h").unwrap();
+        out.u32(2)
+            .unwrap()
+            .u32(0)
+            .unwrap()
+            .u32(13)
+            .unwrap()
+            .map(1)
+            .unwrap()
+            .u32(0)
+            .unwrap()
+            .str("h")
+            .unwrap();
         out.u32(16).unwrap();
         origin(out);
         out.u32(17).unwrap().array(1).unwrap().array(5).unwrap().u32(1).unwrap().map(0).unwrap();
