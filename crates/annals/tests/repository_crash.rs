@@ -307,9 +307,14 @@ fn check_backup(image: &Image, repository: &Repository, path: &PathBuf, acknowle
         Ok(report) => {
             assert!(acknowledged.is_none_or(|position| position == report.position.0));
             let options = Options { is_read_only: true, ..Options::default() };
-            let backup = Repository::open_on(disk, path, options).expect("it was verified");
+            let backup = Repository::open_on(disk.clone(), path, options).expect("it was verified");
             let model = &image.told.states[report.position.0 as usize];
             compare_all(&backup.snapshot(), model, present(model));
+            if image.seed.is_multiple_of(4) {
+                let restored = restore_on(disk, path, "/restored", &Options::default()).expect("restore");
+                assert_eq!(restored.position, report.position);
+                image.disk.remove_all("/restored");
+            }
         }
         Err(error) => {
             let kinds = [ErrorKind::Corrupted, ErrorKind::NotFound, ErrorKind::Unavailable];
