@@ -86,7 +86,12 @@ impl CheckpointFolder<'_> {
         spill: Option<&SpillSettings>,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Graph>> {
-        for (position, path) in self.files()? {
+        // A cache that cannot be looked at is none.
+        let files = self.files().unwrap_or_else(|error| {
+            warnings.push(format!("no checkpoint is used: {error}"));
+            Vec::new()
+        });
+        for (position, path) in files {
             let mut ignore =
                 |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
             let origin = match self.origin(&path) {
