@@ -126,7 +126,9 @@ impl FileLog {
         });
         let mut beyond = None;
         // One segment may have been started after the one that the tail is in, and hold nothing.
-        for segment in whole.filter(|segment| segment.sealed_last().is_none_or(|last| last > self.known_tail())) {
+        for segment in
+            whole.filter(|segment| segment.sealed_last().is_none_or(|last| last > self.known_tail()))
+        {
             let segment = keep_known(&self.listing().segments, segment);
             let file = open_file(disk, &segment.path, Access::Read)?;
             let end = file.len().map_err(|error| io_error(&segment.path, "length", error))?;
@@ -167,8 +169,8 @@ impl FileLog {
 
 /// The known segment in place of the one found, if it is the same file, so that its index need not be built again.
 fn keep_known(known: &[Arc<Segment>], found: Arc<Segment>) -> Arc<Segment> {
-    let Ok(at) = known.binary_search_by_key(&found.first(), |segment| segment.first()) else { return found };
-    let same = &known[at];
+    let at = known.binary_search_by_key(&found.first(), |segment| segment.first());
+    let Some(same) = at.ok().and_then(|at| known.get(at)) else { return found };
     if same.header != found.header {
         return found;
     }

@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use super::frame::FORMAT;
 use super::identity::LogId;
 use super::{Batch, Log, ReadLimit, Rewrite, check_append, check_next, check_read};
-use crate::storage::{Disk, RealDisk};
+use crate::storage::{Disk, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 use follower::Follower;
 use manifest::Manifest;
@@ -328,7 +328,7 @@ impl Log for FileLog {
             if !self.segment_of(next).read(&self.files, next, tail, &mut batch)? {
                 self.renew(&mut retries)?;
             }
-            next = Position(from.0 + batch.records_count() as u64);
+            next = Position(from.0 + widen(batch.records_count()));
         }
         Ok(batch.into_records())
     }

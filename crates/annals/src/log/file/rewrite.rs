@@ -14,7 +14,7 @@ use crate::log::{
     Batch, Log, LogId, RECORD_BYTES_MAX, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten,
     check_read,
 };
-use crate::storage::{Disk, DiskFile};
+use crate::storage::{Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes written at once.
@@ -59,7 +59,7 @@ impl SegmentBuilder {
     ///
     /// Errors: `TooLarge`; `Io`.
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
-        let bytes = (FRAME_HEADER_BYTES + record.len()) as u64;
+        let bytes = widen(FRAME_HEADER_BYTES + record.len());
         if record.len() > RECORD_BYTES_MAX || self.index.end + bytes > BUILT_BYTES_MAX {
             let text = format!(
                 "{}: position {}: expected a record of at most {RECORD_BYTES_MAX} and a segment of at most \
@@ -89,7 +89,7 @@ impl SegmentBuilder {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_at(&self.buffer, self.written)?;
-        self.written += self.buffer.len() as u64;
+        self.written += widen(self.buffer.len());
         self.buffer.clear();
         Ok(())
     }
@@ -112,7 +112,10 @@ impl Rewrite for FileLog {
     fn rewrite(&self, last: Position, change: &mut RewriteRecord<'_>) -> Result<Box<dyn Rewritten + '_>> {
         self.writer("rewrite")?.check_open(&self.name)?;
         if self.is_rewriting.swap(true, Ordering::SeqCst) {
-            let text = format!("{}: rewrite: expected no other rewriting, found one under way; wait for it", self.name);
+            let text = format!(
+                "{}: rewrite: expected no other rewriting, found one under way; wait for it",
+                self.name
+            );
             return Err(Error::new(ErrorKind::Busy, text));
         }
         let mut rewritten = RewrittenFiles {
@@ -183,11 +186,9 @@ impl RewrittenFiles<'_> {
         let renewed = Arc::new(Segment::found(builder.path.clone(), builder.header));
         self.listing.segments.push(renewed);
         self.replaced.push(segment.clone());
-        self.for_each_record(&segment, |position, record| {
-            match change(position, record)? {
-                Some(changed) => builder.push(&changed),
-                None => builder.push(record),
-            }
+        self.for_each_record(&segment, |position, record| match change(position, record)? {
+            Some(changed) => builder.push(&changed),
+            None => builder.push(record),
         })?;
         let Built { path, header, index } = builder.finish()?;
         let renewed = Segment::indexed(path, header, index);
@@ -231,7 +232,8 @@ impl Log for RewrittenFiles<'_> {
     }
 
     fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        let text = format!("{}: append: expected the log in force, found one that is prepared", self.describe());
+        let text =
+            format!("{}: append: expected the log in force, found one that is prepared", self.describe());
         Err(Error::new(ErrorKind::ReadOnly, text))
     }
 
@@ -248,7 +250,7 @@ impl Log for RewrittenFiles<'_> {
                 let text = format!("{}: expected its file, found none; retry", segment.path.display());
                 return Err(Error::new(ErrorKind::Unavailable, text));
             }
-            next = Position(from.0 + batch.records_count() as u64);
+            next = Position(from.0 + widen(batch.records_count()));
         }
         Ok(batch.into_records())
     }

@@ -9,7 +9,7 @@ use super::mark::{Durable, DurableFile};
 use super::segment::{Segment, SegmentName, new_salt};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, SegmentHeader, encode_call, frames_bytes};
 use crate::log::identity::LogId;
-use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole};
+use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros written ahead of the frames: the first step of a segment, and the largest. Overwriting zeros
@@ -128,7 +128,7 @@ impl Writer {
     pub fn append(&mut self, name: &str, records: &[&[u8]]) -> Result<()> {
         self.buffer.clear();
         encode_call(&mut self.buffer, self.active.header.framing(), self.tail.next(), records);
-        let end = self.end + self.buffer.len() as u64;
+        let end = self.end + widen(self.buffer.len());
         if let Err(error) = self.file.write_at(&self.buffer, self.end) {
             return Err(self.undo_write(name, error));
         }
@@ -139,10 +139,10 @@ impl Writer {
         self.end = end;
         self.active.update_index(|index| {
             for record in records {
-                index.push(index.last.next(), (FRAME_HEADER_BYTES + record.len()) as u64);
+                index.push(index.last.next(), widen(FRAME_HEADER_BYTES + record.len()));
             }
         });
-        self.tail = Position(self.tail.0 + records.len() as u64);
+        self.tail = Position(self.tail.0 + widen(records.len()));
         if self.buffer.capacity() > BUFFER_BYTES_MAX {
             self.buffer = Vec::new();
         }
@@ -193,7 +193,7 @@ impl Writer {
     pub fn probe(&mut self, name: &str) -> Result<()> {
         self.check_open(name)?;
         let written = self.file.write_at(&ZEROS, self.end);
-        let reserved = self.end + ZEROS.len() as u64;
+        let reserved = self.end + widen(ZEROS.len());
         self.reserved = if written.is_ok() { self.reserved.max(reserved) } else { self.end };
         written.map_err(|error| self.refuse(name, "look for room", error))
     }
@@ -207,8 +207,8 @@ impl Writer {
         self.reserve_step = (self.reserve_step * 2).min(RESERVE_BYTES_MAX);
         let mut pieces = (end..reserved).step_by(ZEROS.len());
         let written = pieces.try_for_each(|at| {
-            let bytes = ZEROS.len().min((reserved - at) as usize);
-            self.file.write_at(&ZEROS[..bytes], at)
+            let rest = usize::try_from(reserved - at).unwrap_or(usize::MAX);
+            self.file.write_at(ZEROS.get(..rest).unwrap_or(&ZEROS), at)
         });
         // Reserving only saves time. If the disk has no room for it, the frames before may still fit; whether they
         // do is told by their own write and sync.
