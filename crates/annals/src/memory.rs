@@ -69,7 +69,7 @@ impl Memory {
 
     /// Admits a write of `bytes`. Looks at the resident set now and then, and at every write while the budget is spent.
     ///
-    /// Errors: `NoRoom` while the process holds more than the budget; `Io` after a spill file could not be written.
+    /// Errors: `NoRoom` while the process holds more than the budget; that or `Io` after a spill file could not be written.
     pub(crate) fn admit(&self, bytes: usize) -> Result<()> {
         self.admit_within(bytes, self.bytes_max).map_err(Error::for_write)
     }

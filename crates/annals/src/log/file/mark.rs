@@ -83,7 +83,7 @@ impl DurableFile {
             Ok(file)
         };
         let file = open().map_err(|error| {
-            Error::io(format!("{}: the durable position cannot be written", path.display()), error)
+            Error::of_disk(format!("{}: the durable position cannot be written", path.display()), error)
         })?;
         Ok(DurableFile { file, value })
     }

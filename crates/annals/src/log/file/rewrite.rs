@@ -57,7 +57,7 @@ impl SegmentBuilder {
 
     /// Takes the record at the next position.
     ///
-    /// Errors: `TooLarge`; `Io`.
+    /// Errors: `TooLarge`; `NoRoom`; `Io`.
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
         let bytes = widen(FRAME_HEADER_BYTES + record.len());
         if record.len() > RECORD_BYTES_MAX || self.index.end + bytes > BUILT_BYTES_MAX {

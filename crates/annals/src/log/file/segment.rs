@@ -359,9 +359,9 @@ fn wrong_last(path: &Path, expected: Position, found: Position) -> Error {
     Error::new(kind, text)
 }
 
-/// Wraps an error of the disk.
+/// Wraps an error of the disk: `NoRoom` for want of room, otherwise `Io`.
 pub(super) fn io_error(path: &Path, operation: &str, error: std::io::Error) -> Error {
-    Error::io(format!("{}: {operation}", path.display()), error)
+    Error::of_disk(format!("{}: {operation}", path.display()), error)
 }
 
 #[cfg(test)]

@@ -282,7 +282,7 @@ impl Writer {
 
     /// Cuts what was reserved, syncs everything and lets the next writer in.
     ///
-    /// Errors: `Unavailable` if the log had failed before; `Io`.
+    /// Errors: `Unavailable` if the log had failed before; `NoRoom`; `Io`.
     pub fn close(&mut self, name: &str) -> Result<()> {
         if let State::Closed = self.state {
             return Ok(());
@@ -292,7 +292,7 @@ impl Writer {
             let closed = self.file.set_len(self.end).and_then(|()| self.file.sync_all());
             closed
                 .and_then(|()| self.durable.sync())
-                .map_err(|error| Error::io(format!("{name}: close"), error))
+                .map_err(|error| Error::of_disk(format!("{name}: close"), error))
         });
         self.state = State::Closed;
         self.lock = None;
