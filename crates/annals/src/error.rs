@@ -210,6 +210,11 @@ impl Error {
         Error::new(ErrorKind::Io, operation).caused_by(source)
     }
 
+    /// As [`Error::io`], for an operation that may have written: `NoRoom` if it failed for want of room.
+    pub(crate) fn of_disk(operation: impl Into<String>, source: std::io::Error) -> Error {
+        Error::new(ErrorKind::of_failed_write(&source), operation).caused_by(source)
+    }
+
     /// The kind: what a program decides by.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -78,7 +78,7 @@ impl Repository {
     /// Opens the repository in a folder for writing, creating it if there is none.
     ///
     /// Errors: `Locked` if another process has it open for writing; `Corrupted`, `Gap`, `NewerFormat` for what is
-    /// found in it; `Io`.
+    /// found in it; `NoRoom`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Repository> {
         Repository::open_with(path, Options::default())
     }

@@ -171,6 +171,30 @@ fn a_repository_on_a_log_alone_is_compacted() -> Result<()> {
     Ok(())
 }
 
+/// A full disk was told as a refusal of the system (*io*), whose remedy is to look after the disk.
+#[test]
+fn maintenance_on_a_full_disk_says_no_room_and_changes_nothing() -> Result<()> {
+    let disk = SimulatedDisk::new();
+    let repository = Repository::open_on(Arc::new(disk.clone()), "/repository", Options::default())?;
+    repository.transact(|t| t.create_entity(new_entity("secret")))?;
+    repository.transact(|t| t.purge(&entity("secret")))?;
+    disk.set_full(true);
+    let opened = Repository::open_on(Arc::new(disk.clone()), "/other", Options::default());
+    let backup = repository.backup("/backup");
+    let refusals = [opened.err(), backup.err(), repository.checkpoint().err(), repository.compact().err()];
+    assert_eq!(refusals.map(|error| error.map(|error| error.kind())), [Some(ErrorKind::NoRoom); 4]);
+    disk.set_full(false);
+    // There is room for another segment of the log, but not for the first segment rewritten.
+    disk.fail_write_at(disk.writes_count() + 1);
+    assert_eq!(repository.compact().unwrap_err().kind(), ErrorKind::NoRoom);
+    disk.set_full(true);
+    assert_eq!(repository.compact().unwrap_err().kind(), ErrorKind::NoRoom);
+    disk.set_full(false);
+    assert_eq!(repository.compact()?.changes_count, 2);
+    assert_eq!(repository.backup("/backup")?.position, Position(2));
+    repository.close()
+}
+
 fn segments(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut paths: Vec<_> = std::fs::read_dir(folder.join("log"))
         .unwrap()

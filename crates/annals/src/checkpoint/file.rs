@@ -135,7 +135,7 @@ impl CheckpointFolder<'_> {
 
     /// Writes a checkpoint of `graph` and removes the ones no longer needed.
     ///
-    /// Errors: `Conflict` if the log was rewritten since the graph was made; `Io`, also when `is_stopping` is set
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is set
     /// meanwhile; those of the log. Nothing is left of the checkpoint then.
     pub(crate) fn save_new(self, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
         let CheckpointFolder { disk, path: folder } = self;
@@ -210,7 +210,7 @@ fn record_checksum(log: &dyn Log, position: Position) -> Result<u32> {
 }
 
 fn failed(operation: &str, path: &Path, source: io::Error) -> Error {
-    Error::io(operation.to_owned(), source).with("path", path.display())
+    Error::of_disk(operation, source).with("path", path.display())
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ impl SpillFiles {
             .map_err(|source| {
                 let folder = self.settings.folder.display();
                 self.settings.memory.fail(
-                    &Error::io("write a spill file; free space, then reopen the repository", source)
+                    &Error::of_disk("write a spill file; free space, then reopen the repository", source)
                         .with("folder", folder),
                 );
             })
