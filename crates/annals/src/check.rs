@@ -2,11 +2,15 @@
 
 use std::sync::PoisonError;
 
-use crate::graph::compare;
+use crate::graph::{Graph, compare};
 use crate::memory::Memory;
 use crate::recover;
 use crate::repository::Repository;
-use crate::{Position, Result};
+use crate::write::catch_up;
+use crate::{Error, ErrorKind, Position, Result, Snapshot};
+
+/// How often a repository that is compacted meanwhile is replayed.
+const REBUILDS_MAX: usize = 10;
 
 /// What a check has looked at and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,13 +47,9 @@ impl Repository {
     /// As [`Repository::check`], telling now and then how many records of how many are replayed.
     pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
         let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = self.snapshot();
+        self.snapshot().source().memory().admit_second_graph()?;
+        let (snapshot, rebuilt) = self.rebuilt(&mut progress)?;
         let position = snapshot.position();
-        snapshot.source().memory().admit_second_graph()?;
-        snapshot.graph().check_indexes()?;
-        let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
-        let log = snapshot.source().log();
-        recover::replay_to(&**log, &mut rebuilt, position, &Memory::new(None), |at| progress(at, position))?;
         let mut differences = compare::differences(&rebuilt, snapshot.graph());
         differences.extend(compare::inconsistencies(snapshot.graph()));
         Ok(CheckReport {
@@ -59,5 +59,28 @@ impl Repository {
             relationships_count: snapshot.relationships_count(),
             differences,
         })
+    }
+
+    /// A snapshot, and the graph of the same records of the log, replayed from nothing. Another process may rewrite the
+    /// log meanwhile: then the snapshot is taken again.
+    fn rebuilt(&self, progress: &mut impl FnMut(Position, Position)) -> Result<(Snapshot, Graph)> {
+        for _ in 0..REBUILDS_MAX {
+            let snapshot = self.snapshot();
+            let position = snapshot.position();
+            let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
+            let log = snapshot.source().log();
+            let unbounded = Memory::new(None);
+            let report = |at| progress(at, position);
+            let replayed = recover::replay_to(&**log, &mut rebuilt, position, &unbounded, report);
+            if log.generation() == rebuilt.generation {
+                return replayed.map(|()| (snapshot, rebuilt));
+            }
+            if !self.is_read_only() {
+                break;
+            }
+            catch_up(&self.inner().committer)?;
+        }
+        let text = "check: the log was compacted, and this repository does not know it yet; reopen it";
+        Err(Error::new(ErrorKind::Unavailable, text))
     }
 }

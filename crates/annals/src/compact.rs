@@ -7,6 +7,7 @@
 mod purged;
 
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use crate::graph::{compare, meanings};
 use crate::log::{Log, Rewrite, Rewritten};
@@ -14,6 +15,9 @@ use crate::memory::Memory;
 use crate::repository::Repository;
 use crate::{Error, ErrorKind, Result, recover};
 use purged::Purged;
+
+/// How long a compaction waits for the last record to be published. A commit is published right after it is durable.
+const PUBLISHED_WAIT: Duration = Duration::from_secs(2);
 
 /// What a compaction has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +36,8 @@ pub struct CompactReport {
 
 impl Repository {
     /// Rewrites the log without the changes of purged instances, keeping every position, and takes a fresh
-    /// checkpoint. Afterwards no byte of a purged instance is in the folder. Writers and readers go on meanwhile.
+    /// checkpoint. Afterwards no byte of a purged instance is in the folder: a file that cannot be removed is removed when
+    /// the repository is opened next. Writers and readers go on meanwhile.
     ///
     /// Messages and authors of commits stay. Backups made before still hold what was purged. Snapshots taken before
     /// stay as they are, but no longer find the past of what was purged.
@@ -70,6 +75,15 @@ impl Repository {
             return Ok(());
         }
         let rewritten = rewrite.rewrite(last, &mut |position, record| purged.take_out(position, record))?;
+        // The last record may be durable and not yet published.
+        if !self.wait_for(last, PUBLISHED_WAIT) {
+            let text = format!(
+                "compact: expected to know the records up to {last}, found them only up to {}: another writer appended \
+                 them; commit something, then try again",
+                self.snapshot().position()
+            );
+            return Err(Error::new(ErrorKind::Busy, text));
+        }
         let rebuilt = self.prove(&*rewritten)?;
         report.records_count = rewritten.report().records_count;
         report.segments_count = rewritten.report().segments_count;
@@ -82,7 +96,7 @@ impl Repository {
         committer.source().clear();
         replaced?;
         let folder = self.inner().folder.as_ref();
-        folder.map_or(Ok(()), |folder| folder.checkpoints().remove_stale(&**folder.log()))
+        folder.map_or(Ok(()), |folder| folder.checkpoints().remove_others(&**folder.log()))
     }
 
     /// Replays `rewritten` from nothing and compares the graph with the one in force.

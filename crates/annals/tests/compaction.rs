@@ -10,14 +10,7 @@ use annals::storage::simulated_disk::{Fault, SimulatedDisk};
 use annals::*;
 
 use support::CheckedRepository;
-
-fn id(text: &str) -> Id {
-    Id::new(text).unwrap()
-}
-
-fn entity(text: &str) -> InstanceId {
-    InstanceId::Entity(id(text))
-}
+use support::named::{entity, id};
 
 fn relationship(text: &str) -> InstanceId {
     InstanceId::Relationship(id(text))
@@ -384,5 +377,59 @@ fn a_compaction_that_fails_anywhere_leaves_a_log_that_can_be_backed_up_and_compa
         }
     }
     assert!(failures > 10, "{failures} compactions failed");
+    Ok(())
+}
+
+/// Checkpoints of an earlier version, or damaged ones, may hold what was purged: nobody can tell.
+#[test]
+fn no_checkpoint_of_before_outlives_a_compaction() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path())?;
+    repository.transact(|t| t.create_entity(new_entity("secret")).map(drop))?;
+    repository.checkpoint()?;
+    let checkpoint = folder.path().join("checkpoints/00000000000000000001.checkpoint");
+    let mut bytes = std::fs::read(&checkpoint).unwrap();
+    bytes[12] ^= 1;
+    std::fs::write(&checkpoint, bytes).unwrap();
+    repository.transact(|t| t.purge(&entity("secret")))?;
+    repository.compact()?;
+    assert!(!checkpoint.exists());
+    Ok(())
+}
+
+/// Two repositories on one log: the one that compacts has not yet seen what the other wrote, and called that damage.
+#[test]
+fn a_compaction_that_lags_behind_another_writer_says_so() -> Result<()> {
+    let log = MemoryLog::new();
+    let open = || Repository::with_log(Arc::new(log.clone()), Options::default());
+    let (ours, other) = (open()?, open()?);
+    other.transact(|t| t.create_entity(new_entity("x")).map(drop))?;
+    other.transact(|t| t.purge(&entity("x")))?;
+    assert_eq!(ours.compact().unwrap_err().kind(), ErrorKind::Busy);
+    ours.transact(|t| t.create_entity(new_entity("y")).map(drop))?;
+    assert_eq!(ours.compact()?.changes_count, 2);
+    // The other one learns of it with its next commit.
+    other.transact(|t| t.create_entity(new_entity("x")).map(drop))?;
+    assert_eq!(other.snapshot().entities_count(), 2);
+    assert_eq!(other.check()?.differences, Vec::<String>::new());
+    Ok(())
+}
+
+/// A reader checked the log of after a compaction against a graph of before.
+#[test]
+fn a_check_beside_a_compaction_of_another_process_finds_no_damage() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Repository::open(folder.path())?;
+    writer.transact(|t| t.create_entity(new_entity("secret")).map(drop))?;
+    writer.transact(|t| t.create_entity(new_entity("other")).map(drop))?;
+    writer.transact(|t| t.purge(&entity("secret")))?;
+    let options = Options { poll_interval_ms: 3_600_000, ..Options::read_only() };
+    let reader = Repository::open_with(folder.path(), options)?;
+    writer.compact()?;
+    let late = writer.transact(|t| t.create_entity(new_entity("late")).map(drop))?.1.position;
+    // The log of the reader learns of the rewriting when it looks beyond its tail, as following does.
+    let mut follow = reader.follow(late);
+    assert!(follow.poll()?.is_none());
+    assert_eq!(reader.check()?.differences, Vec::<String>::new());
     Ok(())
 }

@@ -396,8 +396,47 @@ fn a_log_without_its_manifest_is_refused() {
     let origin = folder();
     write_segments(origin.path(), 2);
     fs::remove_file(origin.path().join("manifest")).expect("remove");
+    for has_mark in [true, false] {
+        if !has_mark {
+            fs::remove_file(origin.path().join("durable")).expect("remove");
+        }
+        for error in
+            [open(origin.path()), FileLog::open_read_only(origin.path())].map(|log| log.err().unwrap())
+        {
+            assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
+            assert!(error.to_string().contains("expected the file manifest"), "{error}");
+        }
+    }
+}
+
+/// Without manifest and mark nothing says which generation is in force, and a writer began anew and removed the segment.
+#[test]
+fn a_rewritten_segment_without_its_manifest_is_kept() {
+    let origin = folder();
+    write(origin.path(), CALLS);
+    let left = folder();
+    let name = "00000000000000000001-0000000003.seg";
+    fs::copy(origin.path().join(FIRST_SEGMENT), left.path().join(name)).expect("copy");
+    assert_eq!(open(left.path()).expect_err("no manifest").kind(), ErrorKind::Corrupted);
+    assert!(left.path().join(name).exists());
+}
+
+/// A manifest from an old copy would bring segments of before a compaction into force.
+#[test]
+fn a_manifest_older_than_the_mark_is_refused() {
+    use annals::log::Rewrite;
+    let origin = folder();
+    write_segments(origin.path(), 2);
+    let old = fs::read(origin.path().join("manifest")).expect("read");
+    let log = open(origin.path()).expect("open");
+    let sealed = log.seal().expect("seal");
+    let rewritten = log.rewrite(sealed, &mut |_, _| Ok(Some(b"new".to_vec()))).expect("rewrite");
+    rewritten.put_in_place().expect("put in place");
+    drop(log);
+    fs::write(origin.path().join("manifest"), old).expect("write");
     for error in [open(origin.path()), FileLog::open_read_only(origin.path())].map(|log| log.err().unwrap()) {
         assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
+        assert!(error.to_string().contains("generation 1"), "{error}");
     }
 }
 

@@ -160,16 +160,26 @@ impl CheckpointFolder<'_> {
     /// Removes, durably, what a crash left of a checkpoint being written, and the checkpoints of this log from before
     /// it was rewritten: they hold what was taken out.
     pub(crate) fn remove_stale(self, log: &dyn Log) -> Result<()> {
+        let is_stale = |origin: Loaded<Origin>| {
+            origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation())
+        };
+        self.remove_if(is_stale)
+    }
+
+    /// The same, and all others that are not known to be of the log as it is: those of an earlier version, for one,
+    /// may hold what was taken out, too.
+    pub(crate) fn remove_others(self, log: &dyn Log) -> Result<()> {
+        let is_own = |origin: Loaded<Origin>| {
+            origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation == log.generation())
+        };
+        self.remove_if(|origin| !is_own(origin))
+    }
+
+    fn remove_if(self, is_stale: impl Fn(Loaded<Origin>) -> bool) -> Result<()> {
         let unfinished = self.names()?.into_iter().filter(|name| name.ends_with(UNFINISHED_SUFFIX));
         let mut stale: Vec<PathBuf> = unfinished.map(|name| self.path.join(name)).collect();
-        for (_, path) in self.files()? {
-            let is_stale = self
-                .origin(&path)
-                .is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation());
-            if is_stale {
-                stale.push(path);
-            }
-        }
+        let files = self.files()?.into_iter().map(|(_, path)| path);
+        stale.extend(files.filter(|path| is_stale(self.origin(path))));
         if stale.is_empty() {
             return Ok(());
         }

@@ -34,7 +34,8 @@ pub trait Rewritten: Log {
     fn report(&self) -> RewriteReport;
 
     /// Makes this the log in force, durably and in one step. After a crash at any moment the whole log is either the
-    /// one before or this one. Afterwards the bytes of the one before are gone.
+    /// one before or this one. Afterwards the bytes of the one before are gone; what cannot be removed is removed when
+    /// the log is opened next.
     ///
     /// Errors: `Unavailable` if it is unknown which of the two is in force: reopen the log; `NoRoom` or `Io`,
     /// and then the one before stays.

@@ -31,10 +31,19 @@ pub(crate) fn void_changes(position: Position, bytes: &[u8], taken: &[u32]) -> R
             false => record.change(number)?,
         });
     }
+    // A name is shared with the changes that hold it. One that neither a kept nor a taken change holds stays: what this
+    // version does not know may need it.
+    let is_held: Vec<bool> = record.names().iter().map(|name| Arc::strong_count(name) > 1).collect();
+    let gone: Vec<Change> = taken.iter().map(|number| record.change(*number)).collect::<Result<_>>()?;
     let mut pieces: Vec<(Range<usize>, &[u8])> = Vec::new();
-    // Order: names come before changes, so the pieces ascend. A name that a kept change holds is shared with it.
-    let names = record.names().iter().zip(spans.names);
-    pieces.extend(names.filter(|(name, _)| Arc::strong_count(name) == 1).map(|(_, span)| (span, NO_NAME)));
+    // Order: names come before changes, so the pieces ascend.
+    let names = record.names().iter().zip(is_held).zip(spans.names);
+    pieces.extend(
+        names
+            .filter(|((name, is_held), _)| !is_held && Arc::strong_count(name) > 1)
+            .map(|(_, span)| (span, NO_NAME)),
+    );
+    drop(gone);
     let changes = (0..).zip(spans.changes).filter(|(number, _)| taken.contains(number));
     pieces.extend(changes.map(|(_, span)| (span, VOID)));
     let mut out = Vec::with_capacity(bytes.len());
@@ -120,18 +129,21 @@ mod tests {
     #[test]
     fn keys_that_are_not_known_stay() {
         let bytes = [
-            &[0xA4, 0x00, 0x00, 0x04, 0x81, 0x61, b't', 0x05, 0x82][..],
+            // Names: of the type that both have, of one that only the first has, of one that only key 99 needs.
+            &[0xA4, 0x00, 0x00, 0x04, 0x83, 0x61, b't', 0x61, b'u', 0x61, b'v', 0x05, 0x83][..],
             &[0xA3, 0x00, 0x01, 0x01, 0x61, b'a', 0x02, 0x00],
+            &[0xA3, 0x00, 0x01, 0x01, 0x61, b'c', 0x02, 0x01],
             // Key 99 of a change, and key 98 of the record.
-            &[0xA4, 0x00, 0x01, 0x01, 0x61, b'b', 0x02, 0x00, 0x18, 99, 0x18, 7],
+            &[0xA4, 0x00, 0x01, 0x01, 0x61, b'b', 0x02, 0x00, 0x18, 99, 0x02],
             &[0x18, 98, 0x62, b'n', b'x'],
         ]
         .concat();
-        let voided = void_changes(Position(1), &bytes, &[0]).unwrap();
+        let voided = void_changes(Position(1), &bytes, &[0, 1]).unwrap();
         let expected = [
-            &[0xA4, 0x00, 0x00, 0x04, 0x81, 0x61, b't', 0x05, 0x82][..],
+            &[0xA4, 0x00, 0x00, 0x04, 0x83, 0x61, b't', 0x60, 0x61, b'v', 0x05, 0x83][..],
             VOID,
-            &[0xA4, 0x00, 0x01, 0x01, 0x61, b'b', 0x02, 0x00, 0x18, 99, 0x18, 7],
+            VOID,
+            &[0xA4, 0x00, 0x01, 0x01, 0x61, b'b', 0x02, 0x00, 0x18, 99, 0x02],
             &[0x18, 98, 0x62, b'n', b'x'],
         ]
         .concat();

@@ -254,6 +254,7 @@ impl Sequencer {
     pub(super) fn replace_graph(&mut self, committer: &Committer, mut graph: Graph) -> Result<()> {
         // Whatever it takes: these records are committed.
         read_on(committer, &mut graph, &Memory::new(None))?;
+        check_generation(committer, &graph)?;
         self.working = graph.clone();
         let graph = Arc::new(graph);
         self.savepoint = (Arc::clone(&graph), 0);
@@ -350,12 +351,23 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
         outcome = read_on(committer, &mut graph, committer.source.memory());
         committer.source.clear();
     }
+    check_generation(committer, &graph)?;
     // A spent memory budget stops between two records: what was read is kept.
     let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
     if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
         committer.publish(Arc::new(graph.clone()));
     }
     outcome.map(|()| graph)
+}
+
+/// Refuses a graph of records from before and after a rewriting of the log, which do not fit together.
+fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
+    let log = committer.source.log();
+    if log.generation() == graph.generation {
+        return Ok(());
+    }
+    let text = format!("{}: it was compacted again while it was read; retry", log.describe());
+    Err(Error::new(ErrorKind::Unavailable, text))
 }
 
 /// Brings the graph up to all records of the log.

@@ -65,16 +65,19 @@ impl FileLog {
         }
         let manifest = Manifest::read(self.files.disk(), &self.folder)?;
         check_mark_of(&self.folder, Some(durable), manifest)?;
+        let listed = self.list(&known, manifest, upto);
+        // A writer may have put another manifest in place since, and removed what the one before had: whatever was found
+        // then says nothing.
+        if Manifest::read(self.files.disk(), &self.folder)? != manifest { Ok(None) } else { listed }
+    }
+
+    /// The segments that are in force by a manifest, up to a position; `None` if one was rewritten meanwhile.
+    fn list(&self, known: &Listing, manifest: Option<Manifest>, upto: Position) -> Result<Option<Listing>> {
         let listing = |segments| Listing { manifest: manifest.unwrap_or_default(), segments };
         if upto == Position::ZERO {
             return Ok(Some(listing(Vec::new())));
         }
-        let found = find_segments(self.files.disk(), &self.folder, manifest, upto, LastHeader::IsWhole);
-        let found = match found {
-            // A writer may have put another manifest in place since, and removed what the one before had.
-            Err(_) if Manifest::read(self.files.disk(), &self.folder)? != manifest => return Ok(None),
-            found => found?,
-        };
+        let found = find_segments(self.files.disk(), &self.folder, manifest, upto, LastHeader::IsWhole)?;
         let found = found.into_iter().map(|found| keep_known(&known.segments, found.expect_whole()));
         let segments: Vec<Arc<Segment>> = found.collect();
         let Some(last) = segments.last() else {
@@ -96,12 +99,19 @@ impl FileLog {
     ///
     /// Errors: `Unavailable`.
     pub(super) fn check_nothing_hidden(&self) -> Result<()> {
-        let Some(beyond) = self.whole_call_beyond_tail()? else { return Ok(()) };
         let disk = self.files.disk();
-        // A writer at work moves the durable position itself.
-        if disk.is_locked(&self.folder.join(LOCK_FILE_NAME)).unwrap_or(true) {
+        // A writer at work moves the durable position itself. Where the lock cannot be asked nothing is known.
+        let has_writer = || disk.is_locked(&self.folder.join(LOCK_FILE_NAME)).unwrap_or(true);
+        if has_writer() {
             return Ok(());
         }
+        let beyond = match self.whole_call_beyond_tail() {
+            Ok(Some(beyond)) => beyond,
+            Ok(None) => return Ok(()),
+            // One may just have come, and change what was being looked at.
+            Err(_) if has_writer() => return Ok(()),
+            Err(error) => return Err(error),
+        };
         // It may just have ended.
         if read_durable(disk, &self.folder)?.is_some_and(|durable| durable.position >= beyond) {
             return self.refresh(false);
@@ -227,13 +237,13 @@ fn no_mark(disk: &dyn Disk, folder: &Path) -> Error {
         find_segments(disk, folder, manifest, Position(u64::MAX), LastHeader::MayBeTorn)
     });
     match found {
-        Err(error) if error.kind() == ErrorKind::NotFound => error,
+        Err(error) => error,
         Ok(found) if found.is_empty() => {
             let text =
                 format!("expected a log in {}, found an empty folder; look at the path", folder.display());
             Error::new(ErrorKind::NotFound, text)
         }
-        _ => {
+        Ok(_) => {
             let text = format!(
                 "file log {}: expected the file {DURABLE_FILE_NAME}, found none; open the log for writing once",
                 folder.display()

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::manifest::{MANIFEST_FILE_NAME, Manifest};
+use super::manifest::{Manifest, missing_manifest};
 use super::scan::Tear;
 use super::segment::{Segment, SegmentName, io_error, open_file, read_header, read_start};
 use crate::log::frame::{SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
@@ -56,6 +56,11 @@ pub(super) fn find_segments(
         _ => io_error(folder, "list", error),
     })?;
     let Manifest { log_id, generation } = manifest.unwrap_or_default();
+    let is_rewritten =
+        names.iter().filter_map(|name| SegmentName::parse(name)).any(|name| name.generation > 0);
+    if manifest.is_none() && is_rewritten {
+        return Err(missing_manifest(folder));
+    }
     let mut names = names_in_force(&names, generation);
     names.retain(|name| name.first <= upto);
     let mut found: Vec<FoundSegment> = Vec::with_capacity(names.len());
@@ -68,8 +73,8 @@ pub(super) fn find_segments(
             found.push(FoundSegment::Torn { name, tear });
             continue;
         }
-        if manifest.is_none() {
-            check_needs_no_manifest(&*file, &path)?;
+        if manifest.is_none() && needs_manifest(&*file, &path)? {
+            return Err(missing_manifest(folder));
         }
         let header = read_header(&*file, &path, name, log_id)?;
         check_chain(folder, &header, before.as_deref())?;
@@ -92,18 +97,8 @@ pub(super) fn names_in_force(names: &[String], generation: u64) -> Vec<SegmentNa
 }
 
 /// Only a log of format 1 has no manifest.
-fn check_needs_no_manifest(file: &dyn DiskFile, path: &Path) -> Result<()> {
-    match read_start(file, path)? {
-        SegmentStart::Whole(header) if header.format > 1 => {
-            let text = format!(
-                "{}: expected the file {MANIFEST_FILE_NAME} beside it, which says which segments are in force, found \
-                 none; put it back from a copy of this folder, or restore the repository from a backup",
-                path.display()
-            );
-            Err(Error::new(ErrorKind::Corrupted, text))
-        }
-        _ => Ok(()),
-    }
+fn needs_manifest(file: &dyn DiskFile, path: &Path) -> Result<bool> {
+    Ok(matches!(read_start(file, path)?, SegmentStart::Whole(header) if header.format > 1))
 }
 
 /// Tells a header that was never completely written from a damaged one: frames follow only a synced header.

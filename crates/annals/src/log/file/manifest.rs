@@ -95,6 +95,16 @@ impl Manifest {
     }
 }
 
+/// The error for a log of format 2 without its manifest.
+pub(super) fn missing_manifest(folder: &Path) -> Error {
+    let text = format!(
+        "file log {}: expected the file {MANIFEST_FILE_NAME}, which says which segments are in force, found none; put it \
+         back from a copy of this folder, or restore the repository from a backup",
+        folder.display()
+    );
+    Error::new(ErrorKind::Corrupted, text)
+}
+
 #[cfg(test)]
 #[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {

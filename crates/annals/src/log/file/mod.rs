@@ -190,7 +190,7 @@ impl FileLog {
     /// `Unavailable` after a failed sync, this one or one before.
     pub fn roll(&self) -> Result<()> {
         let mut writer = self.writer("roll")?;
-        writer.check_open(&self.name)?;
+        writer.check_held(&self.name)?;
         if self.active().is_some_and(|active| active.first() > writer.tail()) {
             return Ok(());
         }
@@ -218,10 +218,9 @@ impl FileLog {
     }
 
     fn start_segment(&self, writer: &mut Writer) -> Result<()> {
-        let mut listing = self.listing.write().unwrap_or_else(PoisonError::into_inner);
-        let log_id = listing.manifest.log_id;
-        let segment = writer.roll(&self.name, self.files.disk(), &self.folder, log_id)?;
-        listing.segments.push(segment);
+        let segment = writer.roll(&self.name, self.files.disk(), &self.folder, self.id())?;
+        // Order: readers do not wait for the disk. For a moment the last segment they find is sealed.
+        self.listing.write().unwrap_or_else(PoisonError::into_inner).segments.push(segment);
         Ok(())
     }
 
@@ -304,8 +303,7 @@ impl Log for FileLog {
     fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
         check_append(self, at, records)?;
         let mut writer = self.writer("append")?;
-        writer.check_open(&self.name)?;
-        writer.check_lock(&self.name)?;
+        writer.check_held(&self.name)?;
         check_next(self, at, writer.tail())?;
         if writer.must_roll(records) {
             self.start_segment(&mut writer)?;

@@ -9,7 +9,7 @@ use super::FileOptions;
 use super::copy::refuse_unfinished_copy;
 use super::index::SparseIndex;
 use super::listing::{FoundSegment, LastHeader, find_segments, names_in_force};
-use super::manifest::Manifest;
+use super::manifest::{MANIFEST_FILE_NAME, Manifest, missing_manifest};
 use super::mark::{DURABLE_FILE_NAME, Durable, DurableFile};
 use super::scan::{Behind, SegmentView, Tear, damaged, find_later_call, scan};
 use super::segment::{BUILDING_SUFFIX, Segment, SegmentName, io_error, open_file};
@@ -76,6 +76,9 @@ impl Opening<'_> {
         let mut segments: Vec<Arc<Segment>> = found.into_iter().map(FoundSegment::expect_whole).collect();
         let Some(last) = segments.last().cloned() else {
             check_marked(folder, marked, Position::ZERO)?;
+            if let Some((name, tear)) = torn.filter(|(name, _)| name.first > Position(1)) {
+                return Err(damaged(&folder.join(name.file_name()), &tear));
+            }
             return self.go_on_in_next(segments, Position::ZERO);
         };
         let file = open_file(disk, &last.path, Access::Write)?;
@@ -192,19 +195,28 @@ pub(super) fn check_mark_of(
     marked: Option<Durable>,
     manifest: Option<Manifest>,
 ) -> Result<()> {
-    let own = manifest.map_or(LogId::NIL, |manifest| manifest.log_id);
-    match marked {
-        Some(marked) if marked.log_id != LogId::NIL && marked.log_id != own => {
-            let text = format!(
-                "file log {}: expected the file {DURABLE_FILE_NAME} of the log {own}, found that of the log {}; put \
-                 back the one that belongs here, or restore from a backup",
-                folder.display(),
-                marked.log_id
-            );
-            Err(Error::new(ErrorKind::Corrupted, text))
-        }
-        _ => Ok(()),
+    // Marks of format 1 do not say, and count generations for themselves.
+    let Some(marked) = marked.filter(|marked| marked.log_id != LogId::NIL) else { return Ok(()) };
+    let Some(manifest) = manifest else { return Err(missing_manifest(folder)) };
+    let expected = |expected: String, found: String| {
+        let text = format!(
+            "file log {}: expected the file {DURABLE_FILE_NAME} {expected}, found that {found}; put back the files that \
+             belong together, or restore from a backup",
+            folder.display(),
+        );
+        Err(Error::new(ErrorKind::Corrupted, text))
+    };
+    if marked.log_id != manifest.log_id {
+        return expected(format!("of the log {}", manifest.log_id), format!("of the log {}", marked.log_id));
     }
+    if marked.generation > manifest.generation {
+        // The manifest is durable before the mark says so.
+        return expected(
+            format!("of generation {} at most, as {MANIFEST_FILE_NAME} says", manifest.generation),
+            format!("of generation {}", marked.generation),
+        );
+    }
+    Ok(())
 }
 
 /// Scans the last segment. A tear is what a power cut left, unless a later append call proves it was acknowledged.

@@ -110,7 +110,7 @@ impl Rewrite for FileLog {
     }
 
     fn rewrite(&self, last: Position, change: &mut RewriteRecord<'_>) -> Result<Box<dyn Rewritten + '_>> {
-        self.writer("rewrite")?.check_open(&self.name)?;
+        self.writer("rewrite")?.check_held(&self.name)?;
         if self.is_rewriting.swap(true, Ordering::SeqCst) {
             let text = format!(
                 "{}: rewrite: expected no other rewriting, found one under way; wait for it",
@@ -279,7 +279,7 @@ impl Rewritten for RewrittenFiles<'_> {
         // Order: the names of the new segments are durable before the manifest that needs them.
         disk.sync_folder(&log.folder).map_err(|error| io_error(&log.folder, "sync the folder", error))?;
         let mut writer = log.writer("rewrite")?;
-        writer.check_open(&log.name)?;
+        writer.check_held(&log.name)?;
         let manifest = self.listing.manifest;
         if let Err(error) = manifest.write(disk, &log.folder) {
             // From here on it is told by what is in the folder.
@@ -315,12 +315,17 @@ impl Rewritten for RewrittenFiles<'_> {
 
 impl Drop for RewrittenFiles<'_> {
     fn drop(&mut self) {
-        self.log.is_rewriting.store(false, Ordering::SeqCst);
-        if self.is_in_place {
-            return;
+        // The files are ours only as long as the log is: the next writer may have made others of these names. What is
+        // left is removed when the log is opened next.
+        if !self.is_in_place
+            && let Ok(mut writer) = self.log.writer("rewrite")
+            && writer.check_held(&self.log.name).is_ok()
+        {
+            let generation = self.listing.manifest.generation;
+            let segments = std::mem::take(&mut self.listing.segments);
+            self.remove(segments.into_iter().filter(|segment| segment.header.generation == generation));
         }
-        let generation = self.listing.manifest.generation;
-        let segments = std::mem::take(&mut self.listing.segments);
-        self.remove(segments.into_iter().filter(|segment| segment.header.generation == generation));
+        // Order: last, as the next rewriting makes files of the same names.
+        self.log.is_rewriting.store(false, Ordering::SeqCst);
     }
 }

@@ -104,10 +104,11 @@ impl Writer {
         }
     }
 
-    /// Refuses to write once the lock file was removed where that lets another writer in.
+    /// As [`Writer::check_open`], and refuses to write once the lock file was removed where that lets another writer in.
     ///
-    /// Errors: `Unavailable`, from then on always.
-    pub fn check_lock(&mut self, name: &str) -> Result<()> {
+    /// Errors: `Unavailable`, from then on always; `Closed`.
+    pub fn check_held(&mut self, name: &str) -> Result<()> {
+        self.check_open(name)?;
         match self.lock.as_ref().map_or(Ok(true), |lock| lock.is_held()) {
             Ok(true) => Ok(()),
             Ok(false) => {
@@ -193,7 +194,7 @@ impl Writer {
     ///
     /// Errors: `NoRoom` or `Io` if there is none; as [`Writer::check_open`].
     pub fn probe(&mut self, name: &str) -> Result<()> {
-        self.check_open(name)?;
+        self.check_held(name)?;
         let reserved = self.reserved.max(self.end + RESERVE_BYTES_MIN);
         if let Err(error) = self.write_zeros(reserved) {
             return Err(self.refuse(name, "look for room", error));
@@ -287,7 +288,7 @@ impl Writer {
         if let State::Closed = self.state {
             return Ok(());
         }
-        let checked = self.check_open(name);
+        let checked = self.check_held(name);
         let closed = checked.and_then(|()| {
             let closed = self.file.set_len(self.end).and_then(|()| self.file.sync_all());
             closed
