@@ -7,6 +7,7 @@ mod http {
     mod durability;
     mod feed;
     mod hostile;
+    mod hosts;
     mod limits;
     mod lines;
     mod methods;

@@ -84,11 +84,7 @@ pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<Backup
 }
 
 /// As [`verify_with`], on any disk.
-pub fn verify_on(
-    disk: Arc<dyn Disk>,
-    folder: impl AsRef<Path>,
-    options: &Options,
-) -> Result<BackupReport> {
+pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
     let memory = Arc::new(Memory::new(options.memory_bytes_max));
     memory.check()?;
     let log = open_log(&disk, folder.as_ref(), options.of_files(), true)?;

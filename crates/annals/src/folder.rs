@@ -38,7 +38,8 @@ impl Folder {
     ) -> Result<Folder> {
         let log = open_log(disk, path, options, is_read_only)?;
         let checkpoints = path.join("checkpoints");
-        let folder = Folder { disk: Arc::clone(disk), path: path.to_path_buf(), checkpoints, log: Arc::new(log) };
+        let folder =
+            Folder { disk: Arc::clone(disk), path: path.to_path_buf(), checkpoints, log: Arc::new(log) };
         if !is_read_only {
             folder.checkpoints().remove_stale(&*folder.log)?;
             folder.remove_spilled();
@@ -65,10 +66,7 @@ impl Folder {
         warnings: &mut Vec<String>,
     ) -> Result<Graph> {
         let newest = self.checkpoints().load_newest(&*self.log, spill, warnings)?;
-        Ok(newest.unwrap_or_else(|| Graph {
-            generation: self.log.generation(),
-            ..Graph::with_spill(spill)
-        }))
+        Ok(newest.unwrap_or_else(|| Graph { generation: self.log.generation(), ..Graph::with_spill(spill) }))
     }
 
     /// What a crash left in the moment between making a file and taking its name. Nobody else writes here now.
@@ -117,7 +115,9 @@ fn refuse_lost_log(disk: &dyn Disk, path: &Path) -> Result<()> {
     let log_path = log_folder(path);
     let has_log = match disk.list(&log_path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-        names => !names.map_err(|source| Error::io("list the log", source).with("path", log_path.display()))?.is_empty(),
+        names => !names
+            .map_err(|source| Error::io("list the log", source).with("path", log_path.display()))?
+            .is_empty(),
     };
     if has_log {
         return Ok(());

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use annals::storage::simulated_disk::SimulatedDisk;
 use annals::log::{FaultLog, FaultPlan, FileLog, FileOptions, Log, MemoryLog};
+use annals::storage::simulated_disk::SimulatedDisk;
 use annals::*;
 use support::compare::compare_all;
 use support::operations::{Generator, SHAPES, Shape, Timed, first_definitions, push};

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use annals::storage::simulated_disk::SimulatedDisk;
-use annals::storage::Disk;
 use annals::log::{FileLog, Log, MemoryLog, ReadLimit};
+use annals::storage::Disk;
+use annals::storage::simulated_disk::SimulatedDisk;
 use annals::{Options, Position, Repository};
 use support::damage::{FOLDER, OPTIONS, opens, overwrite, pack, survives, survives_segment, unpack};
 use support::operations::{Generator, SHAPES, first_definitions, push};

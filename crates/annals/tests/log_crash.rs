@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use annals::storage::simulated_disk::SimulatedDisk;
 use annals::log::{FileLog, FileOptions, Log, ReadLimit, Rewrite};
+use annals::storage::simulated_disk::SimulatedDisk;
 use annals::{Error, ErrorKind, Position, Result};
 
 const FOLDER: &str = "/log";

@@ -383,7 +383,8 @@ fn a_segment_or_mark_of_another_log_is_refused() {
     for name in ["00000000000000000004.seg", "00000000000000000007.seg", "durable"] {
         let mixed = copy_folder(origin.path());
         fs::copy(other.path().join(name), mixed.path().join(name)).expect("copy");
-        for error in [open(mixed.path()), FileLog::open_read_only(mixed.path())].map(|log| log.err().unwrap()) {
+        for error in [open(mixed.path()), FileLog::open_read_only(mixed.path())].map(|log| log.err().unwrap())
+        {
             assert_eq!(error.kind(), ErrorKind::Corrupted, "{name}: {error}");
             assert!(error.to_string().contains("of the log"), "{error}");
         }
@@ -479,8 +480,7 @@ fn a_segment_longer_than_any_is_an_error() {
 #[test]
 fn fixtures_of_all_formats_open_and_read_exactly() {
     for format in [1, 2] {
-        let fixture =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/log-v{format}"));
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/log-v{format}"));
         // Written once, into an empty folder; the bytes are kept, never made again.
         if std::env::var_os("WRITE_LOG_FIXTURE").is_some() && !fixture.exists() {
             fs::create_dir_all(&fixture).expect("create");

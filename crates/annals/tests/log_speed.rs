@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use annals::Position;
-use annals::storage::simulated_disk::SimulatedDisk;
 use annals::log::{FileLog, FileOptions, Log, ReadLimit};
+use annals::storage::simulated_disk::SimulatedDisk;
 use annals::storage::{Access, Disk, DiskFile, DiskLock, RealDisk};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {

@@ -9,6 +9,7 @@ mod linger;
 mod limits;
 mod traffic;
 mod door;
+mod hosts;
 mod router;
 mod endpoint;
 mod parameters;
@@ -41,6 +42,7 @@ mod type_schemas;
 mod provenance_schemas;
 mod line_schemas;
 
+pub use hosts::Host;
 pub use limits::{Limits, STREAMS_MAX};
 pub use linger::STAY_TIME_MAX;
 pub use server::{Settings, serve};

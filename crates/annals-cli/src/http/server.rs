@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use super::connection::{check_clock, refuse, serve_connection};
 use super::door::Door;
+use super::hosts::{Host, Hosts};
 use super::limits::Limits;
 use super::problem::Problem;
 use super::router::Router;
@@ -24,6 +25,8 @@ pub struct Settings {
     pub folder: PathBuf,
     /// Address to listen at; port 0 for any free one.
     pub listen: SocketAddr,
+    /// What it may be called, beside localhost and the address it listens at.
+    pub hosts: Vec<Host>,
     /// How the repository is opened.
     pub options: Options,
     /// Bounds.
@@ -57,7 +60,8 @@ async fn run(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<(
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
         .to_string();
-    let door = Arc::new(Door::new(settings.limits.clone(), format!("urn:annals:{name}")));
+    let hosts = Hosts::new(address.ip(), settings.hosts.clone());
+    let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}")));
     let mut signals = Signals::new()?;
     on_listen(address);
     let mut opened = open(&door, &settings)?;

@@ -13,7 +13,7 @@ fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
     (folder, server)
 }
 
-const POST: &str = "POST /v1/entities HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+const POST: &str = "POST /v1/entities HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
 
 #[test]
 fn a_body_over_the_limit_is_refused_before_it_is_sent() {
@@ -105,7 +105,7 @@ fn idle_connections_are_closed() {
     let (_folder, server) = server(&["--idle-time-ms", "200"]);
     let mut silent = server.connect();
     let mut used = server.connect();
-    used.write_all(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    used.write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut half = server.connect();
     half.write_all(b"GET /health/live HTTP/1.1\r\nhost:").unwrap();
     let start = Instant::now();
@@ -119,9 +119,9 @@ fn idle_connections_are_closed() {
 #[test]
 fn a_head_over_the_limit_is_refused() {
     let (_folder, server) = server(&["--header-bytes-max", "8192"]);
-    let long = format!("GET /health/live HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "x".repeat(10_000));
+    let long = format!("GET /health/live HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "x".repeat(10_000));
     assert!(server.raw(long.as_bytes()).starts_with("HTTP/1.1 431 "));
-    let many = format!("GET /health/live HTTP/1.1\r\nhost: x\r\n{}\r\n", "x: y\r\n".repeat(200));
+    let many = format!("GET /health/live HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "x: y\r\n".repeat(200));
     assert!(server.raw(many.as_bytes()).starts_with("HTTP/1.1 431 "));
 }
 

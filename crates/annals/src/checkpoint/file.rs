@@ -79,7 +79,8 @@ impl CheckpointFolder<'_> {
         warnings: &mut Vec<String>,
     ) -> Result<Option<Graph>> {
         for (position, path) in self.files()? {
-            let mut ignore = |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
+            let mut ignore =
+                |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
             let origin = match self.origin(&path) {
                 Ok(origin) => origin,
                 Err(why) => {
@@ -146,9 +147,9 @@ impl CheckpointFolder<'_> {
         let unfinished = self.names()?.into_iter().filter(|name| name.ends_with(UNFINISHED_SUFFIX));
         let mut stale: Vec<PathBuf> = unfinished.map(|name| self.path.join(name)).collect();
         for (_, path) in self.files()? {
-            let is_stale = self.origin(&path).is_ok_and(|origin| {
-                origin.log_id == log.id() && origin.generation != log.generation()
-            });
+            let is_stale = self
+                .origin(&path)
+                .is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation());
             if is_stale {
                 stale.push(path);
             }

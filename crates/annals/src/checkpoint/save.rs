@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::block::{BlockWriter, Kind};
 use super::headers::save_headers;
+use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::Adjacency;
 use crate::graph::instance::{Instance, Stamp};
@@ -14,7 +15,6 @@ use crate::graph::properties::Properties;
 use crate::graph::row::Packed;
 use crate::graph::rows::rows_of;
 use crate::graph::table::{Extra, Table};
-use crate::Position;
 use crate::log::LogId;
 use crate::model::{Action, Change, Instant, Record, Status};
 use crate::record::{encode_record, encode_value_into};

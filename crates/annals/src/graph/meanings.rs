@@ -99,15 +99,19 @@ impl<'g> Translation<'g> {
         let (expected_past, found_past) = (past(expected), past(found));
         expected_past.len() == found_past.len()
             && expected_past.iter().zip(&found_past).all(|(expected, found)| {
-                self.header(expected.header).is_some_and(|header| PastVersion { header, ..*expected } == *found)
+                self.header(expected.header)
+                    .is_some_and(|header| PastVersion { header, ..*expected } == *found)
             })
             && translated.is_same(&Instance { past: None, ..found.clone() })
     }
 
     /// The instance as the other graph numbers things, without its past. `None` if the other graph lacks a number.
     fn instance(&mut self, instance: &Instance) -> Option<Instance> {
-        let classifications =
-            instance.classifications().iter().map(|known| self.classification(known)).collect::<Option<_>>()?;
+        let classifications = instance
+            .classifications()
+            .iter()
+            .map(|known| self.classification(known))
+            .collect::<Option<_>>()?;
         let mut translated = Instance {
             properties: self.properties(&instance.properties)?,
             type_name: self.name(instance.type_name)?,

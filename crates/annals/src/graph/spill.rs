@@ -150,7 +150,13 @@ mod tests {
     fn spill(folder: &std::path::Path) -> Spill {
         let memory = Arc::new(Memory::new(None));
         let (folder, value_bytes_min) = (folder.to_path_buf(), 1);
-        Spill::new(Some(&SpillSettings { disk: Arc::new(RealDisk), folder, value_bytes_min, file_bytes_max: 1_000, memory }))
+        Spill::new(Some(&SpillSettings {
+            disk: Arc::new(RealDisk),
+            folder,
+            value_bytes_min,
+            file_bytes_max: 1_000,
+            memory,
+        }))
     }
 
     #[test]

@@ -229,7 +229,13 @@ mod tests {
     fn files(folder: &std::path::Path) -> SpillFiles {
         let memory = Arc::new(Memory::new(None));
         let (folder, file_bytes_max) = (folder.to_path_buf(), FILE_BYTES_MAX);
-        SpillFiles::new(SpillSettings { disk: Arc::new(RealDisk), folder, value_bytes_min: 1, file_bytes_max, memory })
+        SpillFiles::new(SpillSettings {
+            disk: Arc::new(RealDisk),
+            folder,
+            value_bytes_min: 1,
+            file_bytes_max,
+            memory,
+        })
     }
 
     fn content(number: usize) -> Vec<u8> {

@@ -116,7 +116,8 @@ impl Log for RewrittenMemory<'_> {
     }
 
     fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        let text = format!("{}: append: expected the log in force, found one that is prepared", self.describe());
+        let text =
+            format!("{}: append: expected the log in force, found one that is prepared", self.describe());
         Err(Error::new(ErrorKind::ReadOnly, text))
     }
 

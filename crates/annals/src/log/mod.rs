@@ -26,8 +26,8 @@ use std::sync::Arc;
 use crate::{Error, ErrorKind, Position, Result};
 
 pub use conformance::log_conformance;
-pub use fault::{FaultLog, FaultPlan};
 pub(crate) use fault::next_random;
+pub use fault::{FaultLog, FaultPlan};
 pub(crate) use file::is_vacant_log;
 pub use file::{FileLog, FileOptions, SegmentInfo, Verified};
 pub use identity::LogId;

@@ -12,8 +12,8 @@ mod void;
 pub(crate) use decode::{IndexedRecord, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
 pub(crate) use provenance::{decode_provenance_from, encode_provenance_into};
-pub(crate) use void::void_changes;
 pub(crate) use value::{decode_value_from, encode_value_into};
+pub(crate) use void::void_changes;
 
 /// Largest record. Units: bytes of its CBOR form.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;

@@ -34,9 +34,7 @@ pub(crate) fn void_changes(position: Position, bytes: &[u8], taken: &[u32]) -> R
     let mut pieces: Vec<(Range<usize>, &[u8])> = Vec::new();
     // Order: names come before changes, so the pieces ascend. A name that a kept change holds is shared with it.
     let names = record.names().iter().zip(spans.names);
-    pieces.extend(
-        names.filter(|(name, _)| Arc::strong_count(name) == 1).map(|(_, span)| (span, NO_NAME)),
-    );
+    pieces.extend(names.filter(|(name, _)| Arc::strong_count(name) == 1).map(|(_, span)| (span, NO_NAME)));
     let changes = (0..).zip(spans.changes).filter(|(number, _)| taken.contains(number));
     pieces.extend(changes.map(|(_, span)| (span, VOID)));
     let mut out = Vec::with_capacity(bytes.len());
@@ -102,7 +100,8 @@ mod tests {
     fn taken_changes_leave_no_byte_and_others_stay() {
         let id = Id::new("secret id").unwrap();
         let secret = NewEntity { id: id.clone(), ..NewEntity::new("secret type") };
-        let secret = Action::CreateEntity(secret.property("secret name", "secret value").property("shared", 1));
+        let secret =
+            Action::CreateEntity(secret.property("secret name", "secret value").property("shared", 1));
         let patch = Patch::new().set("shared", 2).unset("own");
         let kept = Action::Update(InstanceId::Entity(Id::new("kept").unwrap()), patch);
         let changes: Vec<Change> = [secret, kept].map(Change::from).into();

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use annals::log::{FileLog, FileOptions, Log, MemoryLog};
 use annals::storage::simulated_disk::SimulatedDisk;
 use annals::storage::{Access, Disk};
-use annals::log::{FileLog, FileOptions, Log, MemoryLog};
 use annals::{ErrorKind, Options, Position, Repository};
 
 pub const FOLDER: &str = "/log";

@@ -126,7 +126,9 @@ impl FileLog {
         });
         let mut beyond = None;
         // One segment may have been started after the one that the tail is in, and hold nothing.
-        for segment in whole.filter(|segment| segment.sealed_last().is_none_or(|last| last > self.known_tail())) {
+        for segment in
+            whole.filter(|segment| segment.sealed_last().is_none_or(|last| last > self.known_tail()))
+        {
             let segment = keep_known(&self.listing().segments, segment);
             let file = open_file(disk, &segment.path, Access::Read)?;
             let end = file.len().map_err(|error| io_error(&segment.path, "length", error))?;

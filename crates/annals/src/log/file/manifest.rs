@@ -99,10 +99,8 @@ impl Manifest {
 mod tests {
     use super::*;
 
-    const MANIFEST: Manifest = Manifest {
-        log_id: LogId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
-        generation: 5,
-    };
+    const MANIFEST: Manifest =
+        Manifest { log_id: LogId([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]), generation: 5 };
 
     #[test]
     fn golden_bytes() {

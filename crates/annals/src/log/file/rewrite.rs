@@ -112,7 +112,10 @@ impl Rewrite for FileLog {
     fn rewrite(&self, last: Position, change: &mut RewriteRecord<'_>) -> Result<Box<dyn Rewritten + '_>> {
         self.writer("rewrite")?.check_open(&self.name)?;
         if self.is_rewriting.swap(true, Ordering::SeqCst) {
-            let text = format!("{}: rewrite: expected no other rewriting, found one under way; wait for it", self.name);
+            let text = format!(
+                "{}: rewrite: expected no other rewriting, found one under way; wait for it",
+                self.name
+            );
             return Err(Error::new(ErrorKind::Busy, text));
         }
         let mut rewritten = RewrittenFiles {
@@ -183,11 +186,9 @@ impl RewrittenFiles<'_> {
         let renewed = Arc::new(Segment::found(builder.path.clone(), builder.header));
         self.listing.segments.push(renewed);
         self.replaced.push(segment.clone());
-        self.for_each_record(&segment, |position, record| {
-            match change(position, record)? {
-                Some(changed) => builder.push(&changed),
-                None => builder.push(record),
-            }
+        self.for_each_record(&segment, |position, record| match change(position, record)? {
+            Some(changed) => builder.push(&changed),
+            None => builder.push(record),
         })?;
         let Built { path, header, index } = builder.finish()?;
         let renewed = Segment::indexed(path, header, index);
@@ -231,7 +232,8 @@ impl Log for RewrittenFiles<'_> {
     }
 
     fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        let text = format!("{}: append: expected the log in force, found one that is prepared", self.describe());
+        let text =
+            format!("{}: append: expected the log in force, found one that is prepared", self.describe());
         Err(Error::new(ErrorKind::ReadOnly, text))
     }
 

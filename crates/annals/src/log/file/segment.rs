@@ -9,9 +9,9 @@ use super::frames::{Found, FrameReader, Span};
 use super::index::SparseIndex;
 use super::scan::{SegmentView, Tear, damaged, scan};
 use crate::log::frame::{FORMAT, SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
+use crate::log::identity::LogId;
 use crate::log::{Batch, ReadLimit};
 use crate::storage::{Access, Disk, DiskFile};
-use crate::log::identity::LogId;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes read at once for one record, and at most for many.
@@ -48,7 +48,8 @@ impl SegmentName {
     /// What the name of a segment file stands for; `None` for any other name.
     pub fn parse(name: &str) -> Option<SegmentName> {
         let stem = name.strip_suffix(SEGMENT_SUFFIX)?;
-        let (first, generation) = stem.split_once('-').map_or((stem, None), |(first, rest)| (first, Some(rest)));
+        let (first, generation) =
+            stem.split_once('-').map_or((stem, None), |(first, rest)| (first, Some(rest)));
         let number = |text: &str, digits: usize| {
             let is_ours = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse::<u64>().ok().filter(|&number| is_ours && number > 0)
