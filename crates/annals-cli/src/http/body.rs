@@ -10,6 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
 use super::problem::Problem;
+use crate::wire::json_from_slice;
 
 /// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;
@@ -74,9 +75,9 @@ impl Bytes {
         self.bytes.len() <= SMALL_BODY_BYTES
     }
 
-    /// The JSON in it. Errors: `invalid-argument` with line and column.
+    /// The JSON in it. Errors: `invalid-argument` with line and column, also for a key that comes twice.
     pub fn json(&self) -> Result<Json, Problem> {
-        serde_json::from_slice(&self.bytes).map_err(|error| {
+        json_from_slice(&self.bytes).map_err(|error| {
             Problem::invalid(format!("body: expected JSON: {error}"))
                 .with("line", error.line())
                 .with("column", error.column())
