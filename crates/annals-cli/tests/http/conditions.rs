@@ -27,6 +27,24 @@ fn a_new_instance_tells_its_place_version_and_position() {
     assert_eq!(server.get(created.header("location").unwrap()).json()["id"], "a/b ü");
 }
 
+/// A client that folds paths would ask for `/v1/`.
+#[test]
+fn an_instance_whose_place_would_fold_is_not_made() {
+    let (_folder, server) = server_with_bash();
+    for id in [".", ".."] {
+        let created = server.send("POST", "/v1/entities", &json!({"id": id, "type": "package"}));
+        assert_eq!((created.status, created.problem().as_str()), (400, "invalid-argument"), "{id}");
+        let renamed = server.send("PUT", "/v1/entities/bash/id", &json!({"newId": id}));
+        assert_eq!((renamed.status, renamed.problem().as_str()), (400, "invalid-argument"), "{id}");
+        let put = server.send(
+            "PUT",
+            &format!("/v1/entities/{}", id.replace('.', "%2E")),
+            &json!({"type": "package"}),
+        );
+        assert_eq!((put.status, put.problem().as_str()), (400, "invalid-argument"), "{id}");
+    }
+}
+
 #[test]
 fn a_read_of_a_known_version_is_not_modified() {
     let (_folder, server) = server_with_bash();

@@ -11,7 +11,7 @@ use super::lifecycle::TouchedEntities;
 use super::queue::{Committer, Work};
 use super::reads::Reads;
 use super::ticket::{Receipt, Ticket};
-use crate::graph::find_conflict;
+use crate::graph::{find_conflict, kind_of};
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeDefinition, TypeKind, TypePatch, Value, check_name,
@@ -268,12 +268,28 @@ impl Transaction {
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
         }
+        self.check_new_id(&action)?;
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
         }
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())
+    }
+
+    /// Refuses ids that no client can put into a path, unless an instance has or had them before this rule.
+    fn check_new_id(&self, action: &Action) -> Result<()> {
+        let Some(id) = action.new_id().filter(|id| id.is_dots()) else { return Ok(()) };
+        let is_known = action.instance().is_some_and(|instance| {
+            let table = self.base.graph().table(kind_of(&instance));
+            table.slot(id).or_else(|| table.former_ids.slot(id)).is_some()
+        });
+        if is_known {
+            return Ok(());
+        }
+        let text =
+            format!("id {id}: in a path it means a folder, and clients take it out; choose another id");
+        Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
     fn add_defaults(
