@@ -4,6 +4,7 @@ mod support;
 
 mod http {
     mod conditions;
+    mod description;
     mod durability;
     mod feed;
     mod hostile;

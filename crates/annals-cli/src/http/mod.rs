@@ -41,6 +41,7 @@ mod search_schemas;
 mod type_schemas;
 mod provenance_schemas;
 mod line_schemas;
+mod feed_schemas;
 
 pub use hosts::Host;
 pub use limits::{Limits, STREAMS_MAX};
