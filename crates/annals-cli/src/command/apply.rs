@@ -26,8 +26,8 @@ Examples:
   echo '{\"action\": \"delete\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply - --message 'a test only'
   annals apply changes.json --dry-run
 Actions: create, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
-patch-type.
-docs/json.md describes each. An operation may have its own \"validFrom\".")]
+patch-type, and others.
+docs/json.md describes each. An operation may state the version that it expects (\"ifVersion\"), and have its own \"validFrom\".")]
 pub struct Arguments {
     /// File with an array of operations, or one operation; - for standard input
     file: PathBuf,

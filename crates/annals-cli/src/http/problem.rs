@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Kinds that HTTP itself adds to those of the engine, with status and title.
-pub const DOOR_KINDS: [(&str, StatusCode, &str); 13] = [
+pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("opening", StatusCode::SERVICE_UNAVAILABLE, "the repository is still being opened"),
     ("stopping", StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
     ("writes-refused", StatusCode::SERVICE_UNAVAILABLE, "the repository refuses writes"),
@@ -18,7 +18,6 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 13] = [
     ("not-visible", StatusCode::SERVICE_UNAVAILABLE, "the position waited for is not visible yet"),
     ("time-out", StatusCode::GATEWAY_TIMEOUT, "the request took too long"),
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
-    ("precondition-failed", StatusCode::PRECONDITION_FAILED, "the version is another one than asked for"),
     ("method-not-allowed", StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method"),
     ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body is not JSON"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
@@ -45,6 +44,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::ProxyOnly
         | ErrorKind::HomeConflict => StatusCode::CONFLICT,
         ErrorKind::Deleted => StatusCode::GONE,
+        ErrorKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
         ErrorKind::TypeViolation
@@ -83,6 +83,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::AlreadyExists => "it is already there",
         ErrorKind::Deleted => "the instance is deleted",
         ErrorKind::NotDeleted => "the instance is not deleted",
+        ErrorKind::PreconditionFailed => "the version is another one than asked for",
         ErrorKind::InvalidArgument => "the request is malformed",
         ErrorKind::InvalidExpression => "the search does not read",
         ErrorKind::InvalidPage => "there is no such page",
@@ -188,7 +189,9 @@ impl From<Error> for Problem {
         let kind = error.kind();
         let mut members = Map::new();
         for (name, value) in error.context() {
-            members.entry((*name).to_owned()).or_insert_with(|| value.as_str().into());
+            let number = value.parse::<u64>().ok().filter(|_| *name == "latestVersion");
+            let value = || number.map_or_else(|| value.as_str().into(), Json::from);
+            members.entry((*name).to_owned()).or_insert_with(value);
         }
         let cause = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
         let problem = Problem {

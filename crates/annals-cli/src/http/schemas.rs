@@ -443,6 +443,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
                 "validFrom": instant(),
                 "status": text(),
                 "newId": text(),
+                "ifVersion": number(),
                 "collection": text(),
                 "deletedOnly": flag(),
                 "proxies": list(json!({ "type": "object" })),

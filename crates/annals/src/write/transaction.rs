@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use super::anchor;
 use super::clock::commit_instant;
 use super::correction;
+use super::expectations::Expectations;
 use super::lifecycle::TouchedEntities;
 use super::queue::{Committer, Work};
 use super::reads::Reads;
@@ -38,6 +39,7 @@ pub struct Transaction {
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
+    pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
     pub(super) touched: TouchedEntities,
     // True once a change declares a type: defaults then come from the transaction's own view.
@@ -59,6 +61,7 @@ impl Transaction {
             instant: None,
             is_serializable: false,
             reads: Reads::default(),
+            expectations: Expectations::default(),
             changes: Vec::new(),
             touched: TouchedEntities::default(),
             defines_types: false,
@@ -427,6 +430,7 @@ impl Transaction {
     /// looked at.
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
+        self.expectations.check(latest.graph())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
         let mut transaction = Transaction { base: latest, view: None, ..self };
         transaction.check_corrections()?;
@@ -436,7 +440,7 @@ impl Transaction {
     /// Commits; returns when it is durable.
     ///
     /// Errors: `Conflict` if another transaction changed the same instances first: take a new transaction and try
-    /// again. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
+    /// again. `PreconditionFailed` if an instance has another version than expected. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
     /// their like if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
     pub fn commit(self) -> Result<Receipt> {
         self.hand_over(Committer::enqueue_or_lead)?.wait()
@@ -458,7 +462,8 @@ impl Transaction {
 
     fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
         if self.changes.is_empty() {
-            // Also a serializable transaction: what it read is one snapshot.
+            // Also a serializable transaction: what it read is one snapshot, and so is what it expects.
+            self.expectations.check(self.base.graph())?;
             let position = self.base.position();
             let instant = self.base.instant_of(position).unwrap_or_default();
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
@@ -487,6 +492,7 @@ impl Transaction {
             body,
             instant,
             reads: self.is_serializable.then_some(self.reads),
+            expectations: self.expectations,
         };
         enqueue(&committer, Box::new(work))
     }
