@@ -60,6 +60,10 @@ pub struct Serve {
     /// Most open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
     pub connections_max: usize,
+    /// Close a connection on which the head of a request does not come within this time; the first one counts from
+    /// the beginning of the connection.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().head_time))]
+    pub head_time_ms: u64,
     /// Close a connection on which nothing happens for this long.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().idle_time))]
     pub idle_time_ms: u64,
@@ -136,6 +140,7 @@ impl Serve {
             request_time: Duration::from_millis(self.request_time_ms),
             requests_max: self.requests_max,
             connections_max: self.connections_max,
+            head_time: Duration::from_millis(self.head_time_ms),
             idle_time: Duration::from_millis(self.idle_time_ms),
             linger_time: Duration::from_micros(self.linger_us),
             heavy_max: self.heavy_max.max(1),

@@ -3,12 +3,12 @@
 use axum_core::body::Body;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http_body_util::BodyExt;
 use serde_json::Value as Json;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
+use super::patience::BodyWait;
 use super::problem::Problem;
 use crate::wire::json_from_slice;
 
@@ -46,8 +46,8 @@ impl Bytes {
             return Err(over(bytes_max));
         }
         let mut received = Bytes { bytes: Vec::new(), _permit: None };
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Problem::invalid(format!("body: it broke off: {error}")))?;
+        let mut wait = BodyWait::new(door);
+        while let Some(frame) = wait.next(&mut body).await? {
             let Ok(data) = frame.into_data() else { continue };
             if received.bytes.len() + data.len() > bytes_max {
                 return Err(over(bytes_max));

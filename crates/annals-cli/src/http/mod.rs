@@ -4,6 +4,7 @@
 #[rustfmt::skip]
 mod server;
 mod connection;
+mod open_connections;
 mod eager;
 mod linger;
 mod limits;
@@ -15,6 +16,7 @@ mod endpoint;
 mod parameters;
 mod query;
 mod body;
+mod patience;
 mod call;
 mod answer;
 mod etag;
