@@ -306,7 +306,7 @@ fn the_next_copy_replaces_one_that_was_cut_short() {
     fs::write(target.path().join("copying"), b"").expect("write");
     fs::remove_file(target.path().join("manifest")).expect("remove");
     for error in [FileLog::open(target.path()), FileLog::open_read_only(target.path())] {
-        assert_eq!(error.err().expect("cut short").kind(), ErrorKind::Corrupted);
+        assert_eq!(error.expect_err("cut short").kind(), ErrorKind::Corrupted);
     }
     log.copy_to(target.path(), Position(150)).expect("copy again");
     assert_eq!(read_from(&FileLog::open(target.path()).expect("open"), 1), records(1..=150));

@@ -232,10 +232,8 @@ impl History {
     }
 
     fn reopen(&mut self) {
-        if matches!(self.home, Home::Folder(_)) {
-            if self.generator.random.one_in(2) {
-                self.repository().checkpoint().expect("checkpoint");
-            }
+        if matches!(self.home, Home::Folder(_)) && self.generator.random.one_in(2) {
+            self.repository().checkpoint().expect("checkpoint");
         }
         if self.generator.random.one_in(2) {
             self.repository.take().expect("it is open").close();

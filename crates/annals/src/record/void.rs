@@ -86,6 +86,7 @@ fn spans(bytes: &[u8]) -> Read<Spans> {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use crate::model::{Id, InstanceId, Instant, NewEntity, Patch, Record};
