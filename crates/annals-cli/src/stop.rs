@@ -106,7 +106,7 @@ fn exit_code(kind: ErrorKind) -> u8 {
         | ErrorKind::InvalidPage
         | ErrorKind::FutureInstant => USAGE,
         ErrorKind::NotFound => NOT_FOUND,
-        ErrorKind::Conflict | ErrorKind::Busy | ErrorKind::Locked => CONFLICT,
+        ErrorKind::Conflict | ErrorKind::PreconditionFailed | ErrorKind::Busy | ErrorKind::Locked => CONFLICT,
         ErrorKind::Corrupted | ErrorKind::Gap | ErrorKind::NewerFormat => DAMAGED,
         _ => FAILED,
     }

@@ -4,9 +4,11 @@ mod support;
 
 mod http {
     mod conditions;
+    mod description;
     mod durability;
     mod feed;
     mod hostile;
+    mod hosts;
     mod limits;
     mod lines;
     mod memory;

@@ -35,6 +35,8 @@ pub enum ErrorKind {
     Deleted,
     /// The instance is not deleted, which this operation needs.
     NotDeleted,
+    /// The version of an instance is another one than the transaction expects.
+    PreconditionFailed,
     /// An argument is malformed or out of its range.
     InvalidArgument,
     /// A search or a regular expression does not read, or compares what cannot be compared.
@@ -79,7 +81,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 33] = [
+    pub const ALL: [ErrorKind; 34] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -93,6 +95,7 @@ impl ErrorKind {
         ErrorKind::AlreadyExists,
         ErrorKind::Deleted,
         ErrorKind::NotDeleted,
+        ErrorKind::PreconditionFailed,
         ErrorKind::InvalidArgument,
         ErrorKind::InvalidExpression,
         ErrorKind::InvalidPage,
@@ -151,6 +154,7 @@ impl ErrorKind {
             ErrorKind::AlreadyExists => "already-exists",
             ErrorKind::Deleted => "deleted",
             ErrorKind::NotDeleted => "not-deleted",
+            ErrorKind::PreconditionFailed => "precondition-failed",
             ErrorKind::InvalidArgument => "invalid-argument",
             ErrorKind::InvalidExpression => "invalid-expression",
             ErrorKind::InvalidPage => "invalid-page",

@@ -344,3 +344,62 @@ fn ids_of_what_was_refused_or_only_tried_lead_to_nothing_and_can_be_given_again(
     assert!(all.iter().all(|id| last.entity(id).unwrap().is_some_and(|entity| entity.id() == *id)));
     assert_eq!((last.entities_count(), snapshot.entities_count()), (all.len() as u64, 4 * 60));
 }
+
+#[test]
+fn of_two_that_each_expect_what_the_other_changes_one_is_refused() {
+    let repository = two_entities();
+    for round in 0..races() {
+        let read = |name: &str| repository.snapshot().entity(&id(name)).unwrap().unwrap().latest_version();
+        let versions = (read("a"), read("b"));
+        let write = |own: &str, other: &str, expected: u32| {
+            let mut transaction = repository.transaction();
+            transaction.expect_version(&entity(other), expected).unwrap();
+            transaction.update(&entity(own), set(i64::try_from(round).unwrap() + 10)).unwrap();
+            transaction.commit().map(drop).map_err(|error| error.kind())
+        };
+        let outcomes = race(|| write("a", "b", versions.1), || write("b", "a", versions.0));
+        let refused = Err(ErrorKind::PreconditionFailed);
+        assert!(outcomes == (Ok(()), refused) || outcomes == (refused, Ok(())), "{outcomes:?}");
+        assert_eq!(read("a") + read("b"), versions.0 + versions.1 + 1);
+    }
+}
+
+#[test]
+fn an_expectation_is_of_the_moment_of_the_commit() {
+    let repository = two_entities();
+    let mut early = repository.transaction();
+    repository.transact(|t| t.update(&entity("a"), set(2))).unwrap();
+    early.expect_version(&entity("a"), 2).unwrap();
+    early.update(&entity("b"), set(2)).unwrap();
+    early.commit().unwrap();
+    // What it only expects is no conflict, and what it expects of what it changes is refused as that.
+    let mut attempts = 0;
+    let outcome = repository.transact(|t| {
+        attempts += 1;
+        repository.transact(|other| other.update(&entity("b"), set(3)))?;
+        t.expect_version(&entity("b"), 2)?;
+        t.update(&entity("b"), set(4))
+    });
+    let error = outcome.unwrap_err();
+    assert_eq!((error.kind(), attempts), (ErrorKind::PreconditionFailed, 1));
+    assert!(!error.kind().is_retryable());
+    assert_eq!(error.context(), [("latestVersion", "3".to_owned())]);
+    // Its own changes do not count, and 0 is what was never there.
+    let mut own = repository.transaction();
+    own.update(&entity("b"), set(5)).unwrap();
+    own.expect_version(&entity("b"), 3).unwrap();
+    own.expect_version(&entity("c"), 0).unwrap();
+    own.create_entity(new("c")).unwrap();
+    own.commit().unwrap();
+    let before = repository.snapshot().position();
+    for (name, version) in [("c", 0), ("c", 2), ("nobody", 1)] {
+        let mut only = repository.transaction();
+        only.expect_version(&entity(name), version).unwrap();
+        assert_eq!(only.commit().unwrap_err().kind(), ErrorKind::PreconditionFailed, "{name} {version}");
+        let mut tried = repository.transaction();
+        tried.expect_version(&entity(name), version).unwrap();
+        tried.update(&entity("a"), set(9)).unwrap();
+        assert_eq!(tried.dry_run().err().unwrap().kind(), ErrorKind::PreconditionFailed, "{name} {version}");
+    }
+    assert_eq!(repository.snapshot().position(), before);
+}

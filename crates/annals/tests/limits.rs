@@ -4,6 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
+use annals::log::{Log, MemoryLog, ReadLimit};
 use annals::*;
 use support::CheckedRepository;
 
@@ -51,6 +52,81 @@ fn names_are_bounded_everywhere() {
         let patched = repository.transact(|t| t.update(&id, Patch::new().set(name, 1)));
         assert_eq!(kind_of(patched), ErrorKind::InvalidArgument);
     }
+}
+
+/// Clients that resolve paths take `/v1/entities/..` for `/v1`, so such an instance could not be reached over HTTP.
+#[test]
+fn dots_are_no_ids_for_what_is_new() {
+    let repository = CheckedRepository::in_memory();
+    let ada = InstanceId::Entity(Id::new("ada").unwrap());
+    create(&repository, &NewEntity::new("t").id("ada").unwrap()).unwrap();
+    for dots in [".", ".."] {
+        let id = Id::new(dots).unwrap();
+        let header = CopyHeader {
+            version: 1,
+            status: None,
+            created: Stamp { instant: Instant::now(), author: "".into() },
+            updated: Stamp { instant: Instant::now(), author: "".into() },
+            provenance: Provenance::of_home("there"),
+        };
+        let copy = EntityCopy {
+            id: id.clone(),
+            type_name: "t".into(),
+            properties: Vec::new(),
+            classifications: Vec::new(),
+            header,
+        };
+        let proxy = EntityProxy {
+            id: id.clone(),
+            type_name: "t".into(),
+            properties: Vec::new(),
+            home: "there".into(),
+        };
+        let relationship = NewRelationship {
+            id: id.clone(),
+            ..NewRelationship::new("t", ada.id().clone(), ada.id().clone())
+        };
+        let refused = [
+            repository.transact(|t| t.create_entity(NewEntity::new("t").id(dots)?)).map(drop),
+            repository.transact(|t| t.create_relationship(relationship.clone())).map(drop),
+            repository.transact(|t| t.reidentify(&ada, &id)).map(drop),
+            repository.transact(|t| t.save_entity_copy(copy.clone())).map(drop),
+            repository.transact(|t| t.push_action(Action::SaveProxy(Box::new(proxy.clone())))).map(drop),
+        ];
+        for result in refused {
+            let error = result.expect_err("it should be refused");
+            assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+            assert!(error.text().contains("choose another id"), "{error}");
+        }
+    }
+    create(&repository, &NewEntity::new("t").id("...").unwrap()).unwrap();
+    create(&repository, &NewEntity::new("t").id("../a").unwrap()).unwrap();
+    assert_eq!(repository.snapshot().entities_count(), 3);
+}
+
+/// Records from before the rule.
+#[test]
+fn dots_that_are_ids_in_a_log_are_read_and_written() {
+    let written = Arc::new(MemoryLog::new());
+    let repository = Repository::with_log(written.clone(), Options::default()).unwrap();
+    repository.transact(|t| t.create_entity(NewEntity::new("t").id("~~").unwrap())).unwrap();
+    drop(repository);
+    let mut record = written.read(Position(1), ReadLimit::default()).unwrap().remove(0);
+    let at = record.windows(2).position(|bytes| bytes == b"~~").unwrap();
+    record[at..at + 2].copy_from_slice(b"..");
+    let old = Arc::new(MemoryLog::new());
+    old.append(Position(1), &[&record]).unwrap();
+    let repository = Repository::with_log(old, Options::default()).unwrap();
+    let dots = InstanceId::Entity(Id::new("..").unwrap());
+    repository.transact(|t| t.update(&dots, Patch::new().set("n", 1))).unwrap();
+    repository.transact(|t| t.delete(&dots)).unwrap();
+    repository.transact(|t| t.restore(&dots)).unwrap();
+    let again = repository.transact(|t| t.create_entity(NewEntity::new("t").id("..").unwrap()));
+    assert_eq!(kind_of(again), ErrorKind::AlreadyExists);
+    repository.transact(|t| t.reidentify(&dots, &Id::new("reachable").unwrap())).unwrap();
+    // It may have its own id again.
+    repository.transact(|t| t.undo(&InstanceId::Entity(Id::new("reachable").unwrap()))).unwrap();
+    assert_eq!(repository.snapshot().entity(dots.id()).unwrap().unwrap().latest_version(), 6);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::context::{Context, SignatureArguments};
 use crate::import::Source;
 use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::operation_from_json;
+use crate::wire::{json_from_slice, operation_from_json};
 
 /// Longest list of operations. Units: bytes of JSON.
 const OPERATIONS_BYTES_MAX: u64 = 256 << 20;
@@ -26,8 +26,8 @@ Examples:
   echo '{\"action\": \"delete\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply - --message 'a test only'
   annals apply changes.json --dry-run
 Actions: create, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
-patch-type.
-docs/json.md describes each. An operation may have its own \"validFrom\".")]
+patch-type, and others.
+docs/json.md describes each. An operation may state the version that it expects (\"ifVersion\"), and have its own \"validFrom\".")]
 pub struct Arguments {
     /// File with an array of operations, or one operation; - for standard input
     file: PathBuf,
@@ -133,7 +133,7 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
         let text = format!("{name}: expected at most {OPERATIONS_BYTES_MAX} bytes; use `annals import`");
         return Err(Error::new(ErrorKind::TooLarge, text));
     }
-    match serde_json::from_slice(&text) {
+    match json_from_slice(&text) {
         Ok(Json::Array(operations)) => Ok(operations),
         Ok(operation) => Ok(vec![operation]),
         Err(error) => Err(Error::new(ErrorKind::InvalidArgument, format!("{name}: expected JSON: {error}"))),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use annals::{Options, Result};
 
 use crate::context::Global;
-use crate::http::{Limits, STAY_TIME_MAX, Settings, serve};
+use crate::http::{Host, Limits, STAY_TIME_MAX, Settings, serve};
 
 /// Longest time to look for a next request. Units: microseconds.
 const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
@@ -20,7 +20,7 @@ const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   annals serve library
-  annals serve library --listen 0.0.0.0:8280
+  annals serve library --listen 0.0.0.0:8280 --host annals.example
   annals serve library --memory 1.5GiB
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
@@ -31,6 +31,10 @@ pub struct Serve {
     /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
     pub listen: SocketAddr,
+    /// Another name or address that requests may call the server by, without port; repeatable. Requests must name
+    /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
+    #[arg(long = "host", value_name = "NAME")]
+    pub hosts: Vec<Host>,
     /// Leave memory on small pages. Otherwise what stays is moved onto huge ones, behind requests, where the system can
     /// (Linux 6.1): reads wait less for memory, and memory grows by some 3 %.
     #[arg(long)]
@@ -56,6 +60,10 @@ pub struct Serve {
     /// Most open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_max)]
     pub connections_max: usize,
+    /// Close a connection on which the head of a request does not come within this time; the first one counts from
+    /// the beginning of the connection.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().head_time))]
+    pub head_time_ms: u64,
     /// Close a connection on which nothing happens for this long.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().idle_time))]
     pub idle_time_ms: u64,
@@ -114,7 +122,8 @@ impl Serve {
                 _ => {}
             }
         }
-        let settings = Settings { folder, listen: self.listen, options, limits };
+        let hosts = self.hosts.clone();
+        let settings = Settings { folder, listen: self.listen, hosts, options, limits };
         serve(settings, |address| {
             let mut output = std::io::stdout().lock();
             // Nobody may be reading; that is no reason not to serve.
@@ -131,6 +140,7 @@ impl Serve {
             request_time: Duration::from_millis(self.request_time_ms),
             requests_max: self.requests_max,
             connections_max: self.connections_max,
+            head_time: Duration::from_millis(self.head_time_ms),
             idle_time: Duration::from_millis(self.idle_time_ms),
             linger_time: Duration::from_micros(self.linger_us),
             heavy_max: self.heavy_max.max(1),

@@ -3,13 +3,14 @@
 use axum_core::body::Body;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use http_body_util::BodyExt;
 use serde_json::Value as Json;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
+use super::patience::BodyWait;
 use super::problem::Problem;
+use crate::wire::json_from_slice;
 
 /// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;
@@ -45,8 +46,8 @@ impl Bytes {
             return Err(over(bytes_max));
         }
         let mut received = Bytes { bytes: Vec::new(), _permit: None };
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Problem::invalid(format!("body: it broke off: {error}")))?;
+        let mut wait = BodyWait::new(door);
+        while let Some(frame) = wait.next(&mut body).await? {
             let Ok(data) = frame.into_data() else { continue };
             if received.bytes.len() + data.len() > bytes_max {
                 return Err(over(bytes_max));
@@ -74,9 +75,9 @@ impl Bytes {
         self.bytes.len() <= SMALL_BODY_BYTES
     }
 
-    /// The JSON in it. Errors: `invalid-argument` with line and column.
+    /// The JSON in it. Errors: `invalid-argument` with line and column, also for a key that comes twice.
     pub fn json(&self) -> Result<Json, Problem> {
-        serde_json::from_slice(&self.bytes).map_err(|error| {
+        json_from_slice(&self.bytes).map_err(|error| {
             Problem::invalid(format!("body: expected JSON: {error}"))
                 .with("line", error.line())
                 .with("column", error.column())

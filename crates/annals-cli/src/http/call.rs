@@ -12,6 +12,7 @@ use super::body::Bytes;
 use super::door::Door;
 use super::endpoint::Outcome;
 use super::parameters::WAIT_POSITION;
+use super::patience::position_permit;
 use super::problem::Problem;
 use super::query::{Query, decode_percent};
 
@@ -110,7 +111,7 @@ impl Call {
 
     /// Waits until the position the client asks for is visible.
     ///
-    /// Errors: `not-visible` if it takes too long.
+    /// Errors: `not-visible` if it takes too long; `busy` if too many wait.
     pub async fn wait_visible(&self) -> Result<(), Problem> {
         let Some(text) = self.header(&WAIT_POSITION)? else { return Ok(()) };
         let wanted = text.trim().parse().map(Position).map_err(|_| {
@@ -120,6 +121,7 @@ impl Call {
         if self.door.repository()?.snapshot().position() >= wanted {
             return Ok(());
         }
+        let _permit = position_permit(&self.door)?;
         let mut visible = self.door.visible();
         let waited =
             tokio::time::timeout(self.door.limits.visible_time, visible.wait_for(|known| *known >= wanted))

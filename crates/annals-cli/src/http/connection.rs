@@ -17,6 +17,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 
 use super::door::Door;
 use super::eager::eager;
@@ -28,8 +29,12 @@ use super::router::Router;
 const STREAMS_MAX: u32 = 256;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
-pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: TcpStream) {
-    let activity = Arc::new(Activity::default());
+pub async fn serve_connection(
+    door: &Arc<Door>,
+    router: Arc<Router>,
+    stream: TcpStream,
+    activity: Arc<Activity>,
+) {
     let service = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
@@ -59,7 +64,9 @@ pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: Tcp
     let idle_time = door.limits.idle_time;
     // A slow request and a quiet feed are not stuck.
     let stuck_time = idle_time.max(2 * door.limits.request_time).max(3 * door.limits.heartbeat);
-    let mut tick = tokio::time::interval((idle_time / 4).max(Duration::from_millis(10)));
+    let head_time = door.limits.head_time;
+    let mut tick = tokio::time::interval((idle_time.min(head_time) / 4).max(Duration::from_millis(10)));
+    let mut evicted = pin!(activity.evicted.notified());
     let mut stopping = door.stopping();
     let mut is_ending = false;
     loop {
@@ -76,8 +83,15 @@ pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: Tcp
                 is_ending = true;
                 connection.as_mut().graceful_shutdown();
             }
+            () = &mut evicted => {
+                // Begun since: it stays, and may be asked again.
+                if activity.idleness().is_some() {
+                    return;
+                }
+                evicted.set(activity.evicted.notified());
+            }
             _ = tick.tick() => {
-                if activity.is_stuck(stuck_time) {
+                if activity.is_stuck(stuck_time) || activity.is_half(head_time) {
                     return;
                 }
                 if activity.is_idle(idle_time) {
@@ -144,11 +158,15 @@ pub fn refuse(stream: &TcpStream, problem: &Problem) {
 }
 
 /// What happened last on a connection.
-struct Activity {
+pub struct Activity {
+    /// Told when it must close to make room for another one.
+    pub evicted: Notify,
     start: Clock,
-    // Milliseconds after `start`.
+    // Milliseconds after `start`; 0: never.
     last_bytes: AtomicU64,
     last_request: AtomicU64,
+    // Since when the head of a request is waited for; `NO_HEAD` between requests. The first one from the start on.
+    head_since: AtomicU64,
     in_flight: AtomicUsize,
     // True while a request has a body that is not read yet.
     is_receiving: AtomicBool,
@@ -158,13 +176,18 @@ struct Activity {
     is_multiplexed: AtomicBool,
 }
 
+/// No head of a request has begun.
+const NO_HEAD: u64 = u64::MAX;
+
 impl Default for Activity {
     fn default() -> Activity {
         let zero = AtomicU64::default;
         Activity {
+            evicted: Notify::new(),
             start: Clock::now(),
             last_bytes: zero(),
             last_request: zero(),
+            head_since: zero(),
             in_flight: AtomicUsize::new(0),
             is_receiving: AtomicBool::new(false),
             turns: zero(),
@@ -196,6 +219,36 @@ impl Activity {
         self.in_flight.load(Ordering::Relaxed) == 0 && self.is_older(&self.last_request, age)
     }
 
+    /// The head of a request has begun and does not end, for so long.
+    fn is_half(&self, age: Duration) -> bool {
+        let since = self.head_since.load(Ordering::Relaxed);
+        since != NO_HEAD
+            && self.in_flight.load(Ordering::Relaxed) == 0
+            && self.start.elapsed() > Duration::from_millis(since) + age
+    }
+
+    /// Notes bytes that came: between requests of HTTP/1 they begin a head.
+    fn note_bytes(&self, now: Clock) {
+        let is_between = self.in_flight.load(Ordering::Relaxed) == 0
+            && !self.is_multiplexed.load(Ordering::Relaxed)
+            && self.head_since.load(Ordering::Relaxed) == NO_HEAD;
+        if is_between {
+            self.touch(&self.head_since, now);
+        }
+    }
+
+    /// How much rather than others it makes room: `None` while a request is worked on or an answer sent.
+    ///
+    /// Shape: true if it never had a request, and how long the last one is ago.
+    pub fn idleness(&self) -> Option<(bool, Duration)> {
+        if self.in_flight.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        let last = self.last_request.load(Ordering::Relaxed);
+        let is_fresh = last == 0 && self.head_since.load(Ordering::Relaxed) == 0;
+        Some((is_fresh, self.start.elapsed().saturating_sub(Duration::from_millis(last))))
+    }
+
     /// No byte went either way for so long, although an answer is on its way: nobody reads it.
     fn is_stuck(&self, age: Duration) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
@@ -211,6 +264,7 @@ impl InFlight {
     fn new(activity: &Arc<Activity>, now: Clock) -> InFlight {
         activity.in_flight.fetch_add(1, Ordering::Relaxed);
         activity.touch(&activity.last_request, now);
+        activity.head_since.store(NO_HEAD, Ordering::Relaxed);
         InFlight(Arc::clone(activity))
     }
 }
@@ -322,6 +376,7 @@ impl AsyncRead for Watched {
             self.activity.touch(&self.activity.last_bytes, now);
             self.linger.note_read(now);
             if buffer.filled().len() > before {
+                self.activity.note_bytes(now);
                 self.door.traffic.note_connection(self.number, now);
             }
         }

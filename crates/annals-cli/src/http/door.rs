@@ -9,6 +9,7 @@ use annals::{Position, Repository};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::hosts::Hosts;
 use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
 use super::problem::Problem;
@@ -23,6 +24,8 @@ pub struct Door {
     pub limits: Limits,
     /// The permits that hold the bounds.
     pub gates: Gates,
+    /// What requests may call the server.
+    pub hosts: Hosts,
     /// The requests worked on.
     pub traffic: Traffic,
     /// Counters.
@@ -39,7 +42,7 @@ pub struct Door {
 
 impl Door {
     /// A door without repository.
-    pub fn new(mut limits: Limits, source: String) -> Door {
+    pub fn new(mut limits: Limits, hosts: Hosts, source: String) -> Door {
         if Handle::current().metrics().num_workers() < 2 {
             // Its only thread looks after all sockets, and on one core the client needs it to go on.
             limits.linger_time = Duration::ZERO;
@@ -47,6 +50,7 @@ impl Door {
         Door {
             gates: Gates::new(&limits),
             limits,
+            hosts,
             traffic: Traffic::default(),
             metrics: Metrics::default(),
             source,

@@ -1,6 +1,6 @@
 //! Versions as entity tags, and the conditions `If-Match` and `If-None-Match` (RFC 9110, section 13).
 
-use annals::{InstanceId, Snapshot};
+use annals::{Error, ErrorKind, InstanceId, Snapshot};
 use http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 
 use super::call::Call;
@@ -56,11 +56,11 @@ impl Conditions {
         }
         let found = latest_version
             .map_or("it does not exist".into(), |found| format!("the latest version is {found}"));
-        let problem =
-            Problem::door("precondition-failed", format!("{found}; read it again and decide again"));
+        let text = format!("{found}; read it again and decide again");
+        let error = Error::new(ErrorKind::PreconditionFailed, text);
         Err(match latest_version {
-            Some(version) => problem.with("latestVersion", version),
-            None => problem,
+            Some(version) => error.with("latestVersion", version).into(),
+            None => error.into(),
         })
     }
 
@@ -94,7 +94,7 @@ fn latest_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u
     }
     match snapshot.versions(instance, 0, 1) {
         Ok(versions) => Ok(versions.first().map(|last| last.version)),
-        Err(error) if error.kind() == annals::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -65,10 +65,10 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         "not-home",
     ];
     let tag = if of == ENTITIES { "entities" } else { "relationships" };
-    let (new, content) = if of == ENTITIES {
-        ("NewEntity", "EntityContent")
+    let (new, content, undone_schema) = if of == ENTITIES {
+        ("NewEntity", "EntityContent", "UndoneEntity")
     } else {
-        ("NewRelationship", "RelationshipContent")
+        ("NewRelationship", "RelationshipContent", "UndoneRelationship")
     };
     let writes = |endpoint: Endpoint| {
         endpoint.tag(tag).takes(parameters::writing()).takes([parameters::if_match()]).fails(&[
@@ -125,7 +125,7 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
                 "Makes a new version like the one before: with its content, status, type, ends, id and home. A \
                  deletion is taken back too.",
             )
-            .answers(200, "The instance after it; only the receipt if it is deleted or has another id now.", of.schema)
+            .answers(200, "The instance after it; only the receipt if it is deleted or has another id now.", undone_schema)
             .fails(&broken)
             .fails(&["not-found", "deleted", "wrong-type"]),
     ]

@@ -108,10 +108,13 @@ fn writing(endpoint: Endpoint) -> Endpoint {
 
 fn step_endpoint(of: Collection, (path, action, schema, summary): Step) -> Endpoint {
     let tag = if of == ENTITIES { "entities" } else { "relationships" };
-    writing(Endpoint::new(Method::PUT, path, summary, move |call| step(of, call, action)))
+    let endpoint = writing(Endpoint::new(Method::PUT, path, summary, move |call| step(of, call, action)))
         .tag(if action == "save-copy" { "copies" } else { tag })
-        .body(schema)
-        .answers(200, "The instance after it; only the receipt if it has another id now.", of.schema)
+        .body(schema);
+    if action == "reidentify" {
+        return endpoint.answers(200, "Done; the instance is at its other id now.", "Receipt");
+    }
+    endpoint.answers(200, "The instance after it.", of.schema)
 }
 
 fn purge_endpoint(of: Collection, path: &'static str) -> Endpoint {
@@ -120,7 +123,7 @@ fn purge_endpoint(of: Collection, path: &'static str) -> Endpoint {
     }))
     .tag("copies")
     .takes([parameters::home()])
-    .answers(200, "Done.", of.schema)
+    .answers(200, "Done.", "Receipt")
 }
 
 /// The operation that the members of a body are, once the path has said the rest.

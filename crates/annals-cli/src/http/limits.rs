@@ -23,6 +23,8 @@ pub struct Limits {
     pub requests_max: usize,
     /// Most open connections.
     pub connections_max: usize,
+    /// Longest time from the first byte of a request to the end of its head.
+    pub head_time: Duration,
     /// A connection on which nothing happens for this long is closed.
     pub idle_time: Duration,
     /// So long the next request of a client that has the server to itself is looked for before it is waited for.
@@ -43,6 +45,15 @@ pub struct Limits {
     pub stop_time: Duration,
 }
 
+impl Limits {
+    /// Most requests that wait for a position, and most that wait for the rest of a slow body: an eighth of all, but at
+    /// least 16, and at most a quarter of all: both kinds together leave room for others.
+    pub fn waits_max(&self) -> usize {
+        const WAITS_MIN: usize = 16;
+        (self.requests_max / 8).max(WAITS_MIN).min(self.requests_max / 4).max(1)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -53,6 +64,7 @@ impl Default for Limits {
             request_time: Duration::from_secs(30),
             requests_max: 1_024,
             connections_max: 4_096,
+            head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             linger_time: Duration::from_micros(500),
             heavy_max: 2 * cores,
@@ -70,6 +82,10 @@ impl Default for Limits {
 pub struct Gates {
     /// One per request worked on.
     pub requests: Arc<Semaphore>,
+    /// One per request that waits for a position.
+    pub position_waits: Arc<Semaphore>,
+    /// One per request that waits for the rest of a slow body.
+    pub slow_bodies: Arc<Semaphore>,
     /// One per open connection.
     pub connections: Arc<Semaphore>,
     /// One per search, walk or difference worked on.
@@ -88,6 +104,8 @@ impl Gates {
         let gate = |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
         Gates {
             requests: gate(limits.requests_max),
+            position_waits: gate(limits.waits_max()),
+            slow_bodies: gate(limits.waits_max()),
             connections: gate(limits.connections_max),
             heavy: gate(limits.heavy_max),
             body_bytes: gate(limits.bodies_bytes_max),

@@ -4,16 +4,19 @@
 #[rustfmt::skip]
 mod server;
 mod connection;
+mod open_connections;
 mod eager;
 mod linger;
 mod limits;
 mod traffic;
 mod door;
+mod hosts;
 mod router;
 mod endpoint;
 mod parameters;
 mod query;
 mod body;
+mod patience;
 mod call;
 mod answer;
 mod etag;
@@ -40,7 +43,9 @@ mod search_schemas;
 mod type_schemas;
 mod provenance_schemas;
 mod line_schemas;
+mod feed_schemas;
 
+pub use hosts::Host;
 pub use limits::{Limits, STREAMS_MAX};
 pub use linger::STAY_TIME_MAX;
 pub use server::{Settings, serve};

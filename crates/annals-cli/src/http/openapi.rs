@@ -10,7 +10,7 @@ use super::router::endpoints;
 use super::schemas::schemas;
 
 /// Errors that every endpoint may answer.
-const COMMON: [&str; 4] = ["invalid-argument", "busy", "time-out", "internal"];
+const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out", "internal"];
 /// Errors that every endpoint may answer which needs the repository.
 const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
 

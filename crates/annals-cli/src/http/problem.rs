@@ -18,9 +18,9 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("not-visible", StatusCode::SERVICE_UNAVAILABLE, "the position waited for is not visible yet"),
     ("time-out", StatusCode::GATEWAY_TIMEOUT, "the request took too long"),
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
-    ("precondition-failed", StatusCode::PRECONDITION_FAILED, "the version is another one than asked for"),
     ("method-not-allowed", StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method"),
     ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body is not JSON"),
+    ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
 ];
@@ -44,6 +44,7 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::ProxyOnly
         | ErrorKind::HomeConflict => StatusCode::CONFLICT,
         ErrorKind::Deleted => StatusCode::GONE,
+        ErrorKind::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Cancelled => StatusCode::GATEWAY_TIMEOUT,
         ErrorKind::TypeViolation
@@ -82,6 +83,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::AlreadyExists => "it is already there",
         ErrorKind::Deleted => "the instance is deleted",
         ErrorKind::NotDeleted => "the instance is not deleted",
+        ErrorKind::PreconditionFailed => "the version is another one than asked for",
         ErrorKind::InvalidArgument => "the request is malformed",
         ErrorKind::InvalidExpression => "the search does not read",
         ErrorKind::InvalidPage => "there is no such page",
@@ -187,7 +189,9 @@ impl From<Error> for Problem {
         let kind = error.kind();
         let mut members = Map::new();
         for (name, value) in error.context() {
-            members.entry((*name).to_owned()).or_insert_with(|| value.as_str().into());
+            let number = value.parse::<u64>().ok().filter(|_| *name == "latestVersion");
+            let value = || number.map_or_else(|| value.as_str().into(), Json::from);
+            members.entry((*name).to_owned()).or_insert_with(value);
         }
         let cause = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
         let problem = Problem {

@@ -9,8 +9,8 @@ use std::time::Instant as Clock;
 
 use axum_core::body::Body;
 use futures_util::FutureExt;
-use http::header::{ALLOW, CONTENT_LENGTH, HOST, HeaderValue, ORIGIN};
-use http::{HeaderMap, Method, Request, Response};
+use http::header::{ALLOW, CONTENT_LENGTH, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
 use http_body::Body as _;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -72,7 +72,7 @@ impl Router {
     /// Answers a request, whatever it is, that came at `start`.
     pub async fn answer(&self, request: Request<Body>, start: Clock) -> Response<Body> {
         let method = request.method().clone();
-        let found = self.find(&request);
+        let found = self.door.hosts.check(&request).and_then(|()| self.find(&request));
         let (route, is_operational) = found
             .as_ref()
             .map_or(("unknown", false), |(endpoint, _)| (endpoint.path, endpoint.is_operational));
@@ -141,7 +141,6 @@ fn unpack(
     request: Request<Body>,
 ) -> Result<Box<Call>, Problem> {
     let (parts, body) = request.into_parts();
-    check_origin(&parts.method, &parts.headers)?;
     Ok(Box::new(Call {
         door,
         path,
@@ -150,20 +149,6 @@ fn unpack(
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
     }))
-}
-
-/// A page of another origin, open in a browser on this machine, must not write here.
-fn check_origin(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
-    if *method == Method::GET || *method == Method::HEAD {
-        return Ok(());
-    }
-    let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-    let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    if authority.is_some() && authority == host {
-        return Ok(());
-    }
-    Err(Problem::door("cross-origin", format!("origin {origin:?}: expected the origin of this server")))
 }
 
 /// Holds a request to the limits, turns a panic into a problem, and counts.
@@ -179,7 +164,10 @@ async fn guard(
     let outcome = admit(door, is_operational, work).await;
     drop(worked);
     let mut response = outcome.unwrap_or_else(Problem::into_response);
-    if let Some(repository) = door.opened() {
+    // A page of an unknown host learns nothing, not even that something was written.
+    if let Some(repository) = door.opened()
+        && response.status() != StatusCode::MISDIRECTED_REQUEST
+    {
         let position = || HeaderValue::from(repository.snapshot().position().0);
         response.headers_mut().entry(&POSITION).or_insert_with(position);
     }

@@ -57,6 +57,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(super::provenance_schemas::schemas());
     schemas.extend(super::line_schemas::schemas(&schemas));
     schemas.extend(writes());
+    schemas.extend(super::feed_schemas::schemas());
     schemas.extend(operation());
     schemas
 }
@@ -442,6 +443,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
                 "validFrom": instant(),
                 "status": text(),
                 "newId": text(),
+                "ifVersion": number(),
                 "collection": text(),
                 "deletedOnly": flag(),
                 "proxies": list(json!({ "type": "object" })),
@@ -456,7 +458,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
             "validFrom": instant(),
             "serializable": flag(),
             "dryRun": flag(),
-            "operations": list(operation),
+            "operations": list(reference("Operation")),
         }),
     );
     let transaction_example = json!({
@@ -476,12 +478,13 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
         "position": 42, "instant": "2025-08-09T10:00:00Z",
         "ids": ["bash", "libc6", "01890a5d-ac96-774b-bcce-b302099a8057"],
     });
+    let receipt_example = json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" });
+    let undone = |schema: &str| json!({ "oneOf": [reference(schema), reference("Receipt")] });
     vec![
-        (
-            "Receipt",
-            object(json!({ "position": number(), "instant": instant() })),
-            json!({ "position": 42, "instant": "2025-08-09T10:00:00Z" }),
-        ),
+        ("Receipt", object(json!({ "position": number(), "instant": instant() })), receipt_example.clone()),
+        ("UndoneEntity", undone("Entity"), receipt_example.clone()),
+        ("UndoneRelationship", undone("Relationship"), receipt_example),
+        ("Operation", operation, transaction_example["operations"][0].clone()),
         ("Transaction", transaction, transaction_example),
         ("TransactionReceipt", json!({ "oneOf": [done, possible] }), done_example),
     ]
@@ -504,10 +507,6 @@ fn operation() -> Vec<(&'static str, Json, Json)> {
         "required": ["type", "title", "status", "detail", "kind"],
     });
     let problem_example = Problem::not_found("entity dash does not exist").to_json();
-    let feed = "id: 42\ndata: {\"specversion\":\"1.0\",\"id\":\"42\",\"source\":\"urn:annals:library\",\
-                \"type\":\"annals.record\",\"time\":\"2025-08-09T10:00:00Z\",\
-                \"datacontenttype\":\"application/json\",\"data\":{\"position\":42,\
-                \"instant\":\"2025-08-09T10:00:00Z\",\"author\":\"ada\",\"message\":\"\",\"changes\":[]}}\n\n";
     let ready = object(json!({
         "ready": flag(), "position": number(), "readOnly": flag(),
         "writeFailure": { "type": ["string", "null"] }, "warnings": list(text()),
@@ -517,7 +516,6 @@ fn operation() -> Vec<(&'static str, Json, Json)> {
         json!({ "ready": true, "position": 42, "readOnly": false, "writeFailure": null, "warnings": [] });
     vec![
         ("Problem", problem, problem_example),
-        ("Feed", text(), feed.into()),
         ("Index", index, json!({ "name": "annals", "openapi": "/openapi.json" })),
         ("Live", object(json!({ "live": { "const": true } })), json!({ "live": true })),
         ("Ready", ready, ready_example),

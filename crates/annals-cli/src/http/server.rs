@@ -11,9 +11,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::connection::{check_clock, refuse, serve_connection};
+use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
+use super::hosts::{Host, Hosts};
 use super::limits::Limits;
+use super::open_connections::OpenConnections;
 use super::problem::Problem;
 use super::router::Router;
 
@@ -24,6 +26,8 @@ pub struct Settings {
     pub folder: PathBuf,
     /// Address to listen at; port 0 for any free one.
     pub listen: SocketAddr,
+    /// What it may be called, beside localhost and the address it listens at.
+    pub hosts: Vec<Host>,
     /// How the repository is opened.
     pub options: Options,
     /// Bounds.
@@ -57,7 +61,8 @@ async fn run(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<(
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
         .to_string();
-    let door = Arc::new(Door::new(settings.limits.clone(), format!("urn:annals:{name}")));
+    let hosts = Hosts::new(address.ip(), settings.hosts.clone());
+    let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}")));
     let mut signals = Signals::new()?;
     on_listen(address);
     let mut opened = open(&door, &settings)?;
@@ -120,7 +125,10 @@ fn admit(
 async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinSet<()>) {
     // Pause after a failed accept: out of file handles, most likely, and trying at once would only burn time.
     const PAUSE: Duration = Duration::from_millis(50);
+    // A connection that is asked to make room does so at once, unless its thread is busy.
+    const ROOM_TIME: Duration = Duration::from_millis(100);
     let router = Arc::new(Router::new(Arc::clone(&door)));
+    let mut open = OpenConnections::default();
     loop {
         while connections.try_join_next().is_some() {}
         let Ok((stream, _)) = listener.accept().await else {
@@ -131,24 +139,29 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             refuse(&stream, &problem);
             continue;
         }
-        match Arc::clone(&door.gates.connections).try_acquire_owned() {
-            Err(_) => refuse(&stream, &Problem::busy("too many connections; try again later")),
-            Ok(permit) => {
-                let (door, router) = (Arc::clone(&door), Arc::clone(&router));
-                connections.spawn(async move {
-                    let _permit = permit;
-                    serve_stream(door, router, stream).await;
-                });
-            }
+        let mut permit = Arc::clone(&door.gates.connections).try_acquire_owned().ok();
+        if permit.is_none() && open.close_idlest() {
+            let next = Arc::clone(&door.gates.connections).acquire_owned();
+            permit = tokio::time::timeout(ROOM_TIME, next).await.ok().and_then(std::result::Result::ok);
         }
+        let Some(permit) = permit else {
+            refuse(&stream, &Problem::busy("too many connections; try again later"));
+            continue;
+        };
+        let (door, router) = (Arc::clone(&door), Arc::clone(&router));
+        let activity = open.add(door.limits.connections_max);
+        connections.spawn(async move {
+            let _permit = permit;
+            serve_stream(door, router, stream, activity).await;
+        });
     }
 }
 
-async fn serve_stream(door: Arc<Door>, router: Arc<Router>, stream: TcpStream) {
+async fn serve_stream(door: Arc<Door>, router: Arc<Router>, stream: TcpStream, activity: Arc<Activity>) {
     // Answers are small and whole: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
     door.metrics.connections.add(1);
-    serve_connection(&door, router, stream).await;
+    serve_connection(&door, router, stream, activity).await;
     door.metrics.connections.add(-1);
 }
 

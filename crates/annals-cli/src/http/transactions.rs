@@ -32,7 +32,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(Method::POST, "/v1/transactions", "Commit many operations, all or none", post)
             .describe(
                 "Operations are done in order and see each other. `dryRun` checks everything and writes nothing. \
-                 Author and message may also stand in headers.",
+                 `ifVersion` of an operation is the version that its instance must have before the transaction (0: there \
+                 is none); `expect` only says that. Author and message may also stand in headers.",
             )
             .tag("transactions")
             .takes(parameters::writing())
@@ -40,7 +41,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "Durable (or, for a dry run, possible).", "TransactionReceipt")
             .fails(&broken)
             .fails(&elsewhere)
-            .fails(&["not-found", "already-exists", "deleted", "not-deleted"])
+            .fails(&["not-found", "already-exists", "deleted", "not-deleted", "precondition-failed"])
             .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io"]),
     ]
 }

@@ -48,7 +48,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("Type")
             .answers(200, "The type after it.", "Type")
-            .fails(&DECLARING),
+            .fails(&DECLARING)
+            .fails(&["not-found"]),
         Endpoint::new(Method::PATCH, one, "Add to a declared type", patch)
             .describe(
                 "Attributes, supertypes, statuses, elements; a description, a deprecation. Instances keep working. An \

@@ -210,6 +210,7 @@ pub const ACTIONS: &[&str] = &[
     "define-type",
     "patch-type",
     "name-collection",
+    "expect",
 ];
 
 const FIELDS: &[&str] = &[

@@ -2,6 +2,7 @@
 //!
 //! `docs/json.md` describes them for users.
 
+mod json;
 mod form;
 mod value;
 mod instance;
@@ -25,6 +26,7 @@ pub use graph::{
     CrossedForm, NeighborForm, ReachedForm, SharedForm, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
+pub use json::json_from_slice;
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;

@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 
 use super::change::{action_from_json, instance};
 use super::{
-    Object, array, boolean, invalid, object, only, optional_text, proxy_from_json, type_patch_from_json,
+    Object, array, boolean, invalid, number, object, only, optional_text, proxy_from_json,
+    type_patch_from_json,
 };
 
 /// One operation of a transaction.
@@ -15,12 +16,16 @@ use super::{
 pub struct Operation {
     what: What,
     valid_from: Option<Instant>,
+    // The version that its instance must have before the transaction; 0 if there must be none.
+    if_version: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum What {
     Act(Action),
     Undo(InstanceId),
+    // Nothing but `if_version`.
+    Expect(InstanceId),
     PatchType(Box<TypePatch>),
     SaveRelationship(Box<RelationshipCopy>, Vec<EntityProxy>),
     // A deletion or purge of what is of this type, or was deleted before.
@@ -28,15 +33,32 @@ enum What {
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`; with `validFrom`
-/// if it is true from another time on than now.
+/// if it is true from another time on than now, and `ifVersion` if its instance must have that version.
 pub fn operation_from_json(json: &Json) -> Result<Operation> {
     let what = "operation";
     let fields = object(json, what)?;
+    if fields.contains_key("ifVersion") {
+        let if_version = number(fields, what, "ifVersion")?;
+        let operation = match fields.get("action").and_then(Json::as_str) {
+            Some("expect") if if_version.is_some() => {
+                only(fields, what, &["action", "kind", "id", "ifVersion"])?;
+                Operation { what: What::Expect(instance(fields)?), valid_from: None, if_version: None }
+            }
+            _ => operation_from_json(&without(fields, &["ifVersion"]))?,
+        };
+        if operation.instance().is_none() {
+            return Err(invalid("operation: only one about an instance has \"ifVersion\"; leave it out"));
+        }
+        return Ok(Operation { if_version, ..operation });
+    }
     let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
     let found = match fields.get("action").and_then(Json::as_str) {
         Some("undo") => {
             only(fields, what, &["action", "kind", "id", "validFrom"])?;
             What::Undo(instance(fields)?)
+        }
+        Some("expect") => {
+            return Err(invalid("expect: expected a version as \"ifVersion\", found none"));
         }
         Some("patch-type") => {
             only(fields, what, &["action", "type", "validFrom"])?;
@@ -65,7 +87,7 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         }
         _ => What::Act(action_from_json(json)?),
     };
-    Ok(Operation { what: found, valid_from })
+    Ok(Operation { what: found, valid_from, if_version: None })
 }
 
 fn without(fields: &Object, names: &[&str]) -> Json {
@@ -76,12 +98,15 @@ fn without(fields: &Object, names: &[&str]) -> Json {
 impl Operation {
     /// The id of the instance that it is about.
     pub fn id(&self) -> Option<Id> {
+        self.instance().map(|instance| instance.id().clone())
+    }
+
+    fn instance(&self) -> Option<InstanceId> {
         match &self.what {
-            What::Act(action) => action.instance().map(|instance| instance.id().clone()),
-            What::Undo(instance) => Some(instance.id().clone()),
+            What::Act(action) | What::Expecting { action, .. } => action.instance(),
+            What::Undo(instance) | What::Expect(instance) => Some(instance.clone()),
             What::PatchType(_) => None,
-            What::SaveRelationship(copy, _) => Some(copy.id.clone()),
-            What::Expecting { action, .. } => action.instance().map(|instance| instance.id().clone()),
+            What::SaveRelationship(copy, _) => Some(InstanceId::Relationship(copy.id.clone())),
         }
     }
 
@@ -90,6 +115,11 @@ impl Operation {
     /// Shape: the id of the instance that it creates, if it creates one.
     pub fn add_to(&self, transaction: &mut Transaction, valid_from: Option<Instant>) -> Result<Option<Id>> {
         transaction.valid_from(self.valid_from.or(valid_from));
+        if let Some(version) = self.if_version
+            && let Some(instance) = self.instance()
+        {
+            transaction.expect_version(&instance, version)?;
+        }
         match &self.what {
             What::Act(Action::CreateEntity(new)) => transaction.create_entity(new.clone()).map(Some),
             What::Act(Action::CreateRelationship(new)) => {
@@ -115,6 +145,7 @@ impl Operation {
                 }
                 transaction.push_action(action.clone()).map(|()| None)
             }
+            What::Expect(_) => Ok(None),
             What::Undo(instance) => transaction.undo(instance).map(|()| None),
             What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
         }

@@ -19,6 +19,18 @@ fn apply_writes_all_operations_or_none() {
 }
 
 #[test]
+fn an_operation_with_a_key_twice_is_refused() {
+    let place = Place::with_people();
+    place.write(
+        "twice.json",
+        r#"{"action": "create", "kind": "entity", "id": "x", "type": "person", "id": "y"}"#,
+    );
+    let done = place.run(&["apply", "twice.json"]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("the key \"id\" comes twice"), "{done:?}");
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let place = Place::with_people();
     place.write("delete.json", r#"{"action": "delete", "kind": "entity", "id": "ada"}"#);

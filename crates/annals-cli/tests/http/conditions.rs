@@ -27,6 +27,24 @@ fn a_new_instance_tells_its_place_version_and_position() {
     assert_eq!(server.get(created.header("location").unwrap()).json()["id"], "a/b ü");
 }
 
+/// A client that folds paths would ask for `/v1/`.
+#[test]
+fn an_instance_whose_place_would_fold_is_not_made() {
+    let (_folder, server) = server_with_bash();
+    for id in [".", ".."] {
+        let created = server.send("POST", "/v1/entities", &json!({"id": id, "type": "package"}));
+        assert_eq!((created.status, created.problem().as_str()), (400, "invalid-argument"), "{id}");
+        let renamed = server.send("PUT", "/v1/entities/bash/id", &json!({"newId": id}));
+        assert_eq!((renamed.status, renamed.problem().as_str()), (400, "invalid-argument"), "{id}");
+        let put = server.send(
+            "PUT",
+            &format!("/v1/entities/{}", id.replace('.', "%2E")),
+            &json!({"type": "package"}),
+        );
+        assert_eq!((put.status, put.problem().as_str()), (400, "invalid-argument"), "{id}");
+    }
+}
+
 #[test]
 fn a_read_of_a_known_version_is_not_modified() {
     let (_folder, server) = server_with_bash();
@@ -194,4 +212,67 @@ fn who_why_and_since_when_are_recorded() {
         server.get(&format!("/v1/entities/zsh?validAt={instant}")).json()["properties"].clone()
     };
     assert_eq!((at("2021-01-01"), at("2019-06-01")), (json!({"size": 1}), json!({})));
+}
+
+#[test]
+fn an_operation_whose_version_is_another_one_refuses_the_whole_transaction() {
+    let (_folder, server) = server_with_bash();
+    let commit = |operations: serde_json::Value| {
+        server.send("POST", "/v1/transactions", &json!({"operations": operations}))
+    };
+    let update = |version: u32| json!({"action": "update", "kind": "entity", "id": "bash", "patch": {"size": 8}, "ifVersion": version});
+    assert_eq!(commit(json!([update(1)])).status, 200);
+    let zsh = json!({"action": "create", "kind": "entity", "id": "zsh", "type": "package", "ifVersion": 0});
+    let refused = commit(json!([zsh, update(1)]));
+    assert_eq!((refused.status, refused.problem().as_str()), (412, "precondition-failed"));
+    assert_eq!(refused.json()["latestVersion"], 2);
+    assert_eq!(server.get("/v1/entities/zsh").status, 404);
+    let nobody = commit(json!([zsh, {"action": "expect", "kind": "entity", "id": "nobody", "ifVersion": 1}]));
+    assert_eq!((nobody.status, nobody.json().get("latestVersion")), (412, None));
+    assert_eq!(commit(json!([zsh, update(2)])).status, 200);
+}
+
+/// Each reads two accounts and moves some of the balance, with what it read as a condition.
+#[test]
+fn transfers_between_accounts_that_were_read_lose_nothing() {
+    const ACCOUNTS: usize = 3;
+    let (_folder, server) = server_with_bash();
+    for number in 0..ACCOUNTS {
+        let account = json!({"id": format!("a{number}"), "type": "account", "properties": {"balance": 100}});
+        assert_eq!(server.send("POST", "/v1/entities", &account).status, 201);
+    }
+    let read = |number: usize| {
+        let account = server.get(&format!("/v1/entities/a{number}")).json();
+        (account["latestVersion"].clone(), account["properties"]["balance"].as_i64().unwrap())
+    };
+    let transfer = |from: usize, to: usize, amount: i64| {
+        loop {
+            let ((from_version, from_balance), (to_version, to_balance)) = (read(from), read(to));
+            let set = |number: usize, balance: i64, version| {
+                let patch = json!({"balance": balance});
+                json!({"action": "update", "kind": "entity", "id": format!("a{number}"), "patch": patch, "ifVersion": version})
+            };
+            let operations =
+                [set(from, from_balance - amount, from_version), set(to, to_balance + amount, to_version)];
+            match server.send("POST", "/v1/transactions", &json!({"operations": operations})).status {
+                200 => return,
+                412 => {}
+                other => panic!("status {other}"),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..6 {
+            let transfer = &transfer;
+            scope.spawn(move || {
+                for step in 0..10 {
+                    transfer(thread % ACCOUNTS, (thread + 1 + step % 2) % ACCOUNTS, (step + 1) as i64);
+                }
+            });
+        }
+    });
+    let accounts: Vec<_> = (0..ACCOUNTS).map(read).collect();
+    assert_eq!(accounts.iter().map(|(_, balance)| balance).sum::<i64>(), 300, "{accounts:?}");
+    let versions: u64 = accounts.iter().map(|(version, _)| version.as_u64().unwrap()).sum();
+    assert_eq!(versions, (ACCOUNTS + 2 * 6 * 10) as u64);
 }

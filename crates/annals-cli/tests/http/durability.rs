@@ -84,7 +84,7 @@ fn a_stop_waits_for_the_request_in_flight() {
     let body = r#"{"id":"late","type":"thing"}"#;
     let mut stream = server.connect();
     let head = format!(
-        "POST /v1/entities HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        "POST /v1/entities HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();

@@ -29,7 +29,7 @@ fn events(text: &str) -> Vec<(u64, Json)> {
 
 fn subscribe(server: &Server, path: &str) -> BufReader<TcpStream> {
     let mut stream = server.connect();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).unwrap();
     let mut stream = BufReader::new(stream);
     read_until(&mut stream, "retry:");
     stream

@@ -13,7 +13,7 @@ fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
     (folder, server)
 }
 
-const POST: &str = "POST /v1/entities HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+const POST: &str = "POST /v1/entities HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
 
 #[test]
 fn a_body_over_the_limit_is_refused_before_it_is_sent() {
@@ -76,20 +76,112 @@ fn requests_at_once_are_bounded_but_health_answers() {
 }
 
 #[test]
-fn connections_are_bounded() {
-    let (_folder, server) = server(&["--connections-max", "3"]);
-    let deadline = Instant::now() + Duration::from_secs(10);
-    let mut held = Vec::new();
-    let refused = loop {
+fn waits_for_a_position_leave_room_for_other_requests() {
+    let (_folder, server) = server(&["--requests-max", "8", "--visible-time-ms", "20000"]);
+    let mut waiting: Vec<_> = (0..20).map(|_| server.connect()).collect();
+    let head = "GET /v1/types HTTP/1.1\r\nhost: localhost\r\nannals-wait-position: 99999999\r\n\r\n";
+    waiting.iter_mut().for_each(|stream| stream.write_all(head.as_bytes()).unwrap());
+    // Those that may not even wait are told at once.
+    let refused: Vec<_> = in_time(waiting, Duration::from_secs(1));
+    assert!(refused.len() >= 12, "{}", refused.len());
+    for answer in &refused {
+        assert_eq!((answer.status, answer.problem().as_str()), (503, "busy"));
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    for _ in 0..10 {
+        assert_eq!(server.get("/v1/types").status, 200);
+    }
+    let created = server.send("POST", "/v1/entities", &json!({"id": "a", "type": "thing"}));
+    assert_eq!(created.status, 201);
+    // What is visible already needs no wait.
+    let own = [("annals-wait-position", "1")];
+    assert_eq!(server.request("GET", "/v1/entities/a", &own, None).status, 200);
+}
+
+/// The answers that come within a time. The others stay unread, on connections that stay open until all are looked at.
+fn in_time(streams: Vec<std::net::TcpStream>, time: Duration) -> Vec<crate::support::Answer> {
+    let end = Instant::now() + time;
+    let mut kept = Vec::new();
+    let mut answers = Vec::new();
+    for stream in streams {
+        let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        stream.set_read_timeout(Some(left)).unwrap();
+        let mut stream = BufReader::new(stream);
+        answers.extend(read_answer(&mut stream, false));
+        kept.push(stream);
+    }
+    HELD.with_borrow_mut(|held| held.extend(kept));
+    answers
+}
+
+thread_local! {
+    // Connections that a test leaves open until its end.
+    static HELD: std::cell::RefCell<Vec<BufReader<std::net::TcpStream>>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+#[test]
+fn slow_bodies_leave_room_for_other_requests() {
+    let (_folder, server) = server(&["--requests-max", "8", "--request-time-ms", "60000"]);
+    let mut slow: Vec<_> = (0..20).map(|_| server.connect()).collect();
+    for stream in &mut slow {
+        stream.write_all(format!("{POST}content-length: 100\r\n\r\n{{").as_bytes()).unwrap();
+    }
+    let refused = in_time(slow, Duration::from_secs(2));
+    assert!(refused.len() >= 12, "{}", refused.len());
+    assert!(refused.iter().all(|answer| (answer.status, answer.problem().as_str()) == (503, "busy")));
+    for number in 0..10 {
+        assert_eq!(server.get("/v1/types").status, 200, "{number}");
+        assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201, "{number}");
+    }
+}
+
+#[test]
+fn a_body_that_trickles_in_is_given_up_early_and_one_that_flows_is_not() {
+    let (_folder, server) = server(&["--request-time-ms", "12000"]);
+    let send = |pieces: usize, bytes: usize| {
+        let body =
+            format!("{{\"type\":\"thing\",\"properties\":{{\"text\":\"{}\"}}}}", "x".repeat(pieces * bytes));
         let mut stream = server.connect();
-        stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-        let mut bytes = [0; 4096];
-        match stream.read(&mut bytes) {
-            Ok(count) if count > 0 => break String::from_utf8_lossy(&bytes[..count]).into_owned(),
-            _ => held.push(stream),
-        }
-        assert!(held.len() <= 3 && Instant::now() < deadline, "{} connections are open", held.len());
+        stream.write_all(format!("{POST}content-length: {}\r\n\r\n", body.len()).as_bytes()).unwrap();
+        let start = Instant::now();
+        let mut read = BufReader::new(stream.try_clone().unwrap());
+        let writing = std::thread::spawn(move || {
+            for piece in body.as_bytes().chunks(body.len().div_ceil(pieces)) {
+                std::thread::sleep(Duration::from_millis(100));
+                if stream.write_all(piece).is_err() {
+                    break;
+                }
+            }
+        });
+        let answer = read_answer(&mut read, false).unwrap();
+        let time = start.elapsed();
+        drop(read);
+        drop(writing);
+        (answer, time)
     };
+    let (flowing, _) = send(35, 4_096);
+    assert_eq!(flowing.status, 201, "{flowing:?}");
+    let (trickling, time) = send(200, 1);
+    assert_eq!((trickling.status, trickling.problem().as_str()), (408, "slow-request"));
+    assert!(time < Duration::from_secs(5), "{time:?}");
+}
+
+fn subscribed(server: &Server) -> BufReader<std::net::TcpStream> {
+    let mut stream = server.connect();
+    stream.write_all(b"GET /v1/feed HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut stream, &mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 200 "), "{line}");
+    stream
+}
+
+#[test]
+fn connections_at_work_are_bounded() {
+    let (_folder, server) = server(&["--connections-max", "3"]);
+    let held: Vec<_> = (0..3).map(|_| subscribed(&server)).collect();
+    let mut refused = String::new();
+    server.connect().read_to_string(&mut refused).unwrap();
     assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("retry-after: 1"), "{refused}");
     drop(held);
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -101,11 +193,73 @@ fn connections_are_bounded() {
 }
 
 #[test]
+fn connections_on_which_nothing_is_done_make_room_for_others() {
+    let (_folder, server) = server(&["--connections-max", "4"]);
+    let feed = subscribed(&server);
+    let mut used = server.connect();
+    let request = b"GET /v1/types HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    used.write_all(request).unwrap();
+    let mut used = BufReader::new(used);
+    assert_eq!(read_answer(&mut used, false).unwrap().status, 200);
+    let mut halves = Vec::new();
+    for number in 0..20 {
+        let mut half = server.connect();
+        half.write_all(b"GET /health/live HTTP/1.1\r\nhost:").unwrap();
+        halves.push(half);
+        assert_eq!(server.get("/v1/types").status, 200, "{number}");
+    }
+    // Half heads go before connections that have had requests, and what is at work stays.
+    used.get_mut().write_all(request).unwrap();
+    assert_eq!(read_answer(&mut used, false).unwrap().status, 200);
+    feed.get_ref().set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let mut rest = Vec::new();
+    let ended = { feed }.read_to_end(&mut rest);
+    assert!(ended.is_err(), "the feed has ended");
+}
+
+#[test]
+fn a_head_that_does_not_come_closes_its_connection_long_before_an_idle_one() {
+    let (_folder, server) = server(&["--head-time-ms", "400", "--idle-time-ms", "60000"]);
+    let request = b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let mut used = server.connect();
+    used.write_all(request).unwrap();
+    let mut used = BufReader::new(used);
+    assert_eq!(read_answer(&mut used, false).unwrap().status, 200);
+    let silent = server.connect();
+    let mut half = server.connect();
+    half.write_all(b"GET /health/live HTTP/1.1\r\nhost:").unwrap();
+    let mut second = server.connect();
+    second.write_all(request).unwrap();
+    let mut second = BufReader::new(second);
+    assert_eq!(read_answer(&mut second, false).unwrap().status, 200);
+    second.get_mut().write_all(b"GET /health").unwrap();
+    let start = Instant::now();
+    // A byte now and then does not help.
+    let mut trickling = server.connect();
+    let reading = trickling.try_clone().unwrap();
+    std::thread::spawn(move || {
+        for byte in b"GET /health/live HTTP/1.1\r\nx: ".iter().chain(std::iter::repeat_n(&b'x', 400)) {
+            std::thread::sleep(Duration::from_millis(50));
+            if trickling.write_all(&[*byte]).is_err() {
+                break;
+            }
+        }
+    });
+    for mut stream in [silent, half, second.into_inner(), reading] {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    }
+    assert!(start.elapsed() < Duration::from_secs(5), "closed only after {:?}", start.elapsed());
+    used.get_mut().write_all(request).unwrap();
+    assert_eq!(read_answer(&mut used, false).unwrap().status, 200);
+}
+
+#[test]
 fn idle_connections_are_closed() {
     let (_folder, server) = server(&["--idle-time-ms", "200"]);
     let mut silent = server.connect();
     let mut used = server.connect();
-    used.write_all(b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    used.write_all(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut half = server.connect();
     half.write_all(b"GET /health/live HTTP/1.1\r\nhost:").unwrap();
     let start = Instant::now();
@@ -119,9 +273,9 @@ fn idle_connections_are_closed() {
 #[test]
 fn a_head_over_the_limit_is_refused() {
     let (_folder, server) = server(&["--header-bytes-max", "8192"]);
-    let long = format!("GET /health/live HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "x".repeat(10_000));
+    let long = format!("GET /health/live HTTP/1.1\r\nhost: localhost\r\nx: {}\r\n\r\n", "x".repeat(10_000));
     assert!(server.raw(long.as_bytes()).starts_with("HTTP/1.1 431 "));
-    let many = format!("GET /health/live HTTP/1.1\r\nhost: x\r\n{}\r\n", "x: y\r\n".repeat(200));
+    let many = format!("GET /health/live HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "x: y\r\n".repeat(200));
     assert!(server.raw(many.as_bytes()).starts_with("HTTP/1.1 431 "));
 }
 

@@ -182,7 +182,7 @@ fn errors_come_as_a_problem_before_the_first_line_and_as_a_line_behind_it() {
 /// Asks for lines and reads the head and the first of them.
 fn begin(server: &Server, path: &str) -> BufReader<std::net::TcpStream> {
     let mut stream = server.connect();
-    let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\naccept: application/x-ndjson\r\n\r\n");
+    let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: application/x-ndjson\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut stream = BufReader::with_capacity(1_024, stream);
     let mut line = String::new();

@@ -46,6 +46,36 @@ fn bodies_must_be_declared_and_well_formed() {
     assert_eq!((wrong.problem().as_str(), &wrong.json()["operation"]), ("invalid-argument", &json!(1)));
 }
 
+/// Readers of JSON disagree on which of two equal keys counts, so a proxy that checks bodies may have seen another one.
+#[test]
+fn a_key_that_comes_twice_in_a_body_is_refused_and_named() {
+    let (_folder, server) = server();
+    for (method, path, body) in [
+        ("POST", "/v1/entities", r#"{"type": "t", "id": "a", "type": "u"}"#),
+        (
+            "POST",
+            "/v1/entities",
+            r#"{"type": "t", "properties": {"type": 1, "n": [{"type": 1, "\u0074ype": 2}]}}"#,
+        ),
+        ("POST", "/v1/transactions", r#"{"operations": [{"type": "t", "action": "create", "type": "t"}]}"#),
+        ("POST", "/v1/find", r#"{"type": null, "type": null}"#),
+    ] {
+        let answer = server.request(method, path, &[], Some(body));
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "invalid-argument"), "{body}");
+        let json = answer.json();
+        assert!(json["detail"].as_str().unwrap().contains("\"type\""), "{json}");
+        assert_eq!(json["line"], 1, "{json}");
+    }
+    let same_in_others =
+        r#"{"type": "t", "id": "a", "properties": {"type": {"$set": [1, 2.5]}, "id": -1e3}}"#;
+    let created = server.request("POST", "/v1/entities", &[], Some(same_in_others));
+    assert_eq!(created.status, 201, "{created:?}");
+    assert_eq!(created.json()["properties"], json!({"type": {"$set": [1, 2.5]}, "id": -1000.0}));
+    // A large body is read elsewhere.
+    let long = format!(r#"{{"type": "t", "type": "t", "x": "{}"}}"#, "x".repeat(100_000));
+    assert_eq!(server.request("POST", "/v1/entities", &[], Some(&long)).problem(), "invalid-argument");
+}
+
 #[test]
 fn a_page_of_another_origin_cannot_write() {
     let (_folder, server) = server();

@@ -245,6 +245,19 @@ impl Action {
         }
     }
 
+    /// The id that it may bring into the repository.
+    pub(crate) fn new_id(&self) -> Option<&Id> {
+        match self {
+            Action::CreateEntity(new) => Some(&new.id),
+            Action::CreateRelationship(new) => Some(&new.id),
+            Action::SaveEntity(copy) => Some(&copy.id),
+            Action::SaveRelationship(copy) => Some(&copy.id),
+            Action::SaveProxy(proxy) => Some(&proxy.id),
+            Action::Reidentify(_, id) => Some(id),
+            _ => None,
+        }
+    }
+
     /// True if it changes what copies of entities have to know of: creations, classifications, copies.
     pub(crate) fn is_copy(&self) -> bool {
         !matches!(self, Action::CreateRelationship(_) | Action::Update(..) | Action::SetStatus(..))

@@ -36,6 +36,7 @@ impl Id {
 
     /// The id written as `text`.
     ///
+    /// `.` and `..` are ids in old logs; a transaction refuses them for what is new.
     /// Errors: `InvalidArgument` if it is empty, longer than [`ID_BYTES_MAX`] bytes or has control characters.
     pub fn new(text: &str) -> Result<Id> {
         if text.is_empty() || text.len() > ID_BYTES_MAX {
@@ -54,6 +55,11 @@ impl Id {
             return Ok(Id(IdForm::Uuid(bytes)));
         }
         Ok(Id(IdForm::Text(text.into())))
+    }
+
+    /// True for `.` and `..`, which clients take out of paths: such an instance cannot be reached over HTTP.
+    pub(crate) fn is_dots(&self) -> bool {
+        matches!(self.text(), Some("." | ".."))
     }
 
     /// The sixteen bytes if this id is a UUID.

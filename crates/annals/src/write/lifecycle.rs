@@ -122,6 +122,39 @@ impl Transaction {
         self.push(Action::NameCollection(name.into()))
     }
 
+    /// Makes the commit fail unless `version` is the one of the instance that was written last, at the moment of the
+    /// commit and without the changes of this transaction; 0 if there must be no such instance, not even a deleted one.
+    ///
+    /// It need not be changed here: two accounts that were read can be expected to be as they were, and then the
+    /// transfer between them is safe, however long ago they were read.
+    ///
+    /// Errors: `TooLarge`; at commit `PreconditionFailed`, with the version found as `latestVersion`. Trying again does
+    /// not help: read again, and decide again.
+    ///
+    /// ```
+    /// # use annals::*;
+    /// # fn main() -> Result<()> {
+    /// # let repository = Repository::in_memory();
+    /// # repository.transact(|t| t.create_entity(NewEntity::new("account").id("a")?.property("balance", 10)))?;
+    /// let account = InstanceId::Entity(Id::new("a")?);
+    /// let read = repository.snapshot().entity(account.id())?.expect("it is there").latest_version();
+    /// // Later, perhaps in another process:
+    /// let mut transaction = repository.transaction();
+    /// transaction.expect_version(&account, read)?;
+    /// transaction.update(&account, Patch::new().set("balance", 7))?;
+    /// transaction.commit()?;
+    ///
+    /// let mut again = repository.transaction();
+    /// again.expect_version(&account, read)?;
+    /// again.update(&account, Patch::new().set("balance", 4))?;
+    /// assert_eq!(again.commit().unwrap_err().kind(), ErrorKind::PreconditionFailed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn expect_version(&mut self, instance: &InstanceId, version: u32) -> Result<()> {
+        self.expectations.add(instance, version)
+    }
+
     /// Refuses to go on if the instance is not of this type or a subtype: what a caller believes is checked before it is
     /// deleted or changed. It holds until the commit, which fails if somebody else changed the instance first.
     ///

@@ -4,6 +4,7 @@ mod transaction;
 mod anchor;
 mod correction;
 mod reads;
+mod expectations;
 mod ticket;
 mod clock;
 mod queue;

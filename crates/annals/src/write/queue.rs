@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
 use super::clock;
+use super::expectations::Expectations;
 use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
 use super::reads::Reads;
 use super::sequencer::{Sequenced, Sequencer};
@@ -71,6 +72,8 @@ pub(super) struct Work {
     pub(super) instant: Option<Instant>,
     /// What a serializable transaction read.
     pub(super) reads: Option<Reads>,
+    /// Versions that must be the last ones at the moment of sequencing.
+    pub(super) expectations: Expectations,
     /// What the memory budget keeps for it; the queue fills it in.
     pub(super) charge: Charge,
 }

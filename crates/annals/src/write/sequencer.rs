@@ -160,6 +160,8 @@ impl Sequencer {
     }
 
     fn try_sequence(&mut self, work: &mut Work) -> Result<Position> {
+        // Order: before conflicts. Those are worth another try; that a version is another one than expected is not.
+        work.expectations.check(&self.working)?;
         check_conflicts(&self.working, work.base, &work.record.changes)?;
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());

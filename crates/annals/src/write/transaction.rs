@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering;
 use super::anchor;
 use super::clock::commit_instant;
 use super::correction;
+use super::expectations::Expectations;
 use super::lifecycle::TouchedEntities;
 use super::queue::{Committer, Work, need};
 use super::reads::Reads;
 use super::ticket::{Receipt, Ticket};
-use crate::graph::find_conflict;
+use crate::graph::{find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
@@ -39,6 +40,7 @@ pub struct Transaction {
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
+    pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
     pub(super) touched: TouchedEntities,
     // True once a change declares a type: defaults then come from the transaction's own view.
@@ -60,6 +62,7 @@ impl Transaction {
             instant: None,
             is_serializable: false,
             reads: Reads::default(),
+            expectations: Expectations::default(),
             changes: Vec::new(),
             touched: TouchedEntities::default(),
             defines_types: false,
@@ -269,12 +272,28 @@ impl Transaction {
                 format!("transaction: expected at most {CHANGES_MAX} changes; commit in parts"),
             ));
         }
+        self.check_new_id(&action)?;
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
         }
         self.changes.push(Change { valid_from: self.valid_from, ..Change::from(action) });
         Ok(())
+    }
+
+    /// Refuses ids that no client can put into a path, unless an instance has or had them before this rule.
+    fn check_new_id(&self, action: &Action) -> Result<()> {
+        let Some(id) = action.new_id().filter(|id| id.is_dots()) else { return Ok(()) };
+        let is_known = action.instance().is_some_and(|instance| {
+            let table = self.base.graph().table(kind_of(&instance));
+            table.slot(id).or_else(|| table.former_ids.slot(id)).is_some()
+        });
+        if is_known {
+            return Ok(());
+        }
+        let text =
+            format!("id {id}: in a path it means a folder, and clients take it out; choose another id");
+        Err(Error::new(ErrorKind::InvalidArgument, text))
     }
 
     fn add_defaults(
@@ -420,6 +439,7 @@ impl Transaction {
     /// looked at.
     pub fn dry_run(self) -> Result<Snapshot> {
         let latest = self.committer.snapshot();
+        self.expectations.check(latest.graph())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
         let mut transaction = Transaction { base: latest, view: None, ..self };
         transaction.check_corrections()?;
@@ -429,7 +449,7 @@ impl Transaction {
     /// Commits; returns when it is durable.
     ///
     /// Errors: `Conflict` if another transaction changed the same instances first: take a new transaction and try
-    /// again. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
+    /// again. `PreconditionFailed` if an instance has another version than expected. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
     /// their like if a change is not allowed. `Unavailable` if the log failed: the outcome is unknown.
     pub fn commit(self) -> Result<Receipt> {
         self.hand_over(Committer::enqueue_or_lead)?.wait()
@@ -451,7 +471,8 @@ impl Transaction {
 
     fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
         if self.changes.is_empty() {
-            // Also a serializable transaction: what it read is one snapshot.
+            // Also a serializable transaction: what it read is one snapshot, and so is what it expects.
+            self.expectations.check(self.base.graph())?;
             let position = self.base.position();
             let instant = self.base.instant_of(position).unwrap_or_default();
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
@@ -481,6 +502,7 @@ impl Transaction {
             instant,
             reads: self.is_serializable.then_some(self.reads),
             charge: Charge::default(),
+            expectations: self.expectations,
         };
         enqueue(&committer, Box::new(work))
     }

@@ -1,0 +1,91 @@
+//! How long the server waits for a client: bodies must flow, and those that wait leave room for other requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum_core::body::Body;
+use http_body::Frame;
+use http_body_util::BodyExt;
+use hyper::body::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout_at};
+
+use super::door::Door;
+use super::problem::Problem;
+
+/// Bodies that are not there after this time count as slow, and only so many may be.
+const PROMPT_TIME: Duration = Duration::from_millis(500);
+/// A body must come at least as fast, once its first part of the time is over. Units: bytes per second.
+const BODY_RATE_MIN: u32 = 16 << 10;
+
+/// The wait for one body.
+pub struct BodyWait<'d> {
+    door: &'d Door,
+    start: Instant,
+    received: usize,
+    slow: Option<OwnedSemaphorePermit>,
+}
+
+impl<'d> BodyWait<'d> {
+    /// Begins now.
+    pub fn new(door: &'d Door) -> BodyWait<'d> {
+        BodyWait { door, start: Instant::now(), received: 0, slow: None }
+    }
+
+    /// The next part of the body; `None` at its end.
+    ///
+    /// Errors: `slow-request` if it comes too slowly; `busy` if it is slow and too many others are; `invalid-argument` if it
+    /// breaks off.
+    pub async fn next(&mut self, body: &mut Body) -> Result<Option<Frame<Bytes>>, Problem> {
+        let frame = match self.slow {
+            None => match timeout_at(self.start + PROMPT_TIME, body.frame()).await {
+                Ok(frame) => frame,
+                Err(_) => {
+                    self.slow = Some(self.slow_permit()?);
+                    self.next_slow(body).await?
+                }
+            },
+            Some(_) => self.next_slow(body).await?,
+        };
+        let frame =
+            frame.transpose().map_err(|error| Problem::invalid(format!("body: it broke off: {error}")))?;
+        self.received += frame.as_ref().and_then(Frame::data_ref).map_or(0, Bytes::len);
+        Ok(frame)
+    }
+
+    async fn next_slow(
+        &self,
+        body: &mut Body,
+    ) -> Result<Option<Result<Frame<Bytes>, axum_core::Error>>, Problem> {
+        let received = u32::try_from(self.received).unwrap_or(u32::MAX);
+        // As long as nothing else were wrong, this part of the time is for whatever delays the first bytes.
+        let begin = self.door.limits.request_time / 6;
+        let time = begin + Duration::from_secs(1) * received / BODY_RATE_MIN;
+        timeout_at(self.start + time, body.frame()).await.map_err(|_| {
+            let seconds = begin.as_secs_f32();
+            let text = format!(
+                "body: after {seconds} s expected {BODY_RATE_MIN} bytes a second, found {received} bytes in all; send it faster"
+            );
+            Problem::door("slow-request", text)
+        })
+    }
+
+    fn slow_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        Arc::clone(&self.door.gates.slow_bodies).try_acquire_owned().map_err(|_| {
+            let waits_max = self.door.limits.waits_max();
+            Problem::busy(format!(
+                "bodies: {waits_max} are being waited for; send the body with the head, or try again later"
+            ))
+        })
+    }
+}
+
+/// The right to wait for a position; given back when it is dropped.
+///
+/// Errors: `busy` if too many requests wait for positions.
+pub fn position_permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
+    Arc::clone(&door.gates.position_waits).try_acquire_owned().map_err(|_| {
+        let waits_max = door.limits.waits_max();
+        Problem::busy(format!("{waits_max} requests wait for positions; try again later"))
+    })
+}

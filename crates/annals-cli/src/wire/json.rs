@@ -1,0 +1,126 @@
+//! Reads JSON in which every key of an object comes once.
+//!
+//! RFC 8259, section 4, leaves open what two equal keys mean. A proxy or a log that takes the first one sees another
+//! request than a server that takes the last one; so such JSON is refused.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value as Json};
+
+/// The key under which `serde_json`, with arbitrary precision, hands on a number as its text.
+const NUMBER: &str = "$serde_json::private::Number";
+
+/// The JSON in a text.
+///
+/// Errors: what is no JSON, or has a key twice in one object; with line and column.
+pub fn json_from_slice(text: &[u8]) -> serde_json::Result<Json> {
+    serde_json::from_slice::<Unique>(text).map(|Unique(json)| json)
+}
+
+/// JSON without a key that comes twice.
+struct Unique(Json);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Unique, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Unique)
+    }
+}
+
+struct UniqueVisitor;
+
+// With arbitrary precision numbers that fit no machine number come as maps.
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, boolean: bool) -> Result<Json, E> {
+        Ok(Json::Bool(boolean))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
+        Ok(Json::from(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
+        Ok(Json::from(number))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
+        Ok(Json::from(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json::from(text))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Json, E> {
+        Ok(Json::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut array = Vec::new();
+        while let Some(Unique(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(Json::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            if key == NUMBER && object.is_empty() {
+                return number(&members.next_value::<String>()?);
+            }
+            if object.contains_key(&key) {
+                let text = format!("the key {key:?} comes twice in one object; give it once");
+                return Err(A::Error::custom(text));
+            }
+            let Unique(value) = members.next_value()?;
+            object.insert(key, value);
+        }
+        Ok(Json::Object(object))
+    }
+}
+
+fn number<E: Error>(text: &str) -> Result<Json, E> {
+    text.parse::<Number>().map(Json::Number).map_err(E::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_key_twice_is_read_as_ever() {
+        for text in [
+            "null",
+            " [true, false, \"\", \"a\\n\\u00e4\", [], {}, {\"a\": {\"a\": [{\"a\": 1}]}, \"b\": null}] ",
+            "[0, -0, 1, -1, 18446744073709551615, 18446744073709551616, 1e400, 0.1, -1.50, 1E2]",
+        ] {
+            let expected: Json = serde_json::from_str(text).unwrap();
+            assert_eq!(json_from_slice(text.as_bytes()).unwrap(), expected, "{text}");
+        }
+        for text in ["", "{", "[1,]", "01", "1 2", "{\"a\" 1}", "\"\\ud800\"", "nul", "{1: 2}", "[NaN]"] {
+            let expected = serde_json::from_str::<Json>(text).unwrap_err();
+            let found = json_from_slice(text.as_bytes()).unwrap_err();
+            assert_eq!((found.line(), found.column()), (expected.line(), expected.column()), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(json_from_slice(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_is_named_with_its_place() {
+        let error = json_from_slice(b"{\"a\": 1,\n \"b\": [{\"c\": 1, \"\\u0063\": 2}]}").unwrap_err();
+        assert_eq!(error.line(), 2);
+        assert!(error.to_string().starts_with("the key \"c\" comes twice in one object"), "{error}");
+    }
+}
