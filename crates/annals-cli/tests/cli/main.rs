@@ -4,6 +4,7 @@ mod support;
 mod reading;
 mod writing;
 mod importing;
+mod resuming;
 mod exporting;
 mod debian;
 mod failing;
