@@ -3,6 +3,7 @@
 mod support;
 
 mod http {
+    mod authors;
     mod conditions;
     mod durability;
     mod feed;

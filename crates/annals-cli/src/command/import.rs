@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::context::Context;
+use crate::context::{Context, user_name};
 use crate::import::{
     Candidate, Declarations, JsonlOptions, LoadOptions, Loader, Report, Run, Source, Step, Survey,
     check_dates, csv, load_csv, load_debian, load_jsonl, plan,
@@ -63,8 +63,8 @@ pub struct Arguments {
     /// Skip what an interrupted run of the same import has committed
     #[arg(long = "resume")]
     is_resuming: bool,
-    /// Who imports
-    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+    /// Who imports [default: the name of the user; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
     /// Why
     #[arg(long, short = 'm', default_value = "")]

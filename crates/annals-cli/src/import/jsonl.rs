@@ -65,16 +65,16 @@ impl<R: BufRead> LineReader<R> {
 
     /// Reads the next line that is not empty.
     fn read(&mut self) -> Result<Option<Line>> {
-        Ok(self.read_text()?.map(|(place, text)| Line {
-            place,
-            item: text.and_then(parse_line).map_err(|reason| Refused::new(place.line, reason)),
+        Ok(self.read_text()?.map(|(place, text)| {
+            let refused = |reason| Refused::new(place.line, reason);
+            Line { place, item: text.and_then(|text| parse_line(text).map_err(refused)) }
         }))
     }
 
     /// Reads the next line that is not empty as text, without blanks around it.
     ///
     /// Errors: those of reading. The inner one tells that the line is too long.
-    pub fn read_text(&mut self) -> Result<Option<(Place, std::result::Result<&[u8], String>)>> {
+    pub fn read_text(&mut self) -> Result<Option<(Place, Checked<&[u8]>)>> {
         loop {
             self.buffer.clear();
             let limit = LINE_BYTES_MAX as u64 + 1;
@@ -89,7 +89,7 @@ impl<R: BufRead> LineReader<R> {
             if bytes as u64 == limit && self.buffer.last() != Some(&b'\n') {
                 self.input.skip_until(b'\n').map_err(|error| read_error(line, error))?;
                 let reason = format!("expected a line of at most {LINE_BYTES_MAX} bytes, found a longer one");
-                return Ok(Some((Place::unsummed(line, bytes), Err(reason))));
+                return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
             }
             if !self.text().trim_ascii().is_empty() {
                 break;

@@ -1,6 +1,6 @@
 //! Imports that go on: with a file as it was, repaired, longer, or changed.
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::support::{Done, Place};
 
@@ -160,10 +160,6 @@ fn a_record_of_many_stretches_tells_all_of_them() {
     assert_eq!(resume(&place, "a.jsonl"), [0, 500, 500]);
     let messages = place.json(&["follow", "--after", "0", "--once"]);
     assert!(messages.iter().all(|record| record["message"].as_str().unwrap().len() < 4_000));
-    assert_eq!(
-        messages[0]["message"].as_str().unwrap().matches(", ").count() > 10,
-        true,
-        "{}",
-        json!(messages[0]["message"])
-    );
+    let stretches_count = messages[0]["message"].as_str().unwrap().matches(", ").count();
+    assert!(stretches_count > 10, "{messages:?}");
 }
