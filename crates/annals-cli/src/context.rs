@@ -64,8 +64,8 @@ impl AsOfArguments {
 /// Who writes, why, and from when it is true.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SignatureArguments {
-    /// Who writes
-    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+    /// Who writes [default: the name of the user; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     pub author: String,
     /// Why
     #[arg(long, short = 'm', default_value = "")]
@@ -73,6 +73,30 @@ pub struct SignatureArguments {
     /// From when it is true, unless an operation says otherwise
     #[arg(long, value_name = "INSTANT")]
     pub valid_from: Option<Instant>,
+}
+
+/// The name of the user: `$USER`, or that of the user id of this process; empty if neither is known.
+pub fn user_name() -> String {
+    let given = std::env::var("USER").ok().filter(|name| !name.trim().is_empty());
+    given.or_else(account_name).unwrap_or_default()
+}
+
+#[cfg(unix)]
+fn account_name() -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    // Its folder in /proc belongs to the user of a process; asking the system itself takes unsafe code.
+    let user_id = std::fs::metadata("/proc/self").ok()?.uid().to_string();
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == user_id).then(|| name.to_owned())
+    })
+}
+
+#[cfg(not(unix))]
+fn account_name() -> Option<String> {
+    None
 }
 
 /// What every command is given.

@@ -3,6 +3,7 @@
 mod support;
 
 mod http {
+    mod authors;
     mod conditions;
     mod description;
     mod durability;

@@ -1,16 +1,18 @@
 //! `annals import`: loads JSON Lines, CSV and Debian package indexes.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use annals::{Error, ErrorKind, Instant, Repository, Result};
 use clap::Args;
 use serde_json::json;
+use tempfile::NamedTempFile;
 
-use crate::context::Context;
+use crate::context::{Context, user_name};
 use crate::import::{
-    Candidate, Covered, JsonlOptions, LoadOptions, Loader, Report, Source, Step, Survey, check_dates,
-    covered_lines, csv, load_csv, load_debian, load_jsonl, plan,
+    Candidate, Declarations, JsonlOptions, LoadOptions, Loader, Report, Run, Source, Step, Survey,
+    check_dates, csv, load_csv, load_debian, load_jsonl, plan,
 };
 use crate::output::count;
 use crate::progress::Progress;
@@ -24,7 +26,7 @@ const CHECKPOINT_CHANGES: u64 = 20_000;
 #[command(after_help = "\
 Formats:
   jsonl   one object per line: {\"type\": …}, {\"entity\": …}, {\"relationship\": …}; or {\"record\": …} with history
-          Entities stand before the relationships between them. docs/json.md describes every field.
+          Types stand anywhere, entities before the relationships between them. docs/json.md describes every field.
   csv     neo4j-admin style headers: :ID :LABEL :START_ID :END_ID :TYPE name:int[] …; files of nodes first
   debian  a Packages index of one release; a later release updates, adds and deletes, so history is kept
 A file may be gzip; - is standard input (not for debian, which reads its file three times).
@@ -37,8 +39,9 @@ Examples:
   annals export --history | annals -r copy import jsonl -
 
 Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
-exit code is 6. After an interruption run the same command with --resume: lines that are committed are skipped. Each
-record says in its message which lines it holds, so this cannot go wrong.
+exit code is 6. After an interruption, or when bad lines are repaired in place or others appended, run the same command
+with --resume: lines that are committed are skipped. Each record says in its message which lines it holds, with a sum
+over them; a file whose committed lines have changed is refused.
 
 Debian releases are given in the order of their dates. For them the same command again is enough: what is imported
 already is skipped, what was interrupted goes on. What a release does not name is deleted, but only if no stanza of
@@ -60,8 +63,8 @@ pub struct Arguments {
     /// Skip what an interrupted run of the same import has committed
     #[arg(long = "resume")]
     is_resuming: bool,
-    /// Who imports
-    #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+    /// Who imports [default: the name of the user; '' for none]
+    #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
     /// Why
     #[arg(long, short = 'm', default_value = "")]
@@ -95,16 +98,29 @@ enum Format {
 
 struct Input {
     format: Format,
+    /// As it stands on the command line, for messages and marks.
+    name: String,
     path: PathBuf,
     valid_from: Option<Instant>,
+    /// What standard input said, if it is read several times. The file is deleted with it.
+    _saved: Option<NamedTempFile>,
+}
+
+impl Input {
+    fn is_standard_input(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
 }
 
 /// Imports the files one after the other.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
-    let inputs = inputs(arguments)?;
+    let mut inputs = inputs(arguments)?;
     // Order: look at the files before the repository is created.
-    for input in inputs.iter().filter(|input| input.path.as_os_str() != "-") {
-        Source::open(&input.path)?;
+    for input in &inputs {
+        header_sum(arguments, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
+    }
+    if arguments.is_resuming {
+        inputs.iter_mut().try_for_each(save_standard_input)?;
     }
     let releases: Vec<_> = inputs.iter().filter(|input| input.format == Format::Debian).map(dated).collect();
     check_dates(&releases)?;
@@ -115,10 +131,16 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let is_json = context.output.is_json();
     let mut report = Report::new(progress.clone(), is_json, arguments.errors_max, arguments.is_stopping);
     let steps = plan_releases(arguments, &repository, &inputs, &surveys)?;
-    let mut work = inputs.iter().zip(surveys).zip(steps);
-    let outcome = work.try_for_each(|((input, survey), step)| {
-        let outcome = import(arguments, &repository, &mut report, input, survey.zip(step));
-        outcome.map_err(|stop| stop.in_file(&input.path))
+    let runs = runs(arguments, &repository, &inputs)?;
+    let outcome = load_types(arguments, &repository, &mut report, &inputs, &runs).and_then(|mut types| {
+        let work = inputs.iter().zip(runs).zip(surveys.into_iter().zip(steps)).enumerate();
+        for (index, ((input, run), (survey, step))) in work {
+            let set_aside = types.remove(&index).unwrap_or_default();
+            let lines = Lines { run, set_aside };
+            let outcome = import(arguments, &repository, &mut report, input, lines, survey.zip(step));
+            outcome.map_err(|stop| stop.in_file(&input.path))?;
+        }
+        Ok(())
     });
     progress.finish();
     let summary = report.summary;
@@ -179,10 +201,12 @@ fn input(named: Option<Format>, file: &str, valid_from: Option<Instant>) -> Resu
         Some(format) => format,
         None => format_of(file)?,
     };
+    let bare =
+        |file: &str| Input { format, name: file.to_owned(), path: file.into(), valid_from, _saved: None };
     let dated = file.split_once('=').filter(|_| format == Format::Debian && !Path::new(file).exists());
     Ok(match dated {
-        Some((date, file)) => Input { format, path: file.into(), valid_from: Some(date.parse()?) },
-        None => Input { format, path: file.into(), valid_from },
+        Some((date, file)) => Input { valid_from: Some(date.parse()?), ..bare(file) },
+        None => bare(file),
     })
 }
 
@@ -236,24 +260,95 @@ fn plan_releases(
     Ok(surveys.iter().map(|survey| survey.as_ref().and_then(|_| steps.next())).collect())
 }
 
+/// Looks at a file. Returns the sum over the header of a CSV file, and 0 for other formats and standard input.
+///
+/// Errors: what is wrong with the header; those of opening.
+fn header_sum(arguments: &Arguments, input: &Input) -> Result<u64> {
+    if input.is_standard_input() {
+        return Ok(0);
+    }
+    let source = Source::open(&input.path)?;
+    if input.format != Format::Csv {
+        return Ok(0);
+    }
+    Ok(csv::RowReader::new(source, csv_options(arguments)?)?.header_sum())
+}
+
+/// Standard input that is resumed is read several times: what is committed of it is checked first.
+fn save_standard_input(input: &mut Input) -> Result<()> {
+    if !input.is_standard_input() {
+        return Ok(());
+    }
+    let broken = |error| Error::io("save standard input", error);
+    let mut file = NamedTempFile::new().map_err(broken)?;
+    std::io::copy(&mut std::io::stdin().lock(), &mut file).map_err(broken)?;
+    input.path = file.path().to_owned();
+    input._saved = Some(file);
+    Ok(())
+}
+
+/// The runs of the files: those that begin, or those that go on, which are checked.
+fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Outcome<Vec<Run>> {
+    let runs = inputs.iter().map(|input| {
+        if !arguments.is_resuming || input.format == Format::Debian {
+            return Ok(Run::begin(repository));
+        }
+        let run = Run::latest(repository, &input.name)?;
+        if !run.is_empty() {
+            let header_sum = header_sum(arguments, input)?;
+            run.check(&input.name, Source::open(&input.path)?, header_sum)?;
+        }
+        Ok(run)
+    });
+    runs.collect()
+}
+
+/// Loads the types of all files of JSON Lines, standard input left out. Returns their lines by the index of the file.
+fn load_types(
+    arguments: &Arguments,
+    repository: &Repository,
+    report: &mut Report,
+    inputs: &[Input],
+    runs: &[Run],
+) -> Outcome<HashMap<usize, HashSet<u64>>> {
+    let mut declarations = Declarations::default();
+    for (index, (input, run)) in inputs.iter().zip(runs).enumerate() {
+        // What can be read only once, such as a pipe, brings its types when it is loaded.
+        if input.format == Format::Jsonl && input.path.is_file() {
+            let source = Source::open(&input.path)?;
+            let found = declarations.find(index, &input.name, source, run, report);
+            found.map_err(|error| Stop::from(error).in_file(&input.path))?;
+        }
+    }
+    let files: Vec<_> = inputs.iter().map(|input| &*input.name).zip(runs).collect();
+    declarations.load(repository, &load_options(arguments), report, &files)
+}
+
+fn load_options(arguments: &Arguments) -> LoadOptions {
+    LoadOptions {
+        batch_changes: usize::try_from(arguments.batch).unwrap_or(usize::MAX),
+        author: arguments.author.clone(),
+        message: arguments.message.clone(),
+    }
+}
+
+/// Which lines of a file are done already.
+struct Lines {
+    run: Run,
+    set_aside: HashSet<u64>,
+}
+
 fn import(
     arguments: &Arguments,
     repository: &Repository,
     report: &mut Report,
     input: &Input,
+    lines: Lines,
     release: Option<(Survey, Step)>,
 ) -> Outcome {
-    let name = input.path.display().to_string();
-    let covered = if arguments.is_resuming && input.format != Format::Debian {
-        covered_lines(repository, &name)?
-    } else {
-        Covered::default()
-    };
-    let options = LoadOptions {
-        batch_changes: usize::try_from(arguments.batch).unwrap_or(usize::MAX),
-        author: arguments.author.clone(),
-        message: arguments.message.clone(),
-    };
+    let Lines { run, set_aside } = lines;
+    let name = input.name.clone();
+    let options = load_options(arguments);
     match input.format {
         Format::Jsonl => {
             let source = Source::open(&input.path)?;
@@ -262,7 +357,8 @@ fn import(
                 load: &options,
                 name: &name,
                 is_resuming: arguments.is_resuming,
-                covered,
+                run,
+                set_aside,
                 valid_from: input.valid_from,
             };
             load_jsonl(repository, report, source, options, &mut tick)
@@ -270,7 +366,7 @@ fn import(
         Format::Csv => {
             let source = Source::open(&input.path)?;
             let mut tick = ticker(&source, report.progress.clone());
-            let mut loader = Loader::new(repository, &options, report, &name, covered);
+            let mut loader = Loader::new(repository, &options, report, &name, run);
             let outcome = load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick);
             loader.end(outcome)
         }
@@ -284,7 +380,7 @@ fn import(
                     return Ok(());
                 }
             };
-            let mut loader = Loader::new(repository, &options, report, &name, covered);
+            let mut loader = Loader::new(repository, &options, report, &name, run);
             let outcome =
                 load_debian(&mut loader, repository, &input.path, input.valid_from, survey, is_begun);
             loader.end(outcome)

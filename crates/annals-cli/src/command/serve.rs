@@ -1,33 +1,41 @@
 //! `annals serve`: the repository over HTTP.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind as ErrorKindOfSystem, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use annals::{Options, Result};
+use annals::{Error, ErrorKind, Options, Result, TypeKind};
 
 use crate::context::Global;
 use crate::http::{Host, Limits, STAY_TIME_MAX, Settings, serve};
+use crate::output::{count, one_line};
 
 /// Longest time to look for a next request. Units: microseconds.
 const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
 
 /// Serve a repository over HTTP.
 ///
-/// Prints one line with the address once it listens, and runs until SIGTERM or SIGINT; then it finishes the requests
+/// Prints a line with the folder and the address once it listens, another when the repository is open, and runs until SIGTERM or SIGINT; then it finishes the requests
 /// in flight and closes the repository. `/health/ready` answers 503 until the repository is open.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   annals serve library
+  annals serve library --create                           # if it is not there yet
   annals serve library --listen 0.0.0.0:8280 --host annals.example
   annals serve library --memory 1.5GiB
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
-    /// Folder of the repository, instead of --repository; created if there is none.
+    /// Folder of the repository, instead of --repository.
     #[arg(value_name = "REPOSITORY")]
     pub folder: Option<PathBuf>,
+    /// Create the repository if there is none.
+    #[arg(long = "create", conflicts_with = "read_only")]
+    pub is_creating: bool,
+    /// Refuse writes without the header Annals-Author, which a proxy that knows its users can set.
+    #[arg(long = "require-author")]
+    pub is_author_required: bool,
     /// Address to listen at; port 0 for any free one. There is no login: think before you leave 127.0.0.1.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8280")]
     pub listen: SocketAddr,
@@ -99,6 +107,22 @@ pub struct Serve {
     pub stop_time_ms: u64,
 }
 
+/// True if nothing is there that could be a repository. An empty folder is none: a service manager makes one.
+fn is_empty(folder: &Path) -> Result<bool> {
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == ErrorKindOfSystem::NotFound => Ok(true),
+        Err(error) => Err(Error::io("list repository", error).with("path", folder.display().to_string())),
+    }
+}
+
+fn print(line: &str) {
+    let mut output = std::io::stdout().lock();
+    // Nobody may be reading; that is no reason not to serve.
+    let _ = writeln!(output, "{line}");
+    let _ = output.flush();
+}
+
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -108,6 +132,14 @@ impl Serve {
     pub fn run(&self, global: &Global) -> Result<()> {
         let limits = self.limits();
         let folder = self.folder.clone().unwrap_or_else(|| global.repository.clone());
+        let is_new = is_empty(&folder)?;
+        if is_new && !self.is_creating {
+            let text = format!(
+                "{}: expected a repository, found none; correct the name, or create one with --create",
+                folder.display()
+            );
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
         let options = Options {
             is_read_only: self.read_only,
             memory_bytes_max: global.memory_bytes_max,
@@ -116,20 +148,34 @@ impl Serve {
         if !self.no_huge_pages {
             match annals_huge_pages::collapse_behind() {
                 // Without them reads take longer; that is no reason not to serve. What the system cannot do is no news.
-                Err(error) if error.kind() != ErrorKind::Unsupported => {
+                Err(error) if error.kind() != ErrorKindOfSystem::Unsupported => {
                     eprintln!("warning: huge pages: {error}")
                 }
                 _ => {}
             }
         }
+        let place = one_line(&folder.display().to_string());
+        let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();
         let settings = Settings { folder, listen: self.listen, hosts, options, limits };
-        serve(settings, |address| {
-            let mut output = std::io::stdout().lock();
-            // Nobody may be reading; that is no reason not to serve.
-            let _ = writeln!(output, "annals listens on http://{address}");
-            let _ = output.flush();
-        })
+        serve(
+            settings,
+            |address| print(&format!("annals {verb} {place} and listens on http://{address}")),
+            |repository| {
+                let snapshot = repository.snapshot();
+                let number = |kind| -> u64 {
+                    let counts = snapshot.counts(kind).unwrap_or_default();
+                    counts.iter().map(|(_, count)| count).sum()
+                };
+                print(&format!(
+                    "annals {past} {place} at position {}: {} entities, {} relationships, {} types",
+                    count(snapshot.position().0),
+                    count(number(TypeKind::Entity)),
+                    count(number(TypeKind::Relationship)),
+                    count(snapshot.types().len() as u64)
+                ));
+            },
+        )
     }
 
     fn limits(&self) -> Limits {
@@ -150,6 +196,7 @@ impl Serve {
             heartbeat: Duration::from_millis(self.heartbeat_ms),
             visible_time: Duration::from_millis(self.visible_time_ms),
             stop_time: Duration::from_millis(self.stop_time_ms),
+            is_author_required: self.is_author_required,
         }
     }
 }

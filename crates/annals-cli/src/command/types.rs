@@ -9,7 +9,7 @@ use annals::{
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
 
-use crate::context::{AsOfArguments, Context};
+use crate::context::{AsOfArguments, Context, user_name};
 use crate::import::Source;
 use crate::output::{count, one_line, value_to_text};
 use crate::stop::Outcome;
@@ -48,8 +48,8 @@ enum TypesAction {
     Load {
         /// File of JSON Lines, one type per line, in any order; - for standard input
         file: PathBuf,
-        /// Who writes
-        #[arg(long, env = "ANNALS_AUTHOR", default_value = "")]
+        /// Who writes [default: the name of the user; '' for none]
+        #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
         author: String,
         /// Why
         #[arg(long, short = 'm', default_value = "")]

@@ -26,9 +26,16 @@ pub struct Signature {
 
 impl Signature {
     /// The signature of a request.
+    ///
+    /// Errors: `InvalidArgument` without an author, if the server requires one.
     pub fn of(call: &Call) -> Result<Signature, Problem> {
+        let author = call.header(&AUTHOR)?.unwrap_or_default();
+        if call.door.limits.is_author_required && author.trim().is_empty() {
+            let text = "header Annals-Author: expected who writes, found nothing; send it, or let the proxy in front set it";
+            return Err(Problem::invalid(text));
+        }
         Ok(Signature {
-            author: call.header(&AUTHOR)?.unwrap_or_default(),
+            author,
             message: call.header(&MESSAGE)?.unwrap_or_default(),
             valid_from: call.query.instant("validFrom")?,
         })

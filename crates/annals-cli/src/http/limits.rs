@@ -43,6 +43,8 @@ pub struct Limits {
     pub visible_time: Duration,
     /// Longest time for requests in flight to end after a signal to stop.
     pub stop_time: Duration,
+    /// True if a write without the header `Annals-Author` is refused.
+    pub is_author_required: bool,
 }
 
 impl Limits {
@@ -74,6 +76,7 @@ impl Default for Limits {
             heartbeat: Duration::from_secs(15),
             visible_time: Duration::from_secs(5),
             stop_time: Duration::from_secs(20),
+            is_author_required: false,
         }
     }
 }

@@ -34,10 +34,15 @@ pub struct Settings {
     pub limits: Limits,
 }
 
-/// Serves a repository until a signal (SIGTERM or SIGINT) says stop. `on_listen` is told the address.
+/// Serves a repository until a signal (SIGTERM or SIGINT) says stop. `on_listen` is told the address,
+/// `on_open` the repository once it is open.
 ///
 /// Errors: those of opening the repository; `Io` if the address cannot be listened at.
-pub fn serve(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<()> {
+pub fn serve(
+    settings: Settings,
+    on_listen: impl FnOnce(SocketAddr),
+    on_open: impl FnMut(&Repository),
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + 4)
@@ -47,13 +52,17 @@ pub fn serve(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<(
         .global_queue_interval(1)
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;
-    let result = runtime.block_on(run(settings, on_listen));
+    let result = runtime.block_on(run(settings, on_listen, on_open));
     // Work whose client has gone may still run; it reads only.
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
 }
 
-async fn run(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<()> {
+async fn run(
+    settings: Settings,
+    on_listen: impl FnOnce(SocketAddr),
+    mut on_open: impl FnMut(&Repository),
+) -> Result<()> {
     let listener = TcpListener::bind(settings.listen)
         .await
         .map_err(|source| Error::io("listen", source).with("address", settings.listen))?;
@@ -75,7 +84,7 @@ async fn run(settings: Settings, on_listen: impl FnOnce(SocketAddr)) -> Result<(
             () = signals.next() => break Ok(()),
             outcome = &mut opened, if is_opening => {
                 is_opening = false;
-                if let Err(error) = admit(&door, outcome) {
+                if let Err(error) = admit(&door, outcome, &mut on_open) {
                     break Err(error);
                 }
             }
@@ -111,6 +120,7 @@ fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Resul
 fn admit(
     door: &Arc<Door>,
     outcome: std::result::Result<Result<Repository>, oneshot::error::RecvError>,
+    on_open: &mut impl FnMut(&Repository),
 ) -> Result<()> {
     let repository = outcome.unwrap_or_else(|_| {
         Err(Error::new(ErrorKind::Unavailable, "open: the thread that opens the repository panicked"))
@@ -118,6 +128,7 @@ fn admit(
     for warning in repository.warnings() {
         eprintln!("warning: {warning}");
     }
+    on_open(&repository);
     door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))
 }
 

@@ -100,6 +100,15 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let json = call.receive().await?;
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
+    // A proxy in front may have set the header; the body must not speak for another author.
+    if call.door.limits.is_author_required
+        && let Some(author) = json.get("author").and_then(Json::as_str)
+        && author != signature.author
+    {
+        let text =
+            format!("author: expected that of the header Annals-Author, found {author:?}; leave it out");
+        return Err(Problem::invalid(text));
+    }
     let is_small =
         json.get("operations").and_then(Json::as_array).is_some_and(|all| all.len() <= SMALL_OPERATIONS_MAX);
     let described = if is_small {

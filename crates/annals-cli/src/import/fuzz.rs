@@ -2,7 +2,7 @@
 //!
 //! The fuzz targets in `fuzz/` call this with what they make up; the tests below with the cases kept in `tests/corpus`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use annals::{ErrorKind, Id, Options, Position, Repository};
 use super::csv::{self, RowReader};
 use super::debian::{PackageReader, compare_versions};
 use super::report::Summary;
-use super::{Covered, JsonlOptions, LoadOptions, Loader, Report, Survey, load_csv, load_debian, load_jsonl};
+use super::{JsonlOptions, LoadOptions, Loader, Report, Run, Survey, load_csv, load_debian, load_jsonl};
 use crate::progress::Progress;
 use crate::stop::{Outcome, Stop};
 
@@ -42,7 +42,7 @@ pub fn import_csv(case: &[u8]) {
     let repository = create();
     for file in files(case) {
         let told = import(&repository, |load, report| {
-            let mut loader = Loader::new(&repository, load, report, "fuzz", Covered::default());
+            let mut loader = Loader::new(&repository, load, report, "fuzz", Run::default());
             load_csv(&mut loader, file, csv::Options::default(), None, &mut || {})?;
             loader.finish()
         });
@@ -169,8 +169,14 @@ fn is_history(file: &[u8]) -> bool {
 
 fn import_lines(repository: &Repository, file: &[u8]) -> Told {
     import(repository, |load, report| {
-        let covered = Covered::default();
-        let options = JsonlOptions { load, name: "fuzz", is_resuming: false, covered, valid_from: None };
+        let options = JsonlOptions {
+            load,
+            name: "fuzz",
+            is_resuming: false,
+            run: Run::default(),
+            set_aside: HashSet::new(),
+            valid_from: None,
+        };
         load_jsonl(repository, report, file, options, &mut || {})
     })
 }
@@ -182,7 +188,7 @@ fn import_release(repository: &Repository, file: &[u8]) -> Told {
     // Without an empty line behind it the last stanza counts as cut.
     place.write_all(b"\n\n").expect("room for two bytes");
     import(repository, |load, report| {
-        let mut loader = Loader::new(repository, load, report, "fuzz", Covered::default());
+        let mut loader = Loader::new(repository, load, report, "fuzz", Run::default());
         let survey = Survey::read(place.path(), u64::MAX)?;
         load_debian(&mut loader, repository, place.path(), None, survey, false)
     })

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::Refused;
 use super::csv::{self, Edge, Field, Node, Options, Row, RowReader};
 use super::instance_line::{entity_operations, relationship_operations};
-use super::loader::Loader;
+use super::loader::{Loader, Place};
 use super::operation::Operation;
 use crate::stop::Outcome;
 use crate::wire::{Object, line_with, value_to_json};
@@ -26,28 +26,25 @@ pub fn load_csv(
     valid_from: Option<Instant>,
     progress: &mut dyn FnMut(),
 ) -> Outcome {
-    for row in RowReader::new(input, options)? {
+    let mut rows = RowReader::new(input, options)?;
+    loader.set_header_sum(rows.header_sum());
+    while let Some(row) = rows.next() {
         progress();
-        let read = row?;
-        let (line, bytes) = match &read {
-            Ok(row) => (line_of(row), properties_of(row).len() * 32 + 64),
-            Err(refused) => (refused.line, 0),
-        };
-        let operations = read.and_then(|row| {
-            let mut operations = operations(row).map_err(|error| Refused::new(line, error.to_string()))?;
-            operations.iter_mut().for_each(|one| one.valid_from = one.valid_from.or(valid_from));
-            Ok(operations)
-        });
-        loader.take(line, operations, bytes)?;
+        match row? {
+            Ok(row) => {
+                let bytes = properties_of(&row).len() * 32 + 64;
+                let place = Place { bytes, ..rows.place() };
+                let operations = operations(row).map(|mut operations| {
+                    operations.iter_mut().for_each(|one| one.valid_from = one.valid_from.or(valid_from));
+                    operations
+                });
+                loader
+                    .take(place, operations.map_err(|error| Refused::new(place.line, error.to_string())))?;
+            }
+            Err(refused) => loader.refuse(&refused)?,
+        }
     }
     Ok(())
-}
-
-fn line_of(row: &Row) -> u64 {
-    match row {
-        Row::Node(node) => node.line,
-        Row::Edge(edge) => edge.line,
-    }
 }
 
 fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {

@@ -22,7 +22,7 @@ use annals::{
 
 use super::Refused;
 use super::debian::{Package, Relation, RelationKind};
-use super::loader::Loader;
+use super::loader::{Loader, Place};
 use super::operation::Operation;
 use super::plan::Mark;
 use super::survey::{Names, Survey, each_stanza};
@@ -165,7 +165,7 @@ impl Release {
             Ok(actions) => {
                 let operation = |action| Operation { action, valid_from: self.valid_from };
                 let bytes = actions.len() * 128;
-                loader.add(line, actions.into_iter().map(operation).collect(), bytes)
+                loader.add(Place::unsummed(line, bytes), actions.into_iter().map(operation).collect())
             }
             Err(error) if error.kind() == ErrorKind::InvalidArgument => {
                 loader.refuse(&Refused::new(line, error.to_string()))
@@ -516,5 +516,5 @@ fn define_types(loader: &mut Loader, snapshot: &Snapshot, valid_from: Option<Ins
     let operations = types
         .into_iter()
         .map(|definition| Operation { action: Action::DefineType(Box::new(definition)), valid_from });
-    loader.add(1, operations.collect(), 0)
+    loader.add(Place::unsummed(1, 0), operations.collect())
 }

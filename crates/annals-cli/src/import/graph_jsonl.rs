@@ -1,5 +1,6 @@
 //! Loads JSON Lines: as changes of their own, or, if the first line is a record, as the history they were.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 
 use annals::{Instant, Repository};
@@ -7,7 +8,7 @@ use annals::{Instant, Repository};
 use super::history::HistoryLoader;
 use super::jsonl::{Item, LineReader};
 use super::loader::{LoadOptions, Loader};
-use super::mark::Covered;
+use super::mark::Run;
 use super::refused::Refused;
 use super::report::Report;
 use crate::stop::Outcome;
@@ -20,8 +21,10 @@ pub struct JsonlOptions<'a> {
     pub name: &'a str,
     /// True if an earlier import of the same file goes on.
     pub is_resuming: bool,
-    /// The lines that it has committed.
-    pub covered: Covered,
+    /// The import that begins or goes on.
+    pub run: Run,
+    /// Lines whose types are loaded already.
+    pub set_aside: HashSet<u64>,
     /// From when it is true, unless a line says otherwise.
     pub valid_from: Option<Instant>,
 }
@@ -44,17 +47,20 @@ pub fn load_jsonl(
             progress();
             let line = line.map_err(|error| loader.end(error.into()))?;
             match line.item {
-                Ok(Item::Record(record)) => loader.add(line.line, record)?,
+                Ok(Item::Record(record)) => loader.add(line.place.line, record)?,
                 Ok(_) => {
-                    return Err(loader
-                        .stop_at(line.line, "expected a record like the lines before, found another line"));
+                    return Err(loader.stop_at(
+                        line.place.line,
+                        "expected a record like the lines before, found another line",
+                    ));
                 }
-                Err(refused) => return Err(loader.stop_at(line.line, &refused.reason)),
+                Err(refused) => return Err(loader.stop_at(line.place.line, &refused.reason)),
             }
         }
         return loader.finish();
     }
-    let mut loader = Loader::new(repository, options.load, report, options.name, options.covered);
+    let mut loader = Loader::new(repository, options.load, report, options.name, options.run);
+    loader.set_aside(options.set_aside);
     let outcome = lines.try_for_each(|line| {
         progress();
         let line = line?;
@@ -66,11 +72,11 @@ pub fn load_jsonl(
                 Ok(operations)
             }
             Item::Record(_) => Err(Refused::new(
-                line.line,
+                line.place.line,
                 "expected no record behind lines without history; keep the two in separate files",
             )),
         });
-        loader.take(line.line, operations, line.bytes)
+        loader.take(line.place, operations)
     });
     loader.end(outcome)
 }

@@ -6,6 +6,8 @@ use annals::{Action, Instant, Position, Result};
 use serde_json::Value as Json;
 
 use super::instance_line::{entity_operations, relationship_operations};
+use super::line_sums::{line_sum, without_mark};
+use super::loader::Place;
 use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
@@ -17,10 +19,8 @@ pub const LINE_BYTES_MAX: usize = 256 << 20;
 /// One line that is not empty.
 #[derive(Debug)]
 pub struct Line {
-    /// Its number, from 1.
-    pub line: u64,
-    /// Its length in bytes.
-    pub bytes: usize,
+    /// Where it stands.
+    pub place: Place,
     /// What it says.
     pub item: Checked<Item>,
 }
@@ -65,6 +65,16 @@ impl<R: BufRead> LineReader<R> {
 
     /// Reads the next line that is not empty.
     fn read(&mut self) -> Result<Option<Line>> {
+        Ok(self.read_text()?.map(|(place, text)| {
+            let refused = |reason| Refused::new(place.line, reason);
+            Line { place, item: text.and_then(|text| parse_line(text).map_err(refused)) }
+        }))
+    }
+
+    /// Reads the next line that is not empty as text, without blanks around it.
+    ///
+    /// Errors: those of reading. The inner one tells that the line is too long.
+    pub fn read_text(&mut self) -> Result<Option<(Place, Checked<&[u8]>)>> {
         loop {
             self.buffer.clear();
             let limit = LINE_BYTES_MAX as u64 + 1;
@@ -79,20 +89,20 @@ impl<R: BufRead> LineReader<R> {
             if bytes as u64 == limit && self.buffer.last() != Some(&b'\n') {
                 self.input.skip_until(b'\n').map_err(|error| read_error(line, error))?;
                 let reason = format!("expected a line of at most {LINE_BYTES_MAX} bytes, found a longer one");
-                return Ok(Some(Line { line, bytes, item: Err(Refused::new(line, reason)) }));
+                return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
             }
-            // A byte order mark is no part of JSON, but some editors leave one.
-            let text = if line == 1 {
-                self.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.buffer)
-            } else {
-                &self.buffer
-            };
-            if text.trim_ascii().is_empty() {
-                continue;
+            if !self.text().trim_ascii().is_empty() {
+                break;
             }
-            let item = parse_line(text.trim_ascii()).map_err(|reason| Refused::new(line, reason));
-            return Ok(Some(Line { line, bytes, item }));
         }
+        let (line, text) = (self.line, self.text());
+        let place = Place { line, last: line, sum: Some(line_sum(line, text)), bytes: self.buffer.len() };
+        Ok(Some((place, Ok(text.trim_ascii()))))
+    }
+
+    // A byte order mark is no part of JSON, but some editors leave one.
+    fn text(&self) -> &[u8] {
+        if self.line == 1 { without_mark(&self.buffer) } else { &self.buffer }
     }
 }
 
@@ -109,7 +119,7 @@ impl<R: BufRead> Iterator for LineReader<R> {
     }
 }
 
-/// Reads one line. Errors: the reason.
+/// Reads one line without blanks around it. Errors: the reason.
 pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
     let json: Json = serde_json::from_slice(text).map_err(|error| {
         // The line is known and always 1 for the parser; the column is what helps.
@@ -180,7 +190,7 @@ mod tests {
         ];
         let text = format!("\u{feff}{}\n\n  \n{}", lines[..2].join("\r\n"), lines[2..].join("\n"));
         let read: Vec<_> = LineReader::new(text.as_bytes()).map(Result::unwrap).collect();
-        assert_eq!(read.iter().map(|line| line.line).collect::<Vec<_>>(), [1, 2, 5, 6]);
+        assert_eq!(read.iter().map(|line| line.place.line).collect::<Vec<_>>(), [1, 2, 5, 6]);
         assert!(read.iter().all(|line| line.item.is_ok()), "{read:?}");
     }
 

@@ -1,11 +1,12 @@
 //! Loads operations in batches: several on their way at once, each all or nothing, and only the bad lines dropped.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
 
-use super::mark::{Covered, marked_message};
+use super::declarations::{order_of_need, type_names};
+use super::mark::{Run, Stretch, marked_message};
 use super::operation::Operation;
 use super::plan::Mark;
 use super::report::Report;
@@ -20,6 +21,10 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 const BATCH_SHARE: u64 = 512;
 /// Shortest batch, however small the budget. Units: bytes of input.
 const BATCH_BYTES_MIN: usize = 16 << 10;
+/// A batch is closed at this many stretches of lines, because its message names each. Units: stretches, of some 40 bytes.
+const STRETCHES_MAX: usize = 64;
+/// Types in a row are sorted before they are committed, up to this size. Units: bytes of input.
+const TYPES_BYTES_MAX: usize = 64 << 20;
 /// A batch that the memory budget refuses is tried again so often: what was in flight has left memory behind that the
 /// allocator gives back later.
 const TRIES_AGAIN: u32 = 5;
@@ -37,10 +42,34 @@ pub struct LoadOptions {
     pub message: String,
 }
 
+/// Where a line, row or stanza stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its first line, which messages name.
+    pub line: u64,
+    /// Its last line.
+    pub last: u64,
+    /// The sum over its lines; `None` if no import of this format resumes by lines.
+    pub sum: Option<u64>,
+    /// Its length. Units: bytes of input.
+    pub bytes: usize,
+}
+
+impl Place {
+    /// Something on one line, without a sum.
+    pub fn unsummed(line: u64, bytes: usize) -> Place {
+        Place { line, last: line, sum: None, bytes }
+    }
+}
+
 /// What one line, row or stanza asks for: all of it or nothing.
-struct Unit {
-    line: u64,
-    operations: Vec<Operation>,
+pub struct Unit {
+    /// Where it stands.
+    pub place: Place,
+    /// The last line of the unit before it, if nothing but empty lines stands between the two.
+    pub follows: Option<u64>,
+    /// What it asks for.
+    pub operations: Vec<Operation>,
 }
 
 struct InFlight {
@@ -54,8 +83,15 @@ pub struct Loader<'r> {
     options: &'r LoadOptions,
     report: &'r mut Report,
     file: String,
-    covered: Covered,
+    run: Run,
+    /// Types that were loaded before everything else: their lines.
+    set_aside: HashSet<u64>,
+    /// Added to the sum of each stretch: the sum over the header of a CSV file.
+    header_sum: u64,
     units: Vec<Unit>,
+    /// The last line of the last unit, if the next one may continue its stretch.
+    follows: Option<u64>,
+    stretches_count: usize,
     changes_count: usize,
     bytes: usize,
     /// A batch is closed at this size. Units: bytes of input.
@@ -66,21 +102,25 @@ pub struct Loader<'r> {
 }
 
 impl<'r> Loader<'r> {
-    /// Loads lines of `file`, leaving out those that are `covered`.
+    /// Loads lines of `file`, leaving out those that its `run` has committed.
     pub fn new(
         repository: &'r Repository,
         options: &'r LoadOptions,
         report: &'r mut Report,
         file: &str,
-        covered: Covered,
+        run: Run,
     ) -> Loader<'r> {
         Loader {
             repository,
             options,
             report,
             file: file.to_owned(),
-            covered,
+            run,
+            set_aside: HashSet::new(),
+            header_sum: 0,
             units: Vec::new(),
+            follows: None,
+            stretches_count: 0,
             changes_count: 0,
             bytes: 0,
             batch_bytes_max: batch_bytes_max(repository.memory_bytes_max()),
@@ -89,37 +129,88 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Takes what a line asks for; `bytes` is its length.
+    /// Leaves out these lines without counting them: their types are loaded already.
+    pub fn set_aside(&mut self, lines: HashSet<u64>) {
+        self.set_aside = lines;
+    }
+
+    /// Sums up stretches of a CSV file together with its header.
+    pub fn set_header_sum(&mut self, header_sum: u64) {
+        self.header_sum = header_sum;
+    }
+
+    /// Takes what a line asks for.
     ///
     /// Errors: those of the log. What is wrong with the line is reported, sooner or later.
-    pub fn add(&mut self, line: u64, operations: Vec<Operation>, bytes: usize) -> Outcome {
+    pub fn add(&mut self, place: Place, operations: Vec<Operation>) -> Outcome {
         if operations.is_empty() {
             return Ok(());
         }
-        if self.covered.has(line) {
+        let follows = self.follows.take();
+        if self.run.covered.has(place.line) {
             self.report.summary.skipped_count += 1;
             return Ok(());
         }
+        if self.set_aside.contains(&place.line) {
+            return Ok(());
+        }
+        self.add_unit(Unit { place, follows, operations })
+    }
+
+    /// Takes a unit that no earlier run has committed.
+    pub fn add_unit(&mut self, unit: Unit) -> Outcome {
+        let Unit { place, follows, operations } = unit;
         // Order: types are committed before what uses them, because creating looks defaults up in the snapshot.
         let is_defining = operations.iter().any(Operation::is_definition);
         if is_defining != self.is_defining {
             self.finish()?;
             self.is_defining = is_defining;
         }
-        self.changes_count += operations.len();
-        self.bytes += bytes;
-        self.units.push(Unit { line, operations });
-        if self.changes_count >= self.options.batch_changes || self.bytes >= self.batch_bytes_max {
-            self.submit()?;
+        if let Some(reason) = self.refused_type(&operations) {
+            if self.report.is_stopping() {
+                self.finish()?;
+            }
+            return self.report.refuse(&self.file, place.line, ErrorKind::TypeViolation, reason);
         }
-        Ok(())
+        self.changes_count += operations.len();
+        self.bytes += place.bytes;
+        self.stretches_count += usize::from(follows.is_none() || self.units.is_empty());
+        self.units.push(Unit { place, follows, operations });
+        self.follows = Some(place.last);
+        let is_full = if is_defining {
+            self.bytes >= TYPES_BYTES_MAX
+        } else {
+            self.changes_count >= self.options.batch_changes
+                || self.bytes >= self.batch_bytes_max
+                || self.stretches_count >= STRETCHES_MAX
+        };
+        if is_full { self.submit() } else { Ok(()) }
+    }
+
+    /// Why the line is refused, if it is of a type that this import has refused and that is not declared.
+    fn refused_type(&self, operations: &[Operation]) -> Option<String> {
+        if self.report.refused_types.is_empty() {
+            return None;
+        }
+        operations.iter().flat_map(|operation| type_names(&operation.action)).find_map(|(kind, name)| {
+            let place = self.report.refused_types.get(&(kind, name.into()))?;
+            let is_declared = self.repository.snapshot().type_definition(kind, name).is_some();
+            let kind = kind.name();
+            (!is_declared).then(|| {
+                format!(
+                    "{kind} type {name} is refused at {place}, so what is of it could not be checked; repair that \
+                     line, then run the same import with --resume"
+                )
+            })
+        })
     }
 
     /// Takes a line that could not be read.
     ///
     /// Errors: ends the import if it was asked to stop at the first; the lines before it are committed then.
     pub fn refuse(&mut self, refused: &Refused) -> Outcome {
-        if self.covered.has(refused.line) {
+        self.follows = None;
+        if self.run.covered.has(refused.line) {
             return Ok(());
         }
         if self.report.is_stopping() {
@@ -129,9 +220,9 @@ impl<'r> Loader<'r> {
     }
 
     /// Takes a line that was read or not.
-    pub fn take(&mut self, line: u64, read: Checked<Vec<Operation>>, bytes: usize) -> Outcome {
+    pub fn take(&mut self, place: Place, read: Checked<Vec<Operation>>) -> Outcome {
         match read {
-            Ok(operations) => self.add(line, operations, bytes),
+            Ok(operations) => self.add(place, operations),
             Err(refused) => self.refuse(&refused),
         }
     }
@@ -174,9 +265,13 @@ impl<'r> Loader<'r> {
             return Ok(());
         }
         self.settle(IN_FLIGHT_MAX - 1)?;
-        let units = std::mem::take(&mut self.units);
+        let mut units = std::mem::take(&mut self.units);
         self.changes_count = 0;
         self.bytes = 0;
+        self.stretches_count = 0;
+        if self.is_defining {
+            units = order_of_need(units);
+        }
         match self.hand_over(&units) {
             Ok(ticket) => self.in_flight.push_back(InFlight { ticket, units }),
             Err(error) => {
@@ -188,14 +283,10 @@ impl<'r> Loader<'r> {
     }
 
     fn hand_over(&self, units: &[Unit]) -> Result<Ticket> {
-        let (first, last) = (units[0].line, units[units.len() - 1].line);
+        let stretches = stretches(units, self.header_sum);
+        let message = marked_message(&self.options.message, &self.file, self.run.began_at, &stretches);
         let mut transaction = self.repository.transaction();
-        transaction.author(&self.options.author).message(&marked_message(
-            &self.options.message,
-            &self.file,
-            first,
-            last,
-        ));
+        transaction.author(&self.options.author).message(&message);
         for operation in units.iter().flat_map(|unit| &unit.operations) {
             operation.clone().push(&mut transaction)?;
         }
@@ -257,7 +348,13 @@ impl<'r> Loader<'r> {
                     return Err(error.into());
                 }
                 Err(error) if units.len() == 1 => {
-                    self.report.refuse(&self.file, units[0].line, error.kind(), explain(&error))?;
+                    let line = units[0].place.line;
+                    for operation in &units[0].operations {
+                        if let Action::DefineType(definition) = &operation.action {
+                            self.report.refuse_type(definition.kind, &definition.name, &self.file, line);
+                        }
+                    }
+                    self.report.refuse(&self.file, line, error.kind(), explain(&error))?;
                 }
                 Err(_) => {
                     let behind = units.split_off(units.len() / 2);
@@ -282,6 +379,35 @@ impl<'r> Loader<'r> {
         let changes_count = self.report.summary.changes_count;
         self.report.progress.note(|| format!("{} changes", crate::output::count(changes_count)));
     }
+}
+
+/// The stretches that the units make, ascending.
+fn stretches(units: &[Unit], header_sum: u64) -> Vec<Stretch> {
+    let mut places: Vec<_> = units.iter().map(|unit| (unit.place, unit.follows)).collect();
+    // Types are committed in the order in which they need each other.
+    places.sort_by_key(|(place, _)| place.line);
+    if places.iter().any(|(place, _)| place.sum.is_none()) {
+        // Debian: the message says for people where the record comes from.
+        let (first, last) = (places[0].0.line, places[places.len() - 1].0.line);
+        return vec![Stretch { first, last, sum: None }];
+    }
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for (place, follows) in places {
+        let sum = place.sum.unwrap_or_default();
+        match stretches.last_mut() {
+            // Invariant: no line between the two is left out, because a stretch says that all its lines are held.
+            Some(stretch) if follows == Some(stretch.last) => {
+                stretch.last = place.last;
+                stretch.sum = stretch.sum.map(|before| before.wrapping_add(sum));
+            }
+            _ => stretches.push(Stretch {
+                first: place.line,
+                last: place.last,
+                sum: Some(sum.wrapping_add(header_sum)),
+            }),
+        }
+    }
+    stretches
 }
 
 /// Units: bytes of input in a batch, under a memory budget of so many bytes.

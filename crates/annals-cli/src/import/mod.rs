@@ -6,6 +6,7 @@
 // In the order a newcomer should read them.
 mod source;
 mod refused;
+mod line_sums;
 pub mod jsonl;
 mod instance_line;
 pub mod csv;
@@ -13,6 +14,7 @@ pub mod debian;
 mod operation;
 mod report;
 mod mark;
+mod declarations;
 mod loader;
 mod history;
 mod graph_jsonl;
@@ -23,11 +25,12 @@ mod graph_debian;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 
+pub use declarations::Declarations;
 pub use graph_csv::load_csv;
 pub use graph_debian::load_debian;
 pub use graph_jsonl::{JsonlOptions, load_jsonl};
 pub use loader::{LoadOptions, Loader};
-pub use mark::{Covered, covered_lines};
+pub use mark::Run;
 pub use plan::{Candidate, Step, check_dates, plan};
 pub use refused::{Checked, Refused};
 pub use report::Report;

@@ -1,8 +1,10 @@
 //! What an import did, and which lines it refused.
 
+use std::collections::HashMap;
 use std::fmt::Display;
+use std::sync::Arc;
 
-use annals::ErrorKind;
+use annals::{ErrorKind, TypeKind};
 use serde_json::json;
 
 use crate::progress::Progress;
@@ -27,6 +29,8 @@ pub struct Report {
     pub summary: Summary,
     /// The progress bar of the import.
     pub progress: Progress,
+    /// The types refused, each with the file and line of its declaration.
+    pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
     /// The lines refused, for the fuzz targets, which ask what became of every line.
     #[cfg(any(test, fuzzing))]
     pub refused_lines: Vec<u64>,
@@ -41,6 +45,7 @@ impl Report {
         Report {
             summary: Summary::default(),
             progress,
+            refused_types: HashMap::new(),
             #[cfg(any(test, fuzzing))]
             refused_lines: Vec::new(),
             is_json,
@@ -75,6 +80,11 @@ impl Report {
                 .suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
         }
         if self.is_stopping { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+    }
+
+    /// Notes that the declaration of a type is refused, so that what is of it is not taken unchecked.
+    pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) {
+        self.refused_types.insert((kind, name.into()), format!("{file}:{line}"));
     }
 
     /// Says something that is worth knowing and refuses nothing.

@@ -154,6 +154,18 @@ fn csv_with_neo4j_headers_is_imported() {
 }
 
 #[test]
+fn the_header_of_every_file_is_checked_before_anything_is_written() {
+    let place = Place::new();
+    place.write("a.csv", ":ID,:LABEL\n1,person\n");
+    place.write("b.csv", ":START_ID,:END,:TYPE\n1,1,knows\n");
+    place.write("c.jsonl", &person(3));
+    let done = place.run(&["import", "c.jsonl", "a.csv", "b.csv"]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("b.csv") && done.err.contains(":END"), "{done:?}");
+    assert!(!place.path("annals-data").exists(), "nothing was written");
+}
+
+#[test]
 fn types_and_defaults_of_one_file_hold_for_its_entities() {
     let place = Place::new();
     place.write(

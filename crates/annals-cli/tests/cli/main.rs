@@ -4,6 +4,8 @@ mod support;
 mod reading;
 mod writing;
 mod importing;
+mod resuming;
+mod serving;
 mod exporting;
 mod debian;
 mod failing;

@@ -58,7 +58,7 @@ impl Place {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        command.env_remove("ANNALS_REPOSITORY").env_remove("ANNALS_AUTHOR");
+        command.env_remove("ANNALS_REPOSITORY").env("ANNALS_AUTHOR", "");
         command
     }
 

@@ -67,3 +67,73 @@ fn verifying_tells_what_conflicts() {
     let done = place.run(&["types", "load", "bad.jsonl"]);
     assert!(done.code == 2 && done.err.contains("bad.jsonl:2"), "{done:?}");
 }
+
+const TASK: &str = r#"{"type": {"kind": "entity", "name": "task", "supertypes": ["thing"], "closed": true, "attributes": [{"name": "state", "type": "string", "enum": "state"}]}}
+"#;
+const STATE: &str = r#"{"type": {"kind": "enum", "name": "state", "elements": [{"ordinal": 0, "name": "open"}]}}
+"#;
+const THING: &str = r#"{"type": {"kind": "entity", "name": "thing"}}
+"#;
+
+fn task(id: &str, state: &str) -> String {
+    format!(
+        "{{\"entity\": {{\"id\": \"{id}\", \"type\": \"task\", \"properties\": {{\"state\": \"{state}\"}}}}}}\n"
+    )
+}
+
+#[test]
+fn types_of_one_import_stand_in_any_order() {
+    let place = Place::new();
+    place.write("a.jsonl", &[&*task("one", "open"), TASK, &task("two", "wrong")].concat());
+    place.write("b.jsonl", &[STATE, THING, &task("three", "open")].concat());
+    let done = place.run(&["import", "a.jsonl", "b.jsonl"]);
+    assert_eq!(done.code, 6, "{done:?}");
+    assert!(done.err.starts_with("a.jsonl:3: ") && done.err.lines().count() == 1, "{done:?}");
+    assert!(done.out.starts_with("imported 5 changes"), "{done:?}");
+    let done = place.run(&["import", "a.jsonl", "b.jsonl", "--resume"]);
+    assert!(done.out.starts_with("imported 0 changes in 0 records, refused 1, skipped 5"), "{done:?}");
+}
+
+#[test]
+fn types_in_a_row_of_standard_input_stand_in_any_order() {
+    let place = Place::new();
+    place.write("input", &[TASK, STATE, THING, &task("one", "open"), &task("two", "wrong")].concat());
+    let input = std::fs::File::open(place.path("input")).unwrap();
+    let output = place.command(&["import", "jsonl", "-"]).stdin(input).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.starts_with("-:5: ") && err.lines().count() == 1, "{err}");
+}
+
+// The type was refused and its instances came in unchecked; then the type could no longer be declared.
+#[test]
+fn instances_of_a_refused_type_are_refused_with_its_line() {
+    let place = Place::new();
+    let marked = r#"{"entity": {"id": "marked", "type": "other", "classifications": [{"name": "mark"}]}}
+"#;
+    let free = marked.replace("mark\"", "free\"").replace("marked", "other");
+    // Of the first the enum is missing; the second is no type at all.
+    let mark = r#"{"type": {"kind": "classification", "name": "mark", "atributes": []}}
+"#;
+    place.write("types.jsonl", &[TASK, THING, mark].concat());
+    place.write("people.csv", ":ID,:LABEL\nrow,task\n");
+    place.write("tasks.jsonl", &[&*task("one", "wrong"), marked, &free].concat());
+    let import = ["import", "tasks.jsonl", "people.csv", "types.jsonl"];
+    let done = place.run(&import);
+    assert_eq!(done.code, 6, "{done:?}");
+    let lines: Vec<&str> = done.err.lines().collect();
+    let find = |start: &str| {
+        *lines.iter().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{done:?}"))
+    };
+    assert!(find("tasks.jsonl:1: ").contains("types.jsonl:1"), "{done:?}");
+    assert!(find("tasks.jsonl:2: ").contains("types.jsonl:3"), "{done:?}");
+    assert!(find("people.csv:2: ").contains("types.jsonl:1"), "{done:?}");
+    assert_eq!(lines.len(), 5, "{done:?}");
+    assert_eq!(place.json_one(&["stats"])["entities"]["total"], 1);
+    // Once the types are repaired, all of it is tried again.
+    let mark = mark.replace("atributes", "attributes");
+    place.write("types.jsonl", &[TASK, THING, &mark, STATE].concat());
+    place.write("tasks.jsonl", &[&*task("one", "open"), marked, &free].concat());
+    let done = place.run(&[&import[..], &["--resume"]].concat());
+    assert!(done.out.starts_with("imported 6 changes"), "{done:?}");
+    assert_eq!(place.json_one(&["stats"])["entities"]["total"], 4);
+}

@@ -100,3 +100,33 @@ fn compact_takes_purged_bytes_out_of_the_log() {
     assert!(place.ok(&["check"]).contains("all is well"));
     assert!(place.ok(&["compact"]).starts_with("removed 0 changes"));
 }
+
+// Records had no author unless one was given, and nobody gave one.
+#[test]
+fn the_author_is_the_user_unless_another_is_given() {
+    let place = Place::new();
+    place.write("types.jsonl", "{\"type\": {\"kind\": \"entity\", \"name\": \"t\"}}\n");
+    place.write("a.jsonl", "{\"entity\": {\"id\": \"a\", \"type\": \"t\"}}\n");
+    place.write("b.json", r#"[{"action": "create", "kind": "entity", "id": "b", "type": "t"}]"#);
+    let run = |arguments: &[&str], user: &str| {
+        let mut command = place.command(arguments);
+        let status = command.env_remove("ANNALS_AUTHOR").env("USER", user).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    };
+    run(&["types", "load", "types.jsonl"], "ada");
+    run(&["import", "a.jsonl"], "bob");
+    run(&["apply", "b.json"], "eve");
+    run(&["classify", "a", "new"], "ada");
+    run(&["declassify", "a", "new", "--author", "someone"], "ada");
+    run(&["classify", "a", "new", "--author", ""], "ada");
+    // Without a name the account counts.
+    run(&["classify", "b", "new"], "");
+    let authors: Vec<_> = place
+        .json(&["follow", "--after", "0", "--once"])
+        .iter()
+        .map(|record| record["author"].as_str().unwrap().to_owned())
+        .collect();
+    let account = std::process::Command::new("id").arg("-un").output().unwrap();
+    let account = String::from_utf8(account.stdout).unwrap();
+    assert_eq!(authors, ["ada", "bob", "eve", "ada", "someone", "", account.trim()]);
+}

@@ -36,7 +36,7 @@ impl CliDoor {
             .args(["--json", "--repository"])
             .arg(&self.0)
             .args(arguments.iter().map(AsRef::as_ref))
-            .env_remove("ANNALS_AUTHOR")
+            .env("ANNALS_AUTHOR", "")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

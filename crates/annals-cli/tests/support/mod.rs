@@ -71,6 +71,7 @@ impl Server {
             .arg("serve")
             .arg(folder)
             .args(if arguments.contains(&"--listen") { &[][..] } else { &["--listen", "127.0.0.1:0"] })
+            .args((!arguments.contains(&"--read-only")).then_some("--create"))
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()

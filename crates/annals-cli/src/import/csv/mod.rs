@@ -14,6 +14,7 @@ use header::{Header, Kind};
 use record::{Record, RecordReader};
 use value::ValueType;
 
+use crate::import::loader::Place;
 use crate::import::refused::quote;
 use crate::import::{Checked, Refused};
 
@@ -127,6 +128,7 @@ pub struct RowReader<R> {
     records: RecordReader<R>,
     header: Header,
     options: Options,
+    header_sum: u64,
     is_broken: bool,
 }
 
@@ -141,7 +143,18 @@ impl<R: BufRead> RowReader<R> {
             Some(Err(refused)) => return Err(invalid(format!("csv header: {refused}"))),
             None => return Err(invalid("csv header: expected a header line, found an empty file")),
         };
-        Ok(RowReader { records, header, options, is_broken: false })
+        let header_sum = records.place().sum.unwrap_or_default();
+        Ok(RowReader { records, header, options, header_sum, is_broken: false })
+    }
+
+    /// The sum over the lines of the header.
+    pub fn header_sum(&self) -> u64 {
+        self.header_sum
+    }
+
+    /// Where the last row stands.
+    pub fn place(&self) -> Place {
+        self.records.place()
     }
 }
 

@@ -7,6 +7,8 @@ use std::io::{self, BufRead, Chain, Cursor, Read};
 use annals::Result;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
+use crate::import::line_sums::{BYTE_ORDER_MARK, LineSums};
+use crate::import::loader::Place;
 use crate::import::source::read_error;
 use crate::import::{Checked, Refused};
 
@@ -14,8 +16,6 @@ use crate::import::{Checked, Refused};
 pub const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The most columns.
 pub const COLUMNS_MAX: usize = 16_384;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads records one by one into buffers that are used again. Empty lines are skipped; a byte order mark too.
 pub struct RecordReader<R> {
@@ -25,6 +25,10 @@ pub struct RecordReader<R> {
     core: Reader,
     /// Line feeds taken from `input` so far.
     line_ends: u64,
+    /// Sums over the lines taken.
+    sums: LineSums,
+    /// The lines of the last record.
+    place: Place,
     text: Vec<u8>,
     /// Where each field ends in `text`.
     ends: Vec<usize>,
@@ -59,9 +63,16 @@ impl<R: BufRead> RecordReader<R> {
             is_started: false,
             core,
             line_ends: 0,
+            sums: LineSums::default(),
+            place: Place::unsummed(0, 0),
             text: vec![0; 4 * 1024],
             ends: vec![0; 32],
         }
+    }
+
+    /// Where the last record stands, and the sum over its lines.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// The next record; `None` at the end. A refused record is skipped as a whole.
@@ -74,6 +85,7 @@ impl<R: BufRead> RecordReader<R> {
             return Ok(None);
         }
         let line = self.line_ends + 1;
+        let before = self.sums.total();
         let (mut text_bytes, mut fields_count, mut too_long) = (0, 0, None);
         loop {
             wait_for_input(&mut self.input).map_err(|error| read_error(line, error))?;
@@ -87,6 +99,7 @@ impl<R: BufRead> RecordReader<R> {
             fields_count += fields;
             if !is_at_end {
                 self.line_ends += count_line_ends(&input[..taken]);
+                self.sums.take(&input[..taken]);
                 self.input.consume(taken);
             }
             match result {
@@ -118,6 +131,9 @@ impl<R: BufRead> RecordReader<R> {
                 }
             }
         }
+        let last = self.line_ends + u64::from(self.sums.is_in_line());
+        let sum = self.sums.total().wrapping_sub(before);
+        self.place = Place { line, last, sum: Some(sum), bytes: text_bytes };
         if let Some(refused) = too_long {
             return Ok(Some(Err(refused)));
         }
@@ -154,6 +170,7 @@ impl<R: BufRead> RecordReader<R> {
                 return Ok(!input.is_empty());
             }
             self.line_ends += count_line_ends(&input[..bytes]);
+            self.sums.take(&input[..bytes]);
             self.input.consume(bytes);
         }
     }

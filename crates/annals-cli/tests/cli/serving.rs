@@ -1,0 +1,75 @@
+//! What `serve` opens, creates and says first.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Done, Place};
+
+/// A server, killed when it is dropped.
+struct Serving(Child);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a server that is to end by itself.
+fn refused(place: &Place, arguments: &[&str]) -> Done {
+    let mut command = place.command(arguments);
+    let mut serving = Serving(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(status) = serving.0.try_wait().unwrap() {
+            let text = |pipe: &mut dyn std::io::Read| std::io::read_to_string(pipe).unwrap();
+            let out = text(serving.0.stdout.as_mut().unwrap());
+            let err = text(serving.0.stderr.as_mut().unwrap());
+            return Done { code: status.code().unwrap(), out, err };
+        }
+        assert!(Instant::now() < deadline, "it serves");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The first two lines of a server, which is ended then.
+fn first_lines(place: &Place, arguments: &[&str]) -> Vec<String> {
+    let mut command = place.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
+    let mut serving = Serving(command.stdout(Stdio::piped()).spawn().unwrap());
+    let output = BufReader::new(serving.0.stdout.take().unwrap());
+    let (sender, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    (0..2).map(|_| lines.recv_timeout(Duration::from_secs(30)).expect("it says two lines")).collect()
+}
+
+// A mistyped folder was created and served, ready and empty: it looked as if all data were lost.
+#[test]
+fn a_folder_that_is_not_there_is_served_only_if_it_is_to_be_created() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    for folder in ["mistyped", "empty"] {
+        let done = refused(&place, &["serve", folder, "--listen", "127.0.0.1:0"]);
+        assert_eq!(done.code, 3, "{done:?}");
+        assert!(
+            done.out.is_empty() && done.err.contains(folder) && done.err.contains("--create"),
+            "{done:?}"
+        );
+    }
+    assert!(!place.path("mistyped").exists());
+    assert_eq!(std::fs::read_dir(place.path("empty")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_server_says_what_it_opened_or_created() {
+    let place = Place::with_people();
+    let lines = first_lines(&place, &["annals-data"]);
+    assert!(lines[0].starts_with("annals opens annals-data and listens on http://127.0.0.1:"), "{lines:?}");
+    assert_eq!(lines[1], "annals opened annals-data at position 3: 2 entities, 1 relationships, 1 types");
+    let lines = first_lines(&place, &["new", "--create"]);
+    assert!(lines[0].starts_with("annals creates new and listens on http://127.0.0.1:"), "{lines:?}");
+    assert_eq!(lines[1], "annals created new at position 0: 0 entities, 0 relationships, 0 types");
+    // What is there is opened with the flag, too: it can stay in a unit file.
+    let lines = first_lines(&place, &["new", "--create"]);
+    assert!(lines[0].starts_with("annals opens new "), "{lines:?}");
+}
