@@ -49,6 +49,9 @@ pub struct RecordLine {
     pub operations: Vec<Operation>,
 }
 
+/// Where a line stands, and its text.
+pub type TextLine<'t> = (Place, Checked<&'t [u8]>);
+
 /// Reads lines one by one into a buffer that is used again.
 pub struct LineReader<R> {
     input: R,
@@ -74,7 +77,7 @@ impl<R: BufRead> LineReader<R> {
     /// Reads the next line that is not empty as text, without blanks around it.
     ///
     /// Errors: those of reading. The inner one tells that the line is too long.
-    pub fn read_text(&mut self) -> Result<Option<(Place, Checked<&[u8]>)>> {
+    pub fn read_text(&mut self) -> Result<Option<TextLine<'_>>> {
         loop {
             self.buffer.clear();
             let limit = LINE_BYTES_MAX as u64 + 1;
