@@ -11,6 +11,7 @@ mod http {
     mod hosts;
     mod limits;
     mod lines;
+    mod memory;
     mod methods;
     mod protocol;
 }

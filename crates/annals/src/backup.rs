@@ -29,7 +29,7 @@ impl Repository {
     /// itself a repository: it opens, and it can be restored from.
     ///
     /// Errors: `AlreadyExists` if `target` is there and not empty; `InvalidArgument` for a repository without a
-    /// folder; `Corrupted` if a record on the way is damaged; `Io`.
+    /// folder; `Corrupted` if a record on the way is damaged; `NoRoom`; `Io`.
     pub fn backup(&self, target: impl AsRef<Path>) -> Result<BackupReport> {
         let Some(folder) = &self.inner().folder else {
             return Err(Error::new(
@@ -102,7 +102,7 @@ pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Option
 
 fn copy(log: &FileLog, position: Position, disk: &dyn Disk, target: &Path) -> Result<BackupReport> {
     let log_path = log_folder(target);
-    let io = |operation: &str, source| Error::io(operation.to_owned(), source).with("path", target.display());
+    let io = |operation: &str, source| Error::of_disk(operation, source).with("path", target.display());
     if !is_vacant(disk, target, &log_path).map_err(|source| io("list the folder to copy to", source))? {
         return Err(Error::new(
             ErrorKind::AlreadyExists,

@@ -75,15 +75,14 @@ impl Repository {
         report.segments_count = rewritten.report().segments_count;
         report.changes_count = purged.changes_count();
         rewritten.put_in_place()?;
-        if let Some(folder) = &self.inner().folder {
-            folder.checkpoints().remove_stale(&**folder.log())?;
-        }
         // Slots and names are given in the order of the log, which has changed: go on from what a rebuild gives.
         let committer = &self.inner().committer;
         let replaced = committer.replace_graph(rebuilt);
         // Order: last, as readers of the graph before may have kept records until now.
         committer.source().clear();
-        replaced
+        replaced?;
+        let folder = self.inner().folder.as_ref();
+        folder.map_or(Ok(()), |folder| folder.checkpoints().remove_stale(&**folder.log()))
     }
 
     /// Replays `rewritten` from nothing and compares the graph with the one in force.

@@ -214,12 +214,9 @@ impl Error {
         Error::new(ErrorKind::Io, operation).caused_by(source)
     }
 
-    /// What is too large for a bound while it is read is, while it is written, something there is no room for.
-    pub(crate) fn for_write(mut self) -> Error {
-        if self.0.kind == ErrorKind::TooLarge {
-            self.0.kind = ErrorKind::NoRoom;
-        }
-        self
+    /// As [`Error::io`], for an operation that may have written: `NoRoom` if it failed for want of room.
+    pub(crate) fn of_disk(operation: impl Into<String>, source: std::io::Error) -> Error {
+        Error::new(ErrorKind::of_failed_write(&source), operation).caused_by(source)
     }
 
     /// The kind: what a program decides by.

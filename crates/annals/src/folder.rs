@@ -23,6 +23,8 @@ pub(crate) struct Folder {
     path: PathBuf,
     checkpoints: PathBuf,
     log: Arc<FileLog>,
+    /// What went wrong when it was opened, without stopping anything.
+    warning: Option<String>,
 }
 
 impl Folder {
@@ -38,10 +40,20 @@ impl Folder {
     ) -> Result<Folder> {
         let log = open_log(disk, path, options, is_read_only)?;
         let checkpoints = path.join("checkpoints");
-        let folder =
-            Folder { disk: Arc::clone(disk), path: path.to_path_buf(), checkpoints, log: Arc::new(log) };
+        let mut folder = Folder {
+            disk: Arc::clone(disk),
+            path: path.to_path_buf(),
+            checkpoints,
+            log: Arc::new(log),
+            warning: None,
+        };
         if !is_read_only {
-            folder.checkpoints().remove_stale(&*folder.log)?;
+            let removed = folder.checkpoints().remove_stale(&*folder.log);
+            // Where they cannot be looked at, loading says so.
+            let is_listed = folder.checkpoints().newest_position().is_ok();
+            folder.warning = removed.err().filter(|_| is_listed).map(|error| {
+                format!("checkpoints from before a compaction may be left and hold what was purged: {error}")
+            });
             folder.remove_spilled();
         }
         Ok(folder)
@@ -65,6 +77,7 @@ impl Folder {
         spill: Option<&SpillSettings>,
         warnings: &mut Vec<String>,
     ) -> Result<Graph> {
+        warnings.extend(self.warning.clone());
         let newest = self.checkpoints().load_newest(&*self.log, spill, warnings)?;
         Ok(newest.unwrap_or_else(|| Graph { generation: self.log.generation(), ..Graph::with_spill(spill) }))
     }
@@ -123,7 +136,8 @@ fn refuse_lost_log(disk: &dyn Disk, path: &Path) -> Result<()> {
         return Ok(());
     }
     let checkpoints = path.join("checkpoints");
-    let newest = CheckpointFolder { disk, path: &checkpoints }.newest_position()?;
+    // Checkpoints that cannot be looked at prove nothing.
+    let newest = CheckpointFolder { disk, path: &checkpoints }.newest_position().ok().flatten();
     let Some(position) = newest.filter(|position| position.0 > 0) else { return Ok(()) };
     Err(Error::new(
         ErrorKind::Gap,

@@ -4,7 +4,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
 use crate::log::{Log, ReadLimit};
-use crate::memory::Memory;
+use crate::memory::{Memory, Stored};
 use crate::model::Record;
 use crate::options::ReplayProgress;
 use crate::record::decode_record;
@@ -12,8 +12,8 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// Records between two reports of progress.
 const REPORT_RECORDS: u64 = 10_000;
-/// How much is read at a time.
-const AHEAD: ReadLimit = ReadLimit { bytes: 4 << 20, records: 10_000 };
+/// How much is read at a time, or a step of the memory budget: decoded it takes several times as much. Units: bytes.
+const AHEAD_BYTES: usize = 4 << 20;
 /// Most batches that are read and not yet applied.
 const AHEAD_BATCHES_MAX: usize = 2;
 
@@ -57,10 +57,13 @@ pub(crate) fn replay_to(
 ) -> Result<()> {
     let first = graph.position.next();
     let outcome = std::thread::scope(|scope| {
-        let (batches_in, batches) = sync_channel(AHEAD_BATCHES_MAX);
-        scope.spawn(move || read_ahead(log, first, end, &batches_in));
+        let batches_max = if memory.is_bounded() { 1 } else { AHEAD_BATCHES_MAX };
+        let (batches_in, batches) = sync_channel(batches_max);
+        let ahead_bytes = memory.step(AHEAD_BYTES);
+        scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
         for batch in batches {
-            memory.admit_committed(AHEAD.bytes)?;
+            let stored = Stored::Records { done: graph.position.0, all: end.0 };
+            memory.admit_stored(ahead_bytes, stored)?;
             graph.defer();
             for record in batch {
                 apply_decoded(graph, graph.position.next(), &record?)?;
@@ -69,7 +72,12 @@ pub(crate) fn replay_to(
                 }
             }
             graph.hand_over();
-            graph.behind().into_iter().for_each(|behind| behind.catch_up(false));
+            if memory.is_bounded() {
+                // What is noted and not yet entered takes memory, too.
+                graph.catch_up();
+            } else {
+                graph.behind().into_iter().for_each(|behind| behind.catch_up(false));
+            }
         }
         Ok(())
     });
@@ -79,10 +87,17 @@ pub(crate) fn replay_to(
 }
 
 /// Sends decoded records in order; the last may be the error that ends them.
-fn read_ahead(log: &dyn Log, first: Position, end: Position, batches: &SyncSender<Vec<Result<Record>>>) {
+fn read_ahead(
+    log: &dyn Log,
+    first: Position,
+    end: Position,
+    ahead_bytes: usize,
+    batches: &SyncSender<Vec<Result<Record>>>,
+) {
     let mut next = first;
     while next <= end {
-        let limit = ReadLimit { records: usize::try_from(end.0 - next.0 + 1).unwrap_or(usize::MAX), ..AHEAD };
+        let left = usize::try_from(end.0 - next.0 + 1).unwrap_or(usize::MAX);
+        let limit = ReadLimit { bytes: ahead_bytes, records: left };
         let batch = match log.read(next, limit) {
             Err(error) => vec![Err(error)],
             Ok(records) if records.is_empty() => {

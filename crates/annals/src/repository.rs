@@ -78,7 +78,7 @@ impl Repository {
     /// Opens the repository in a folder for writing, creating it if there is none.
     ///
     /// Errors: `Locked` if another process has it open for writing; `Corrupted`, `Gap`, `NewerFormat` for what is
-    /// found in it; `Io`.
+    /// found in it; `NoRoom`; `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Repository> {
         Repository::open_with(path, Options::default())
     }
@@ -256,6 +256,11 @@ impl Repository {
             return None;
         }
         self.inner.committer.refusal()
+    }
+
+    /// The memory budget it was opened with, if there is one. Units: bytes.
+    pub fn memory_bytes_max(&self) -> Option<u64> {
+        self.inner.options.memory_bytes_max
     }
 
     /// True while writes are refused because the memory budget is spent.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use annals::log::{Log, MemoryLog};
+use annals::storage::simulated_disk::{Fault, SimulatedDisk};
 use annals::*;
 
 use support::CheckedRepository;
@@ -170,6 +171,30 @@ fn a_repository_on_a_log_alone_is_compacted() -> Result<()> {
     Ok(())
 }
 
+/// A full disk was told as a refusal of the system (*io*), whose remedy is to look after the disk.
+#[test]
+fn maintenance_on_a_full_disk_says_no_room_and_changes_nothing() -> Result<()> {
+    let disk = SimulatedDisk::new();
+    let repository = Repository::open_on(Arc::new(disk.clone()), "/repository", Options::default())?;
+    repository.transact(|t| t.create_entity(new_entity("secret")))?;
+    repository.transact(|t| t.purge(&entity("secret")))?;
+    disk.set_full(true);
+    let opened = Repository::open_on(Arc::new(disk.clone()), "/other", Options::default());
+    let backup = repository.backup("/backup");
+    let refusals = [opened.err(), backup.err(), repository.checkpoint().err(), repository.compact().err()];
+    assert_eq!(refusals.map(|error| error.map(|error| error.kind())), [Some(ErrorKind::NoRoom); 4]);
+    disk.set_full(false);
+    // There is room for another segment of the log, but not for the first segment rewritten.
+    disk.fail_write_at(disk.writes_count() + 1);
+    assert_eq!(repository.compact().unwrap_err().kind(), ErrorKind::NoRoom);
+    disk.set_full(true);
+    assert_eq!(repository.compact().unwrap_err().kind(), ErrorKind::NoRoom);
+    disk.set_full(false);
+    assert_eq!(repository.compact()?.changes_count, 2);
+    assert_eq!(repository.backup("/backup")?.position, Position(2));
+    repository.close()
+}
+
 fn segments(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut paths: Vec<_> = std::fs::read_dir(folder.join("log"))
         .unwrap()
@@ -308,5 +333,56 @@ fn a_checkpoint_beyond_the_tail_of_its_log_is_refused() -> Result<()> {
         let error = Repository::open_with(folder.path(), options).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Gap, "{error}");
     }
+    Ok(())
+}
+
+/// After a compaction that failed half-way, such as on a full disk, the next one in the same process did not know what the
+/// first had taken out, and destroyed the log. A backup made in between was of no use.
+#[test]
+fn a_compaction_that_fails_anywhere_leaves_a_log_that_can_be_backed_up_and_compacted() -> Result<()> {
+    let options = Options { segment_bytes: 4096, ..Options::default() };
+    let open = |disk: &SimulatedDisk| {
+        Repository::open_on(Arc::new(disk.clone()), "/repository", options.clone()).expect("open")
+    };
+    let mut failures = 0;
+    for fault in [Fault::NoRoom, Fault::Io] {
+        for operation in 0.. {
+            let disk = SimulatedDisk::new();
+            let mut repository = open(&disk);
+            linked(&repository, "r")?;
+            for number in 0..60 {
+                repository.transact(|t| t.update(&relationship("r"), Patch::new().set("v", number)))?;
+                repository.transact(|t| t.update(&entity("y"), Patch::new().set("v", "x".repeat(200))))?;
+            }
+            repository.transact(|t| t.purge(&entity("x")))?;
+            let first = disk.operations_count();
+            disk.fail_at(first + operation, fault);
+            let outcome = repository.compact();
+            if disk.operations_count() <= first + operation {
+                // The compaction was over before its operation came.
+                outcome?;
+                break;
+            }
+            let failure = outcome.err().map(|error| error.kind());
+            failures += u64::from(failure.is_some());
+            // After a failed sync, as ever.
+            if failure == Some(ErrorKind::Unavailable) {
+                drop(repository);
+                repository = open(&disk);
+            }
+            repository.backup("/backup")?;
+            verify_on(Arc::new(disk.clone()), "/backup", &options)?;
+            repository.compact()?;
+            assert_eq!(repository.check()?.differences, Vec::<String>::new(), "operation {operation}");
+            assert_eq!(repository.snapshot().versions(&entity("y"), 0, 100)?.len(), 61);
+            drop(repository);
+            let reopened = open(&disk.after_power_cut(operation));
+            assert_eq!(
+                (reopened.snapshot().entities_count(), reopened.snapshot().relationships_count()),
+                (1, 0)
+            );
+        }
+    }
+    assert!(failures > 10, "{failures} compactions failed");
     Ok(())
 }

@@ -350,6 +350,78 @@ fn a_failed_sync_after_a_failed_write_refuses_until_reopened() {
     }
 }
 
+/// Records of 100 bytes at the positions of `range`.
+fn append_range(log: &FileLog, range: std::ops::RangeInclusive<u8>) {
+    for position in range {
+        log.append(Position(position.into()), &[&[position; 100]]).expect("append");
+    }
+}
+
+/// File systems may tell only during a sync that there is no room. The zeros after the frames were synced together with
+/// them, so that such a sync refused records for bytes that no record needs, until the log was reopened.
+#[test]
+fn a_failed_sync_of_reserved_zeros_costs_no_append() {
+    let expected = |count: u8| (1..=count).map(|position| vec![position; 100]).collect::<Vec<_>>();
+    let disk = SimulatedDisk::new();
+    let log = open(&disk).expect("open");
+    // The first sync of an append is that of its frames.
+    disk.fail_sync_at(disk.syncs_count() + 1);
+    append_range(&log, 1..=1);
+    for image in 0..8 {
+        let left = open(&disk.after_power_cut(image)).expect("reopen");
+        assert_eq!(read_all(&left).expect("read"), expected(1), "image {image}");
+    }
+    append_range(&log, 2..=90);
+    log.close().expect("close");
+    for image in 0..8 {
+        let left = open(&disk.after_power_cut(image)).expect("reopen");
+        assert_eq!(read_all(&left).expect("read"), expected(90), "image {image}");
+    }
+}
+
+/// A disk that is nearly full is not asked at every append.
+#[test]
+fn after_a_failed_sync_of_reserved_zeros_only_a_probe_or_a_new_segment_reserves_again() {
+    let syncs_of = |disk: &SimulatedDisk, position: u8, log: &FileLog| {
+        let before = disk.syncs_count();
+        append_range(log, position..=position);
+        disk.syncs_count() - before
+    };
+    for is_probed in [true, false] {
+        let disk = SimulatedDisk::new();
+        let log = open(&disk).expect("open");
+        disk.fail_sync_at(disk.syncs_count() + 1);
+        append_range(&log, 1..=1);
+        assert_eq!([2, 3, 4].map(|position| syncs_of(&disk, position, &log)), [1, 1, 1]);
+        if is_probed {
+            // The zeros of the probe itself are there; the next append overwrites them.
+            log.probe().expect("there is room");
+            let path = Path::new(FOLDER).join("00000000000000000001.seg");
+            let left = disk.after_power_cut(1).contents(&path).map(|bytes| bytes.len());
+            assert_eq!(left, disk.contents(&path).map(|bytes| bytes.len()), "synced");
+            assert_eq!(syncs_of(&disk, 5, &log), 1);
+        } else {
+            log.roll().expect("roll");
+            assert_eq!(syncs_of(&disk, 5, &log), 2, "of the frames and of the zeros");
+            assert_eq!(syncs_of(&disk, 6, &log), 1);
+        }
+    }
+}
+
+#[test]
+fn a_probe_whose_zeros_cannot_be_synced_says_so_and_appends_go_on() {
+    let disk = SimulatedDisk::new();
+    let log = open(&disk).expect("open");
+    append_range(&log, 1..=1);
+    disk.fail_sync_at(disk.syncs_count());
+    assert_eq!(log.probe().unwrap_err().kind(), ErrorKind::Io);
+    append_range(&log, 2..=40);
+    for image in 0..8 {
+        let left = open(&disk.after_power_cut(image)).expect("reopen");
+        assert_eq!(read_all(&left).expect("read").len(), 40, "image {image}");
+    }
+}
+
 #[test]
 fn after_a_failed_sync_every_append_is_refused_until_reopened() {
     let disk = SimulatedDisk::new();

@@ -1,6 +1,7 @@
 //! Loads operations in batches: several on their way at once, each all or nothing, and only the bad lines dropped.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
 
@@ -13,8 +14,17 @@ use crate::stop::Outcome;
 
 /// Batches submitted and not yet durable. Their lines are kept in memory until they are.
 const IN_FLIGHT_MAX: usize = 16;
-/// A batch is closed at this size. Units: bytes of input.
+/// A batch is closed at this size, or at a share of the memory budget. Units: bytes of input.
 const BATCH_BYTES_MAX: usize = 4 << 20;
+/// The share: read, parsed, encoded and applied, the batches in flight take many times as much.
+const BATCH_SHARE: u64 = 512;
+/// Shortest batch, however small the budget. Units: bytes of input.
+const BATCH_BYTES_MIN: usize = 16 << 10;
+/// A batch that the memory budget refuses is tried again so often: what was in flight has left memory behind that the
+/// allocator gives back later.
+const TRIES_AGAIN: u32 = 5;
+/// Between two of these tries.
+const TRY_AGAIN_PAUSE: Duration = Duration::from_millis(20);
 
 /// How to load.
 #[derive(Clone, Debug)]
@@ -48,6 +58,8 @@ pub struct Loader<'r> {
     units: Vec<Unit>,
     changes_count: usize,
     bytes: usize,
+    /// A batch is closed at this size. Units: bytes of input.
+    batch_bytes_max: usize,
     /// True if the last unit taken declares types.
     is_defining: bool,
     in_flight: VecDeque<InFlight>,
@@ -71,6 +83,7 @@ impl<'r> Loader<'r> {
             units: Vec::new(),
             changes_count: 0,
             bytes: 0,
+            batch_bytes_max: batch_bytes_max(repository.memory_bytes_max()),
             is_defining: false,
             in_flight: VecDeque::new(),
         }
@@ -96,7 +109,7 @@ impl<'r> Loader<'r> {
         self.changes_count += operations.len();
         self.bytes += bytes;
         self.units.push(Unit { line, operations });
-        if self.changes_count >= self.options.batch_changes || self.bytes >= BATCH_BYTES_MAX {
+        if self.changes_count >= self.options.batch_changes || self.bytes >= self.batch_bytes_max {
             self.submit()?;
         }
         Ok(())
@@ -222,14 +235,27 @@ impl<'r> Loader<'r> {
     /// refused, if it was tried.
     fn commit_parts(&mut self, units: Vec<Unit>, error: Option<Error>) -> Outcome {
         let mut parts = vec![(units, error)];
+        let mut tries_left = TRIES_AGAIN;
         while let Some((mut units, error)) = parts.pop() {
             let outcome = match error {
                 Some(error) => Err(error),
                 None => self.hand_over(&units).and_then(|ticket| ticket.wait()),
             };
             match outcome {
-                Ok(_) => self.count(&units),
-                Err(error) if is_fatal(error.kind()) => return Err(error.into()),
+                Ok(_) => {
+                    self.count(&units);
+                    tries_left = TRIES_AGAIN;
+                }
+                Err(error) if tries_left > 0 && error.kind() == ErrorKind::NoRoom => {
+                    tries_left -= 1;
+                    std::thread::sleep(TRY_AGAIN_PAUSE);
+                    parts.push((units, None));
+                }
+                Err(error)
+                    if is_fatal(error.kind()) && !(units.len() > 1 && self.may_fit_in_parts(&error)) =>
+                {
+                    return Err(error.into());
+                }
                 Err(error) if units.len() == 1 => {
                     self.report.refuse(&self.file, units[0].line, error.kind(), explain(&error))?;
                 }
@@ -243,6 +269,12 @@ impl<'r> Loader<'r> {
         Ok(())
     }
 
+    /// True if a smaller part may be taken: the memory budget has no room for the whole, and is not spent.
+    fn may_fit_in_parts(&self, error: &Error) -> bool {
+        let is_bounded = self.repository.memory_bytes_max().is_some();
+        error.kind() == ErrorKind::NoRoom && is_bounded && !self.repository.is_memory_spent()
+    }
+
     fn count(&mut self, units: &[Unit]) {
         self.report.summary.records_count += 1;
         self.report.summary.changes_count +=
@@ -250,6 +282,12 @@ impl<'r> Loader<'r> {
         let changes_count = self.report.summary.changes_count;
         self.report.progress.note(|| format!("{} changes", crate::output::count(changes_count)));
     }
+}
+
+/// Units: bytes of input in a batch, under a memory budget of so many bytes.
+fn batch_bytes_max(memory_bytes_max: Option<u64>) -> usize {
+    let share = memory_bytes_max.map_or(u64::MAX, |bytes| bytes / BATCH_SHARE);
+    usize::try_from(share).unwrap_or(usize::MAX).clamp(BATCH_BYTES_MIN, BATCH_BYTES_MAX)
 }
 
 /// True if the log is the trouble and not the line.

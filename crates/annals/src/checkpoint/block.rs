@@ -5,7 +5,9 @@
 
 use std::io::{self, Read, Write};
 
+use crate::Error;
 use crate::model::Id;
+use crate::storage::DiskFile;
 
 /// A block is written when its payload reaches this. Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -147,12 +149,25 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// Why a checkpoint cannot be used, as a warning says it.
-pub(super) type Damage = String;
+/// Why a checkpoint cannot be used.
+#[derive(Debug)]
+pub(super) enum Damage {
+    /// As a warning says it; an older one, or the log, may do.
+    Ignored(String),
+    /// Nothing else fits either, since all hold the same graph.
+    TooLarge(Error),
+}
+
 pub(super) type Loaded<T> = Result<T, Damage>;
 
+impl From<String> for Damage {
+    fn from(why: String) -> Damage {
+        Damage::Ignored(why)
+    }
+}
+
 pub(super) fn damaged(what: &str) -> Damage {
-    format!("damaged: {what}")
+    Damage::Ignored(format!("damaged: {what}"))
 }
 
 /// Reads the next block; `None` at the end of the file.
@@ -161,7 +176,7 @@ pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
     match input.read(&mut code) {
         Ok(0) => return Ok(None),
         Ok(_) => {}
-        Err(error) => return Err(format!("cannot be read: {error}")),
+        Err(error) => return Err(format!("cannot be read: {error}").into()),
     }
     let kind = Kind::ALL.into_iter().find(|kind| [kind.code()] == code);
     let kind = kind.ok_or_else(|| damaged("block kind"))?;
@@ -182,6 +197,25 @@ pub(super) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
         return Err(damaged("a block's checksum"));
     }
     Ok(Some(kind))
+}
+
+/// Length of all blocks but those of long values, as far as the file is whole. Units: bytes.
+pub(super) fn length_without_values(file: &dyn DiskFile) -> u64 {
+    let (mut at, mut length) = (0, 0);
+    let mut head = [0; 9];
+    while file.read_at(&mut head, at).is_ok_and(|count| count == head.len()) {
+        let [kind, a, b, c, d, ..] = head;
+        let payload = u64::from(u32::from_le_bytes([a, b, c, d]));
+        // No block is empty.
+        if payload == 0 {
+            break;
+        }
+        at += 9 + payload;
+        if kind != Kind::Values.code() {
+            length += payload;
+        }
+    }
+    length
 }
 
 /// Reads items out of one block.

@@ -2,15 +2,17 @@
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::block::{Damage, Loaded, length_without_values};
 use super::load::{load, read_origin};
 use super::save::{Origin, save};
 use super::stoppable::Stoppable;
 use crate::graph::Graph;
 use crate::graph::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
-use crate::storage::{Access, Disk, FileReader, UNFINISHED_SUFFIX, put_whole};
+use crate::storage::{Access, Disk, DiskFile, FileReader, UNFINISHED_SUFFIX, put_whole};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Checkpoints kept: the newest, and one to fall back on.
@@ -57,14 +59,20 @@ impl CheckpointFolder<'_> {
         }
     }
 
-    fn open(self, path: &Path) -> std::result::Result<BufReader<FileReader>, String> {
+    fn open(self, path: &Path) -> Loaded<Arc<dyn DiskFile>> {
         let file = self.disk.open(path, Access::Read);
-        let file = file.map_err(|error| format!("cannot be opened: {error}"))?;
-        Ok(BufReader::with_capacity(1 << 20, FileReader::new(file)))
+        Ok(file.map_err(|error| format!("cannot be opened: {error}"))?)
     }
 
-    fn origin(self, path: &Path) -> std::result::Result<Origin, String> {
-        read_origin(self.open(path)?)
+    fn origin(self, path: &Path) -> Loaded<Origin> {
+        read_origin(FileReader::new(self.open(path)?))
+    }
+
+    fn load(self, path: &Path, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+        let file = self.open(path)?;
+        // Only a refusal tells it.
+        let bytes = if spill.is_some() { length_without_values(&*file) } else { 0 };
+        load(BufReader::with_capacity(1 << 20, FileReader::new(file)), bytes, spill)
     }
 
     /// The graph of the newest whole checkpoint of this log, in the generation that is in force. What is wrong with
@@ -78,12 +86,18 @@ impl CheckpointFolder<'_> {
         spill: Option<&SpillSettings>,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Graph>> {
-        for (position, path) in self.files()? {
+        // A cache that cannot be looked at is none.
+        let files = self.files().unwrap_or_else(|error| {
+            warnings.push(format!("no checkpoint is used: {error}"));
+            Vec::new()
+        });
+        for (position, path) in files {
             let mut ignore =
                 |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
             let origin = match self.origin(&path) {
                 Ok(origin) => origin,
-                Err(why) => {
+                Err(Damage::TooLarge(error)) => return Err(error),
+                Err(Damage::Ignored(why)) => {
                     ignore(why);
                     continue;
                 }
@@ -109,9 +123,11 @@ impl CheckpointFolder<'_> {
                 ignore("of another log".to_owned());
                 continue;
             }
-            match self.open(&path).and_then(|input| load(input, spill)) {
+            match self.load(&path, spill) {
                 Ok(graph) => return Ok(Some(graph)),
-                Err(why) => ignore(why),
+                // Neither an older one with the log after it nor the log alone takes less.
+                Err(Damage::TooLarge(error)) => return Err(error.with("checkpoint", path.display())),
+                Err(Damage::Ignored(why)) => ignore(why),
             }
         }
         Ok(None)
@@ -119,7 +135,7 @@ impl CheckpointFolder<'_> {
 
     /// Writes a checkpoint of `graph` and removes the ones no longer needed.
     ///
-    /// Errors: `Conflict` if the log was rewritten since the graph was made; `Io`, also when `is_stopping` is set
+    /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is set
     /// meanwhile; those of the log. Nothing is left of the checkpoint then.
     pub(crate) fn save_new(self, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
         let CheckpointFolder { disk, path: folder } = self;
@@ -194,7 +210,7 @@ fn record_checksum(log: &dyn Log, position: Position) -> Result<u32> {
 }
 
 fn failed(operation: &str, path: &Path, source: io::Error) -> Error {
-    Error::io(operation.to_owned(), source).with("path", path.display())
+    Error::of_disk(operation, source).with("path", path.display())
 }
 
 #[cfg(test)]

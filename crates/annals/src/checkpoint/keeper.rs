@@ -51,7 +51,8 @@ impl Repository {
     /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
     /// writers go on meanwhile.
     ///
-    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Closed` if it is closed meanwhile; `Io`.
+    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Closed` if it is closed meanwhile; `NoRoom`;
+    /// `Io`.
     pub fn checkpoint(&self) -> Result<Position> {
         self.inner().checkpoint()
     }

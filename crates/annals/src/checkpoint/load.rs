@@ -2,14 +2,13 @@
 
 use std::io::Read;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
 use super::load_table::{Message, TableParts};
 use super::save::{FORMAT, MAGIC, NO_TABLE, Origin, SetKind};
-use crate::Position;
 use crate::graph::Graph;
 use crate::graph::adjacency::{Adjacency, Bounds, Link};
 use crate::graph::headers::{self, Headers};
@@ -20,13 +19,20 @@ use crate::graph::symbols::{Symbol, Symbols};
 use crate::graph::table::Table;
 use crate::graph::types::Types;
 use crate::log::LogId;
+use crate::memory::{Memory, Stored};
 use crate::model::{Action, TypeDefinition};
 use crate::record::decode_record;
+use crate::{Error, Position};
 
 /// Blocks that may wait for the thread that reads a table, as long as it makes the table of its rows.
 const WAITING_BLOCKS_MAX: usize = 64;
-/// The same in a repository with a memory budget.
+/// The same in a repository with a memory budget, unless its share is less.
 const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
+/// What follows from a row counts as much of a checkpoint as so many bytes: places in the maps of ids, columns, lists of
+/// types. Units: bytes.
+const ROW_BYTES: usize = 20;
+/// As long as a block is, as a rule. Units: bytes.
+const BLOCK_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
 struct Header {
@@ -80,9 +86,55 @@ pub(super) fn read_origin(mut input: impl Read) -> Loaded<Origin> {
     Ok(parts.header.origin)
 }
 
-/// Reads the whole graph. Errors: why the file cannot be used.
-pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loaded<Graph> {
-    let waiting = if spill.is_some() { WAITING_BLOCKS_SPILLED_MAX } else { WAITING_BLOCKS_MAX };
+/// The memory budget while a checkpoint is read.
+pub(super) struct Room<'s> {
+    memory: Option<&'s Memory>,
+    /// Length of the file without long values. Units: bytes.
+    bytes: u64,
+    /// Held by a table while it makes what follows from its rows: that is much at once, and both see the same room.
+    derives: Mutex<()>,
+    /// Why nothing more is read: threads that wait for each other only know that another has ended.
+    refusal: OnceLock<Error>,
+}
+
+impl Room<'_> {
+    /// Admits what follows from `rows`, until the guard is dropped. Errors: as [`Room::admit`].
+    pub(super) fn admit_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
+        if self.memory.is_none() {
+            return Ok(None);
+        }
+        let guard = self.derives.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit(ROW_BYTES * rows).map(|()| Some(guard))
+    }
+
+    /// Looks whether there is room for what `bytes` become. Errors: there is none, and [`load`] tells why.
+    pub(super) fn admit(&self, bytes: usize) -> Loaded<()> {
+        let Some(memory) = self.memory else { return Ok(()) };
+        memory.admit_stored(bytes, Stored::Checkpoint { bytes: self.bytes }).map_err(|error| {
+            let _ = self.refusal.set(error);
+            damaged("there is no room for it")
+        })
+    }
+}
+
+/// Reads the whole graph, from a file of `bytes` without
+/// long values. Errors: why the file cannot be used.
+pub(super) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+    let memory = spill.map(|spill| &*spill.memory);
+    let room = Room { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
+    let outcome = load_within(input, spill, &room);
+    match room.refusal.into_inner() {
+        Some(error) => Err(Damage::TooLarge(error)),
+        None => outcome,
+    }
+}
+
+fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room) -> Loaded<Graph> {
+    let waiting = match room.memory {
+        // Half for each table.
+        Some(memory) => memory.share(2 * WAITING_BLOCKS_SPILLED_MAX * BLOCK_BYTES) / BLOCK_BYTES / 2,
+        None => WAITING_BLOCKS_MAX,
+    };
     let common = OnceLock::new();
     let (parts, links, tables) = std::thread::scope(|scope| {
         // The tables are most of the work. All that one needs of the other is which entities there are.
@@ -91,17 +143,17 @@ pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loade
         let (ends_out, ends_in) = sync_channel(1);
         let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
         let entities = scope.spawn(move || {
-            let whole = TableParts::read_rows(&entities, spill, common, 0)?;
+            let whole = TableParts::read_rows(&entities, spill, common, 0, room)?;
             // Whoever waits for them may have failed.
             let _ = ends_out.send(whole.slots());
-            whole.table(&entities, common, Ends::None)
+            whole.table(&entities, common, Ends::None, room)
         });
         let relationships = scope.spawn(move || {
-            let whole = TableParts::read_rows(&relationships, spill, common, 1)?;
+            let whole = TableParts::read_rows(&relationships, spill, common, 1, room)?;
             let ends = ends_in.recv().map_err(|_| damaged("the rows of entities"))?;
-            whole.table(&relationships, common, Ends::Of(ends))
+            whole.table(&relationships, common, Ends::Of(ends), room)
         });
-        let parts = read(&mut input, common, [entities_in, relationships_in]);
+        let parts = read(&mut input, common, [entities_in, relationships_in], room);
         let parts = parts.and_then(|mut parts| {
             let links = parts.adjacencies(common)?;
             Ok((parts, links))
@@ -119,7 +171,12 @@ pub(super) fn load(mut input: impl Read, spill: Option<&SpillSettings>) -> Loade
 }
 
 /// Reads all blocks, and hands those of tables on.
-fn read(input: &mut impl Read, common: &OnceLock<Common>, tables: [SyncSender<Message>; 2]) -> Loaded<Parts> {
+fn read(
+    input: &mut impl Read,
+    common: &OnceLock<Common>,
+    tables: [SyncSender<Message>; 2],
+    room: &Room,
+) -> Loaded<Parts> {
     let mut parts = Parts::default();
     let mut payload = Vec::new();
     let mut is_first = true;
@@ -128,6 +185,7 @@ fn read(input: &mut impl Read, common: &OnceLock<Common>, tables: [SyncSender<Me
             return Err(damaged("the order of blocks"));
         }
         is_first = false;
+        room.admit(payload.len())?;
         if matches!(kind, Kind::Links | Kind::Wide | Kind::Keys | Kind::End) {
             parts.end_rows(common, &tables)?;
         }
@@ -203,7 +261,7 @@ impl Parts {
         }
         let format = input.number()?;
         if format != FORMAT {
-            return Err(format!("of format {format}, this version reads {FORMAT}"));
+            return Err(format!("of format {format}, this version reads {FORMAT}").into());
         }
         self.header = Header {
             origin: Origin {

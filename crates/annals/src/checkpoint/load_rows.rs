@@ -45,7 +45,10 @@ impl RowParts {
     /// Reads a spilled value of the pages that follow.
     pub(super) fn read_value(&mut self, value: &[u8]) -> Loaded<()> {
         if self.spill.is_used() {
-            let place = self.spill.append(value).ok_or("not loaded: a spill file cannot be written")?;
+            let place = self
+                .spill
+                .append(value)
+                .ok_or_else(|| "not loaded: a spill file cannot be written".to_owned())?;
             self.places.push_back(place);
         } else {
             self.values.push_back(value.to_vec());
@@ -266,9 +269,9 @@ mod tests {
     #[test]
     fn every_budget_loads_what_every_other_saved() -> Result<()> {
         for bytes in [checkpoint(None)?, checkpoint(Some(1 << 40))?] {
-            let expected = load(&bytes[..], None).unwrap();
+            let expected = load(&bytes[..], bytes.len() as u64, None).unwrap();
             for value_bytes_min in [1, 50, 5_000] {
-                let found = load(&bytes[..], Some(&settings(value_bytes_min))).unwrap();
+                let found = load(&bytes[..], bytes.len() as u64, Some(&settings(value_bytes_min))).unwrap();
                 assert_eq!(crate::graph::compare::differences(&expected, &found), Vec::<String>::new());
                 assert_eq!(crate::graph::compare::inconsistencies(&found), Vec::<String>::new());
             }
@@ -292,7 +295,7 @@ mod tests {
                 bytes[start - 4..start].copy_from_slice(&checksum.to_le_bytes());
             }
             let settings = settings(20);
-            if let Ok(graph) = load(&bytes[..], loads_spilled.then_some(&settings)) {
+            if let Ok(graph) = load(&bytes[..], bytes.len() as u64, loads_spilled.then_some(&settings)) {
                 read_everything(&graph);
             }
         }

@@ -4,7 +4,7 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 
 use super::block::{Input, Kind, Loaded, damaged};
-use super::load::Common;
+use super::load::{Common, Room};
 use super::load_instance::{instance, past};
 use super::load_keys::KeySets;
 use super::load_rows::RowParts;
@@ -49,11 +49,13 @@ impl TableParts {
         spill: Option<&SpillSettings>,
         common: &OnceLock<Common>,
         number: usize,
+        room: &Room,
     ) -> Loaded<WholeRows> {
         let mut table = TableParts { ids: Vec::new(), extras: Vec::new(), parts: RowParts::new(spill) };
         let next = || messages.recv().map_err(|_| damaged("it is cut off"));
         while let Message::Block(kind, payload) = next()? {
             table.read(kind, &payload)?;
+            room.admit(payload.len())?;
         }
         let TableParts { ids, extras, mut parts } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
@@ -100,6 +102,7 @@ impl WholeRows {
         messages: &Receiver<Message>,
         common: &OnceLock<Common>,
         ends: Ends,
+        room: &Room,
     ) -> Loaded<(Table, u64)> {
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
         let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
@@ -118,9 +121,11 @@ impl WholeRows {
         if !self.extras.iter().all(is_sound) || !self.rows.iter().all(|row| limits.admit_row(row, is_whole)) {
             return Err(damaged("an instance refers to what is not there"));
         }
+        let admitted = room.admit_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
         let mut table =
             Table::from_rows(self.rows, extras, self.ids, self.spill, &common.headers, &common.names);
+        drop(admitted);
         let mut keys = KeySets::default();
         for message in messages {
             let Message::Block(Kind::Keys, payload) = message else {
@@ -129,6 +134,7 @@ impl WholeRows {
             let mut input = Input::new(&payload);
             input.u8()?;
             keys.read(&mut input)?;
+            room.admit(payload.len())?;
         }
         keys.close();
         let past_values = keys.take_all(SetKind::PastValues, names).collect();

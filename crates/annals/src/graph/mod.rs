@@ -56,7 +56,7 @@ use links::Links;
 use past::Place;
 use spill::Spill;
 use spill_file::SpillSettings;
-use staged::{Behind, Indexer};
+use staged::{Behind, Indexer, Lagging};
 use symbols::Symbols;
 use table::Table;
 use types::Types;
@@ -175,10 +175,18 @@ impl Graph {
 
     /// Links and indexes, if another thread should bring them up to date.
     pub(crate) fn behind(&self) -> Option<Behind> {
-        let tables = [&self.entities, &self.relationships];
-        let lag = self.links.lag() + tables.map(Table::lag).into_iter().sum::<usize>();
-        let parts = || tables.into_iter().flat_map(Table::lagging).chain([self.links.lagging()]).collect();
-        Behind::of(&self.indexer, lag, parts)
+        let lag = self.links.lag() + self.entities.lag() + self.relationships.lag();
+        Behind::of(&self.indexer, lag, || self.lagging().collect())
+    }
+
+    /// Brings links and indexes up to date on this thread.
+    pub(crate) fn catch_up(&self) {
+        self.lagging().for_each(|part| part.catch_up());
+    }
+
+    fn lagging(&self) -> impl Iterator<Item = Arc<dyn Lagging>> {
+        let tables = [&self.entities, &self.relationships].into_iter().flat_map(Table::lagging);
+        tables.chain([self.links.lagging()])
     }
 
     /// Errors: `Unavailable` if links or an index of this version are lost, because a thread panicked over them.

@@ -194,7 +194,7 @@ impl SpillFiles {
             .map_err(|source| {
                 let folder = self.settings.folder.display();
                 self.settings.memory.fail(
-                    &Error::io("write a spill file; free space, then reopen the repository", source)
+                    &Error::of_disk("write a spill file; free space, then reopen the repository", source)
                         .with("folder", folder),
                 );
             })
@@ -224,6 +224,7 @@ impl SpillFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Need;
     use crate::storage::RealDisk;
 
     fn files(folder: &std::path::Path) -> SpillFiles {
@@ -299,6 +300,7 @@ mod tests {
         std::fs::write(&in_the_way, "").unwrap();
         let files = files(&in_the_way);
         assert!(files.append(b"value").is_none());
-        assert_eq!(files.settings.memory.admit(0).unwrap_err().kind(), ErrorKind::Io);
+        let refused = files.settings.memory.admit(Need::default()).err();
+        assert_eq!(refused.map(|error| error.kind()), Some(ErrorKind::Io));
     }
 }

@@ -7,6 +7,8 @@
 //! log_conformance!(memory, || Subject::new(MemoryLog::new()));
 //! ```
 
+#![allow(clippy::as_conversions, clippy::indexing_slicing, reason = "tests: a panic is how they fail")]
+
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

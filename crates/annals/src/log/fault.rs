@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::{Log, LogId, ReadLimit, Rewrite, check_append, check_read};
+use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often each fault happens. The same plan on the same calls injects the same faults.
@@ -102,11 +103,11 @@ impl<L: Log> Log for FaultLog<L> {
         }
         let mut records = self.inner.read(from, limit)?;
         if self.happens(|plan| plan.read_short) && records.len() > 1 {
-            let kept = 1 + {
+            let kept = {
                 let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-                next_random(&mut state.1) as usize % (records.len() - 1)
+                next_random(&mut state.1) % widen(records.len() - 1)
             };
-            records.truncate(kept);
+            records.truncate(1 + usize::try_from(kept).unwrap_or_default());
         }
         Ok(records)
     }

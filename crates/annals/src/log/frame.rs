@@ -7,6 +7,7 @@ use super::bytes::{take_u16, take_u32, take_u64};
 use super::identity::LogId;
 use super::{RECORD_BYTES_MAX, record_length};
 use crate::Position;
+use crate::storage::widen;
 
 /// The newest format this version writes and reads, of frames and of segments.
 pub(crate) const FORMAT: u16 = 2;
@@ -122,8 +123,7 @@ impl SegmentHeader {
 
     /// Units: bytes of the header in its file: where the first frame starts.
     pub fn bytes(&self) -> u64 {
-        let bytes = if self.format == 1 { SEGMENT_HEADER_BYTES_1 } else { SEGMENT_HEADER_BYTES };
-        bytes as u64
+        widen(if self.format == 1 { SEGMENT_HEADER_BYTES_1 } else { SEGMENT_HEADER_BYTES })
     }
 
     /// How the frames of this segment are laid out and sealed.
@@ -237,7 +237,7 @@ impl FrameHeader {
 
 /// Units: bytes that the frames around `records` take.
 pub(crate) fn frames_bytes(records: &[&[u8]]) -> u64 {
-    records.iter().map(|record| (FRAME_HEADER_BYTES + record.len()) as u64).sum()
+    records.iter().map(|record| widen(FRAME_HEADER_BYTES + record.len())).sum()
 }
 
 /// Where a frame stands: its position and its place in its append call.
@@ -282,6 +282,7 @@ pub(crate) fn encode_call(buffer: &mut Vec<u8>, framing: Framing, at: Position, 
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -7,6 +7,7 @@ use super::{
     Batch, Log, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
     check_read,
 };
+use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// A log in memory. Clones are handles onto the same records, so two of them race as two processes would.
@@ -38,13 +39,13 @@ impl MemoryLog {
 
 impl Log for MemoryLog {
     fn tail(&self) -> Result<Position> {
-        Ok(Position(self.read_stored().records.len() as u64))
+        Ok(Position(widen(self.read_stored().records.len())))
     }
 
     fn append(&self, at: Position, records: &[&[u8]]) -> Result<()> {
         check_append(self, at, records)?;
         let mut stored = self.write_stored();
-        check_next(self, at, Position(stored.records.len() as u64))?;
+        check_next(self, at, Position(widen(stored.records.len())))?;
         stored.records.extend(records.iter().map(|record| record.to_vec()));
         Ok(())
     }
@@ -123,7 +124,7 @@ impl Log for RewrittenMemory<'_> {
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
         check_read(self, from)?;
-        if from.0 <= self.records.len() as u64 {
+        if from.0 <= widen(self.records.len()) {
             return Ok(batch_of(&self.records, from, limit));
         }
         self.log.read(from, limit)

@@ -11,6 +11,9 @@
 //! # Ok::<(), annals::Error>(())
 //! ```
 
+// Bytes from outside may be anything: no number is cut short and no index panics.
+#![deny(clippy::as_conversions, clippy::indexing_slicing)]
+
 mod bytes;
 mod identity;
 mod frame;
@@ -23,6 +26,7 @@ mod memory;
 
 use std::sync::Arc;
 
+use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
 
 pub use conformance::log_conformance;
@@ -160,7 +164,7 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 ///
 /// Errors: `InvalidArgument` for no record or position zero; `TooLarge` beyond the bounds.
 pub fn check_append(log: &dyn Log, at: Position, records: &[&[u8]]) -> Result<()> {
-    if at == Position::ZERO || at.0.checked_add(records.len() as u64).is_none() {
+    if at == Position::ZERO || at.0.checked_add(widen(records.len())).is_none() {
         let text = format!(
             "{}: append at position {at}: positions count from 1; append at tail + 1",
             log.describe()

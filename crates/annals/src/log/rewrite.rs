@@ -16,7 +16,7 @@ pub trait Rewrite: Log {
     /// Sees to it that as many records as possible can be rewritten.
     ///
     /// Shape: the last position that can be.
-    /// Errors: `ReadOnly`, `Closed`, `Unavailable`, `Io`.
+    /// Errors: `ReadOnly`, `Closed`, `Unavailable`, `NoRoom`, `Io`.
     fn seal(&self) -> Result<Position>;
 
     /// Prepares a log in which `change` was asked about every record up to `last`, which [`Rewrite::seal`] has told.
@@ -36,8 +36,8 @@ pub trait Rewritten: Log {
     /// Makes this the log in force, durably and in one step. After a crash at any moment the whole log is either the
     /// one before or this one. Afterwards the bytes of the one before are gone.
     ///
-    /// Errors: `Unavailable` if it is unknown which of the two is in force: reopen the log; `Io`, and then the one
-    /// before stays.
+    /// Errors: `Unavailable` if it is unknown which of the two is in force: reopen the log; `NoRoom` or `Io`,
+    /// and then the one before stays.
     fn put_in_place(self: Box<Self>) -> Result<()>;
 }
 

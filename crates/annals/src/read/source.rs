@@ -36,7 +36,7 @@ impl Source {
     }
 
     /// What bounds the memory of everything that is read or written.
-    pub(crate) fn memory(&self) -> &Memory {
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 

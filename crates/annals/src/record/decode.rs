@@ -7,7 +7,7 @@ use minicbor::data::Type;
 
 use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
-use super::value::{self, Read, array, decode_value, malformed, map};
+use super::value::{self, Read, array, decode_value, malformed, map, skip_rest};
 use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, CopyHeader,
@@ -241,12 +241,11 @@ impl Reader<'_, '_> {
         (0..array(self.input)?)
             .map(|_| {
                 let length = array(self.input)?;
-                if length != 2 && length != 3 {
+                if length < 2 {
                     return Err(malformed("a classification is not [name, properties, provenance]"));
                 }
                 let (name, properties) = (self.name()?, self.properties()?);
-                let provenance =
-                    if length == 3 { Some(Arc::new(decode_provenance(self.input)?)) } else { None };
+                let provenance = self.last_provenance(length, 2)?;
                 Ok(ClassificationContent { name, properties, provenance })
             })
             .collect()
@@ -255,12 +254,14 @@ impl Reader<'_, '_> {
     fn copied(&mut self) -> Read<Vec<ClassificationCopy>> {
         (0..array(self.input)?)
             .map(|_| {
-                if array(self.input)? != 4 {
+                let length = array(self.input)?;
+                if length < 4 {
                     return Err(malformed("a copied classification does not have four parts"));
                 }
                 let (name, properties) = (self.name()?, self.properties()?);
                 let provenance = decode_provenance(self.input)?;
                 let (version, created, updated) = decode_origin(self.input)?;
+                skip_rest(self.input, length, 4)?;
                 Ok(ClassificationCopy { name, properties, provenance, version, created, updated })
             })
             .collect()
@@ -274,19 +275,35 @@ impl Reader<'_, '_> {
         let classifications = (0..array(self.input)?)
             .map(|_| {
                 let length = array(self.input)?;
-                if length != 7 && length != 8 {
+                if length < 7 {
                     return Err(malformed("an anchor's classification does not have seven or eight parts"));
                 }
                 let (name, version) = (self.name()?, self.input.u32()?);
                 let (created, updated) = (self.stamp()?, self.stamp()?);
                 let properties = self.properties()?;
-                let provenance =
-                    if length == 8 { Some(Arc::new(decode_provenance(self.input)?)) } else { None };
+                let provenance = self.last_provenance(length, 7)?;
                 let content = ClassificationContent { name, properties, provenance };
                 Ok(AnchoredClassification { content, version, created, updated })
             })
             .collect::<Read<_>>()?;
         Ok(Anchor { properties, classifications })
+    }
+
+    /// What stands in an array of `length` parts behind `known` of them: a provenance or nothing, and what a newer
+    /// version may have written behind it.
+    fn last_provenance(&mut self, length: usize, known: usize) -> Read<Option<Arc<Provenance>>> {
+        if length == known {
+            return Ok(None);
+        }
+        let provenance = match self.input.datatype()? {
+            Type::Null => {
+                self.input.skip()?;
+                None
+            }
+            _ => Some(Arc::new(decode_provenance(self.input)?)),
+        };
+        skip_rest(self.input, length, known + 1)?;
+        Ok(provenance)
     }
 
     fn stamp(&mut self) -> Read<Stamp> {

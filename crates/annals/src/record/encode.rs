@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use minicbor::Encoder;
+use minicbor::{Decoder, Encoder};
 use smallvec::SmallVec;
 
 use super::provenance::{encode_origin, encode_provenance};
@@ -25,6 +25,8 @@ pub(crate) struct RecordBody {
     bytes: Vec<u8>,
     // Where the head starts.
     start: usize,
+    // Where the array of names starts.
+    names_start: usize,
 }
 
 /// Units: bytes of the map's length and the instant, at most. The room for them is kept, so that nothing is copied
@@ -67,14 +69,24 @@ impl RecordBody {
             out.u32(record_key::VALID_FROM).and_then(|out| out.i64(instant.micros())).expect(INFALLIBLE);
             entries += 1;
         }
-        out.u32(record_key::NAMES).and_then(|out| out.array(length(names.order.len()))).expect(INFALLIBLE);
+        out.u32(record_key::NAMES).expect(INFALLIBLE);
+        let names_start = HEAD_BYTES_MAX + out.writer().len() - changes_end;
+        let mut out = Encoder::new(&mut bytes);
+        out.array(length(names.order.len())).expect(INFALLIBLE);
         for name in &names.order {
             out.str(name).expect(INFALLIBLE);
         }
         out.u32(record_key::CHANGES).expect(INFALLIBLE);
         let before = bytes.len() - changes_end;
         bytes.split_at_mut(HEAD_BYTES_MAX).1.rotate_right(before);
-        RecordBody { entries, bytes, start: HEAD_BYTES_MAX }
+        RecordBody { entries, bytes, start: HEAD_BYTES_MAX, names_start }
+    }
+
+    /// The names of types, classifications and properties in it, each once.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let mut names = Decoder::new(self.bytes.get(self.names_start..).unwrap_or_default());
+        let count = names.array().ok().flatten().unwrap_or(0);
+        (0..count).map_while(move |_| names.str().ok())
     }
 
     /// Length of the record with any instant, at most. Units: bytes.

@@ -104,11 +104,13 @@ pub(super) fn encode_origin(out: &mut Sink, version: u32, created: &Stamp, updat
 }
 
 pub(super) fn decode_origin(input: &mut Decoder) -> Read<(u32, Stamp, Stamp)> {
-    if super::value::array(input)? != 5 {
+    let length = super::value::array(input)?;
+    if length < 5 {
         return Err(malformed("the origin of a copy does not have five parts"));
     }
     let version = input.u32()?;
     let mut stamp = || Ok(Stamp { instant: instant(input)?, author: input.str()?.into() });
     let (created, updated) = (stamp()?, stamp()?);
+    super::value::skip_rest(input, length, 5)?;
     Ok((version, created, updated))
 }

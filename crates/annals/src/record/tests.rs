@@ -284,3 +284,60 @@ fn unknown_keys_are_skipped() {
     .concat();
     assert_eq!(decode_record(Position(1), &bytes).unwrap(), record);
 }
+
+/// Content versions, origins of classifications and headers of proxies will stand there: docs/formats.md, "Room".
+#[test]
+fn parts_and_keys_that_a_later_version_writes_are_read_over() {
+    let cbor = |write: &dyn Fn(&mut minicbor::Encoder<&mut Vec<u8>>)| {
+        let mut bytes = Vec::new();
+        write(&mut minicbor::Encoder::new(&mut bytes));
+        bytes
+    };
+    let origin = |out: &mut minicbor::Encoder<&mut Vec<u8>>| {
+        // Version, created, author, updated, author; content version, content updated, author.
+        out.array(8).unwrap().u32(3).unwrap().i64(1).unwrap().str("ada").unwrap();
+        out.i64(2).unwrap().str("grace").unwrap().u32(2).unwrap().i64(1).unwrap().str("ada").unwrap();
+    };
+    let bytes = cbor(&|out| {
+        out.map(4).unwrap().u32(0).unwrap().i64(5).unwrap().u32(6).unwrap().u32(9).unwrap();
+        out.u32(4).unwrap().array(2).unwrap().str("t").unwrap().str("c").unwrap();
+        out.u32(5).unwrap().array(3).unwrap();
+        // An entity with a classification that was propagated from another one.
+        out.map(4).unwrap().u32(0).unwrap().u32(1).unwrap().u32(1).unwrap().str("e").unwrap();
+        out.u32(2).unwrap().u32(0).unwrap().u32(9).unwrap().array(1).unwrap();
+        out.array(4).unwrap().u32(1).unwrap().map(0).unwrap().null().unwrap();
+        out.array(2).unwrap().u32(1).unwrap().str("other").unwrap();
+        // A copy with a content version, and a classification with an origin behind what it had.
+        out.map(6).unwrap().u32(0).unwrap().u32(28).unwrap().u32(1).unwrap().str("f").unwrap();
+        out.u32(2)
+            .unwrap()
+            .u32(0)
+            .unwrap()
+            .u32(13)
+            .unwrap()
+            .map(1)
+            .unwrap()
+            .u32(0)
+            .unwrap()
+            .str("h")
+            .unwrap();
+        out.u32(16).unwrap();
+        origin(out);
+        out.u32(17).unwrap().array(1).unwrap().array(5).unwrap().u32(1).unwrap().map(0).unwrap();
+        out.map(0).unwrap();
+        origin(out);
+        out.array(1).unwrap().u32(0).unwrap();
+        // A proxy with a header.
+        out.map(6).unwrap().u32(0).unwrap().u32(35).unwrap().u32(1).unwrap().str("g").unwrap();
+        out.u32(2).unwrap().u32(0).unwrap().u32(15).unwrap().str("h").unwrap();
+        out.u32(12).unwrap().str("draft").unwrap().u32(16).unwrap();
+        origin(out);
+    });
+    let changes = decode_record(Position(1), &bytes).unwrap().changes;
+    let Action::CreateEntity(created) = &changes[0].action else { panic!("{changes:?}") };
+    assert_eq!((created.classifications.len(), &created.classifications[0].provenance), (1, &None));
+    let Action::SaveEntity(copy) = &changes[1].action else { panic!("{changes:?}") };
+    assert_eq!((copy.header.version, copy.classifications[0].version), (3, 3));
+    let Action::SaveProxy(proxy) = &changes[2].action else { panic!("{changes:?}") };
+    assert_eq!(proxy.id, Id::new("g").unwrap());
+}

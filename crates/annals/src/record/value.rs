@@ -150,6 +150,11 @@ pub(super) fn array(input: &mut Decoder) -> Read<usize> {
     bounded(input, length)
 }
 
+/// Skips the parts of an array of `length` beyond those that this version knows.
+pub(super) fn skip_rest(input: &mut Decoder, length: usize, known: usize) -> Read<()> {
+    (known..length).try_for_each(|_| input.skip())
+}
+
 pub(super) fn map(input: &mut Decoder) -> Read<usize> {
     let length = input.map()?;
     bounded(input, length)

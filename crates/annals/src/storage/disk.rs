@@ -84,3 +84,8 @@ pub trait DiskFile: Send + Sync {
         Ok(self.len()? == 0)
     }
 }
+
+/// The number of bytes, or of records, that are in memory, in the type of offsets and positions.
+pub(crate) fn widen(count: usize) -> u64 {
+    u64::try_from(count).expect("what fits in memory is counted in 64 bits")
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::disk::{Access, Disk, DiskFile, DiskLock};
+use super::disk::{Access, Disk, DiskFile, DiskLock, widen};
 
 /// Ends the names that unnamed files have for a moment.
 pub(crate) const UNNAMED_SUFFIX: &str = ".spill";
@@ -134,8 +134,8 @@ impl DiskLock for RealLock {
 impl DiskFile for File {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut filled = 0;
-        while filled < buffer.len() {
-            match FileExt::read_at(self, &mut buffer[filled..], offset + filled as u64) {
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match FileExt::read_at(self, rest, offset + widen(filled)) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

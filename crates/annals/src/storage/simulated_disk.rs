@@ -178,6 +178,16 @@ impl SimulatedDisk {
         SimulatedDisk { state: Arc::new(Mutex::new(left)) }
     }
 
+    /// Forgets all files below `folder`, as if they had never been there.
+    pub fn remove_all(&self, folder: &str) {
+        let mut state = self.state();
+        let State { names, durable_names, .. } = &mut *state;
+        for names in [names, durable_names] {
+            names.retain(|path, _| !path.starts_with(folder));
+        }
+        state.name_changes.retain(|change| change.folder().is_none_or(|parent| !parent.starts_with(folder)));
+    }
+
     /// The bytes of a file as processes see them.
     pub fn contents(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.state();

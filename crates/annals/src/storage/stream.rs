@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use super::disk::DiskFile;
+use super::disk::{DiskFile, widen};
 
 /// Reads a file in order.
 pub(crate) struct FileReader {
@@ -20,7 +20,7 @@ impl FileReader {
 impl Read for FileReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read_at(buffer, self.offset)?;
-        self.offset += count as u64;
+        self.offset += widen(count);
         Ok(count)
     }
 }
@@ -44,7 +44,7 @@ impl FileWriter {
 impl Write for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write_at(bytes, self.offset)?;
-        self.offset += bytes.len() as u64;
+        self.offset += widen(bytes.len());
         if self.offset - self.synced >= SYNC_BYTES {
             self.synced = self.offset;
             self.file.sync_data()?;

@@ -11,6 +11,7 @@ use super::reads::Reads;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
+use crate::memory::{Charge, NAMES_FEW, Need};
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
@@ -73,6 +74,17 @@ pub(super) struct Work {
     pub(super) reads: Option<Reads>,
     /// Versions that must be the last ones at the moment of sequencing.
     pub(super) expectations: Expectations,
+    /// What the memory budget keeps for it; the queue fills it in.
+    pub(super) charge: Charge,
+}
+
+/// What a transaction takes in memory when it is applied to `graph`.
+pub(super) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
+    let mut names = body.names().count();
+    if names <= NAMES_FEW {
+        names = body.names().filter(|name| graph.names.find(name).is_none()).count();
+    }
+    Need { bytes: body.record_bytes_max(), changes, names }
 }
 
 /// What is told when a thread that commits has panicked: nobody knows what it had done.
@@ -195,7 +207,7 @@ impl Committer {
         if let Some(error) = self.failure() {
             return Some(error);
         }
-        self.refused().or_else(|| self.source.memory().admit(0).err())
+        self.refused().or_else(|| self.source.memory().admit(Need::default()).err())
     }
 
     /// Why the log refused the last append, unless there is room again.
@@ -231,14 +243,14 @@ impl Committer {
 
     /// Queues a transaction and sees to it that a thread of the repository leads it.
     pub(super) fn enqueue(&self, work: Box<Work>, may_wait: bool) -> Result<Ticket> {
-        let (state, ticket) = self.push(self.state(), work, may_wait)?;
+        let (state, ticket) = self.push(work, may_wait)?;
         self.call(state);
         Ok(ticket)
     }
 
     /// Queues a transaction, and leads it on this thread if nothing else is under way.
     pub(super) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
-        let (mut state, ticket) = self.push(self.state(), work, true)?;
+        let (mut state, ticket) = self.push(work, true)?;
         // A thread that is called commits several at once; a batch of one would only keep the device from it.
         let is_alone = state.requests.len() == 1 && !state.is_appending && !state.is_called;
         let sequencer = if is_alone { state.sequencer.take() } else { None };
@@ -252,14 +264,16 @@ impl Committer {
         Ok(ticket)
     }
 
-    fn push<'s>(
-        &'s self,
-        mut state: MutexGuard<'s, State>,
-        work: Box<Work>,
-        may_wait: bool,
-    ) -> Result<(MutexGuard<'s, State>, Ticket)> {
+    fn push(&self, mut work: Box<Work>, may_wait: bool) -> Result<(MutexGuard<'_, State>, Ticket)> {
         let bytes = work.body.record_bytes_max();
-        self.source.memory().admit(bytes)?;
+        let memory = self.source.memory();
+        // Names are looked up only where there is a budget to charge them to.
+        work.charge = if memory.is_bounded() {
+            memory.admit(need(&self.published.load(), &work.body, work.record.changes.len()))?
+        } else {
+            memory.admit(Need::default())?
+        };
+        let mut state = self.state();
         loop {
             state.check_writable()?;
             let has_room = state.requests.is_empty()

@@ -10,7 +10,7 @@ use super::reads::{Touched, touched_by};
 use super::ticket::Receipt;
 use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
-use crate::memory::Memory;
+use crate::memory::{Memory, Stored};
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -362,14 +362,17 @@ pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
 
 /// Brings the graph up to all records of the log.
 fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<()> {
+    let default = ReadLimit::default();
+    let limit = ReadLimit { bytes: memory.step(default.bytes), ..default };
     loop {
-        let records = committer.source.log().read(graph.position.next(), ReadLimit::default())?;
+        let records = committer.source.log().read(graph.position.next(), limit)?;
         if records.is_empty() {
             return Ok(());
         }
         for bytes in records {
-            memory.admit_committed(bytes.len())?;
             let position = graph.position.next();
+            let stored = Stored::Records { done: graph.position.0, all: position.0 };
+            memory.admit_stored(bytes.len(), stored)?;
             crate::recover::apply(graph, position, &bytes)?;
         }
     }

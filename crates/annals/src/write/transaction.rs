@@ -9,10 +9,11 @@ use super::clock::commit_instant;
 use super::correction;
 use super::expectations::Expectations;
 use super::lifecycle::TouchedEntities;
-use super::queue::{Committer, Work};
+use super::queue::{Committer, Work, need};
 use super::reads::Reads;
 use super::ticket::{Receipt, Ticket};
 use crate::graph::{find_conflict, kind_of};
+use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeDefinition, TypeKind, TypePatch, Value, check_name,
@@ -405,6 +406,14 @@ impl Transaction {
         let last = Instant::from_checked_micros(last);
         let instant = commit_instant(&self.committer.clock, last, self.instant)?;
         let record = Record { instant, ..self.record() };
+        let memory = self.base.source().memory();
+        // It is thrown away, but until then it takes as much as if it were committed.
+        let _charge = if memory.is_bounded() {
+            let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
+            memory.admit(need(&graph, &body, record.changes.len()))?
+        } else {
+            Charge::default()
+        };
         let position = graph.position.next();
         // Most views are never searched.
         graph.defer();
@@ -493,6 +502,7 @@ impl Transaction {
             instant,
             reads: self.is_serializable.then_some(self.reads),
             expectations: self.expectations,
+            charge: Charge::default(),
         };
         enqueue(&committer, Box::new(work))
     }

@@ -41,7 +41,7 @@ impl FileLog {
     /// The copy is durable on return. Appends, reads and rewriting go on meanwhile. A copy that was cut short
     /// is refused as `Corrupted` when opened, never taken for a shorter log, and the next copy into its folder
     /// replaces it.
-    /// Errors: `NotFound` if `upto` is beyond the tail; `AlreadyExists` if `target` holds a log; as [`Log::read`].
+    /// Errors: `NotFound` if `upto` is beyond the tail; `AlreadyExists` if `target` holds a log; `NoRoom`; as [`Log::read`].
     pub fn copy_to(&self, target: impl AsRef<Path>, upto: Position) -> Result<()> {
         let target = target.as_ref();
         let tail = self.tail()?;

@@ -169,8 +169,8 @@ impl FileLog {
 
 /// The known segment in place of the one found, if it is the same file, so that its index need not be built again.
 fn keep_known(known: &[Arc<Segment>], found: Arc<Segment>) -> Arc<Segment> {
-    let Ok(at) = known.binary_search_by_key(&found.first(), |segment| segment.first()) else { return found };
-    let same = &known[at];
+    let at = known.binary_search_by_key(&found.first(), |segment| segment.first());
+    let Some(same) = at.ok().and_then(|at| known.get(at)) else { return found };
     if same.header != found.header {
         return found;
     }

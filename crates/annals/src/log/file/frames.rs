@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::log::frame::{FORMAT, FrameHeader, FrameStart, Framing};
-use crate::storage::DiskFile;
+use crate::storage::{DiskFile, widen};
 use crate::{Error, ErrorKind, Result};
 
 /// Reads whole frames from `offset` up to `end`, reading the file in pieces.
@@ -88,7 +88,7 @@ impl<'a> FrameReader<'a> {
         }
         let payload = self.consumed + header.header_bytes..self.consumed + bytes;
         self.consumed += bytes;
-        self.offset += bytes as u64;
+        self.offset += widen(bytes);
         Ok(Found::Frame { offset, header, payload: self.buffer.get(payload).unwrap_or_default() })
     }
 
@@ -104,7 +104,7 @@ impl<'a> FrameReader<'a> {
             return Ok(true);
         }
         let remaining = self.end - self.offset;
-        if (bytes as u64) > remaining {
+        if widen(bytes) > remaining {
             return Ok(false);
         }
         self.buffer.copy_within(self.consumed..self.filled, 0);
@@ -114,9 +114,10 @@ impl<'a> FrameReader<'a> {
         if self.buffer.len() < wanted {
             self.buffer.resize(wanted, 0);
         }
+        let piece = self.buffer.get_mut(held..wanted).unwrap_or_default();
         let count = self
             .file
-            .read_at(&mut self.buffer[held..wanted], self.offset + held as u64)
+            .read_at(piece, self.offset + widen(held))
             .map_err(|error| Error::io(format!("{}: read at {}", self.path.display(), self.offset), error))?;
         self.filled += count;
         Ok(self.filled >= bytes)

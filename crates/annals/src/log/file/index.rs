@@ -63,6 +63,7 @@ impl SparseIndex {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -8,7 +8,7 @@ use super::manifest::{MANIFEST_FILE_NAME, Manifest};
 use super::scan::Tear;
 use super::segment::{Segment, SegmentName, io_error, open_file, read_header, read_start};
 use crate::log::frame::{SEGMENT_HEADER_BYTES, SegmentHeader, SegmentStart};
-use crate::storage::{Access, Disk, DiskFile};
+use crate::storage::{Access, Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// A segment found by its name.
@@ -110,7 +110,7 @@ fn check_needs_no_manifest(file: &dyn DiskFile, path: &Path) -> Result<()> {
 fn torn_header(file: &dyn DiskFile, path: &Path, first: Position) -> Result<Option<Tear>> {
     let SegmentStart::Bad(reason) = read_start(file, path)? else { return Ok(None) };
     let bytes = file.len().map_err(|error| io_error(path, "length", error))?;
-    if bytes > SEGMENT_HEADER_BYTES as u64 {
+    if bytes > widen(SEGMENT_HEADER_BYTES) {
         return Ok(None);
     }
     Ok(Some(Tear { offset: 0, position: first, reason: format!("a segment header with {reason}") }))

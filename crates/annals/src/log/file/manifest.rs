@@ -96,6 +96,7 @@ impl Manifest {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

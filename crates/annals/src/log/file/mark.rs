@@ -83,7 +83,7 @@ impl DurableFile {
             Ok(file)
         };
         let file = open().map_err(|error| {
-            Error::io(format!("{}: the durable position cannot be written", path.display()), error)
+            Error::of_disk(format!("{}: the durable position cannot be written", path.display()), error)
         })?;
         Ok(DurableFile { file, value })
     }
@@ -107,6 +107,7 @@ impl DurableFile {
 }
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

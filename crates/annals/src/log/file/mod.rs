@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use super::frame::FORMAT;
 use super::identity::LogId;
 use super::{Batch, Log, ReadLimit, Rewrite, check_append, check_next, check_read};
-use crate::storage::{Disk, RealDisk};
+use crate::storage::{Disk, RealDisk, widen};
 use crate::{Error, ErrorKind, Position, Result};
 use follower::Follower;
 use manifest::Manifest;
@@ -114,7 +114,7 @@ impl FileLog {
     ///
     /// Recovers from a power cut: an append call that was not acknowledged is kept whole or cut whole.
     /// Errors: `Locked` if another writer has it open; `Corrupted`, `Gap` or `NewerFormat` for what was found, and
-    /// then nothing was changed; `Io`.
+    /// then nothing was changed; `NoRoom`; `Io`.
     pub fn open(folder: impl AsRef<Path>) -> Result<FileLog> {
         FileLog::open_with(folder, FileOptions::default())
     }
@@ -199,7 +199,7 @@ impl FileLog {
 
     /// Syncs everything and lets the next writer in. Reading goes on; dropping the log closes it, too.
     ///
-    /// Errors: `Unavailable` if a write or sync had failed; `Io`. The log is closed all the same.
+    /// Errors: `Unavailable` if a write or sync had failed; `NoRoom`; `Io`. The log is closed all the same.
     pub fn close(&self) -> Result<()> {
         match &self.role {
             Role::Follower(_) => Ok(()),
@@ -328,7 +328,7 @@ impl Log for FileLog {
             if !self.segment_of(next).read(&self.files, next, tail, &mut batch)? {
                 self.renew(&mut retries)?;
             }
-            next = Position(from.0 + batch.records_count() as u64);
+            next = Position(from.0 + widen(batch.records_count()));
         }
         Ok(batch.into_records())
     }

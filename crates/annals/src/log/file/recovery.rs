@@ -15,7 +15,7 @@ use super::scan::{Behind, SegmentView, Tear, damaged, find_later_call, scan};
 use super::segment::{BUILDING_SUFFIX, Segment, SegmentName, io_error, open_file};
 use super::writer::{WriterStart, put_segment};
 use crate::log::identity::LogId;
-use crate::storage::{Access, Disk, DiskFile, DiskLock, UNFINISHED_SUFFIX};
+use crate::storage::{Access, Disk, DiskFile, DiskLock, UNFINISHED_SUFFIX, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 pub(super) const LOCK_FILE_NAME: &str = "lock";
@@ -278,7 +278,7 @@ fn make_durable(
             ));
         }
         file.write_at(piece, offset)?;
-        offset += wanted as u64;
+        offset += widen(wanted);
     }
     file.sync_all()
 }

@@ -14,7 +14,7 @@ use crate::log::{
     Batch, Log, LogId, RECORD_BYTES_MAX, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten,
     check_read,
 };
-use crate::storage::{Disk, DiskFile};
+use crate::storage::{Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes written at once.
@@ -57,9 +57,9 @@ impl SegmentBuilder {
 
     /// Takes the record at the next position.
     ///
-    /// Errors: `TooLarge`; `Io`.
+    /// Errors: `TooLarge`; `NoRoom`; `Io`.
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
-        let bytes = (FRAME_HEADER_BYTES + record.len()) as u64;
+        let bytes = widen(FRAME_HEADER_BYTES + record.len());
         if record.len() > RECORD_BYTES_MAX || self.index.end + bytes > BUILT_BYTES_MAX {
             let text = format!(
                 "{}: position {}: expected a record of at most {RECORD_BYTES_MAX} and a segment of at most \
@@ -89,7 +89,7 @@ impl SegmentBuilder {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_at(&self.buffer, self.written)?;
-        self.written += self.buffer.len() as u64;
+        self.written += widen(self.buffer.len());
         self.buffer.clear();
         Ok(())
     }
@@ -250,7 +250,7 @@ impl Log for RewrittenFiles<'_> {
                 let text = format!("{}: expected its file, found none; retry", segment.path.display());
                 return Err(Error::new(ErrorKind::Unavailable, text));
             }
-            next = Position(from.0 + batch.records_count() as u64);
+            next = Position(from.0 + widen(batch.records_count()));
         }
         Ok(batch.into_records())
     }

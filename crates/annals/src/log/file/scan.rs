@@ -5,14 +5,14 @@ use std::path::Path;
 use super::frames::{Found, FrameReader, Span};
 use super::index::SparseIndex;
 use crate::log::frame::{FRAME_MAGIC, FrameHeader, FrameStart, Framing, SegmentHeader};
-use crate::storage::DiskFile;
+use crate::storage::{DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes read at once while scanning.
 const SCAN_PIECE_BYTES: usize = 1024 * 1024;
 
 /// Units: bytes. Longer files than this are no segments: places in an index have 32 bits.
-const SEGMENT_FILE_BYTES_MAX: u64 = u32::MAX as u64;
+const SEGMENT_FILE_BYTES_MAX: u64 = (1 << 32) - 1;
 
 /// Units: bytes. In a segment of format 1, whose frame headers have no checksum of their own, a search for later frames
 /// verifies at most this many times the searched bytes: users may have stored bytes that look like many frames.
@@ -81,7 +81,7 @@ fn walk(
                 if header.position != expected || header.index != expected_index {
                     return Err(out_of_order(view.path, offset, &header, expected, expected_index));
                 }
-                index.push(expected, bytes as u64);
+                index.push(expected, widen(bytes));
                 if header.is_last() {
                     *call_end = (index.last, index.end);
                     expected_index = 0;
@@ -128,7 +128,7 @@ pub(super) fn find_later_call(view: SegmentView<'_>, tear: &Tear, end: u64) -> R
     let mut piece = vec![0; SCAN_PIECE_BYTES];
     let mut frame = Vec::new();
     let mut offset = tear.offset + 1;
-    while offset + header_bytes as u64 <= end {
+    while offset + widen(header_bytes) <= end {
         let wanted = SCAN_PIECE_BYTES.min(usize::try_from(end - offset).unwrap_or(usize::MAX));
         let count = read(piece.get_mut(..wanted).unwrap_or_default(), offset)?;
         if count < header_bytes {
@@ -140,18 +140,18 @@ pub(super) fn find_later_call(view: SegmentView<'_>, tear: &Tear, end: u64) -> R
             if bytes.first() != FRAME_MAGIC.first() {
                 continue;
             }
-            let offset = offset + at as u64;
+            let offset = offset + widen(at);
             let Some((header, frame_bytes)) = plausible(framing, bytes, tear, end - offset) else { continue };
-            if frame_bytes as u64 > checksum_bytes_left {
+            if widen(frame_bytes) > checksum_bytes_left {
                 return Ok(Behind::Unknown);
             }
-            checksum_bytes_left -= frame_bytes as u64;
+            checksum_bytes_left -= widen(frame_bytes);
             frame.resize(frame_bytes, 0);
             if read(&mut frame, offset)? == frame.len() && framing.checksum(&frame) == header.checksum {
                 return Ok(Behind::LaterCall(offset, header.position));
             }
         }
-        offset += starts as u64;
+        offset += widen(starts);
     }
     Ok(Behind::NoLaterCall)
 }
@@ -161,7 +161,7 @@ fn plausible(framing: Framing, bytes: &[u8], tear: &Tear, remaining: u64) -> Opt
     let FrameStart::Header(header) = framing.decode(bytes) else { return None };
     let frame_bytes = header.frame_bytes()?;
     let is_later = header.call_start()? > tear.position;
-    (is_later && frame_bytes as u64 <= remaining).then_some((header, frame_bytes))
+    (is_later && widen(frame_bytes) <= remaining).then_some((header, frame_bytes))
 }
 
 fn out_of_order(path: &Path, offset: u64, header: &FrameHeader, expected: Position, index: u32) -> Error {

@@ -62,7 +62,8 @@ impl SegmentName {
 
 /// A random number for a new segment.
 pub(super) fn new_salt() -> u32 {
-    RandomState::new().hash_one(0u8) as u32
+    let [a, b, c, d, ..] = RandomState::new().hash_one(0u8).to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
 }
 
 /// Opens segment files when they are read and keeps a bounded number of them open.
@@ -358,9 +359,9 @@ fn wrong_last(path: &Path, expected: Position, found: Position) -> Error {
     Error::new(kind, text)
 }
 
-/// Wraps an error of the disk.
+/// Wraps an error of the disk: `NoRoom` for want of room, otherwise `Io`.
 pub(super) fn io_error(path: &Path, operation: &str, error: std::io::Error) -> Error {
-    Error::io(format!("{}: {operation}", path.display()), error)
+    Error::of_disk(format!("{}: {operation}", path.display()), error)
 }
 
 #[cfg(test)]

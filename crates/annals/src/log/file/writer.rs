@@ -9,7 +9,7 @@ use super::mark::{Durable, DurableFile};
 use super::segment::{Segment, SegmentName, new_salt};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, SegmentHeader, encode_call, frames_bytes};
 use crate::log::identity::LogId;
-use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole};
+use crate::storage::{Access, Disk, DiskFile, DiskLock, put_whole, widen};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Units: bytes of zeros written ahead of the frames: the first step of a segment, and the largest. Overwriting zeros
@@ -42,7 +42,9 @@ pub(super) struct Writer {
     end: u64,
     /// Units: bytes of the file; zeros from `end` on.
     reserved: u64,
-    reserve_step: u64,
+    /// Units: bytes of the next reserve. `None` after the disk refused one, until a probe finds room or the next segment
+    /// starts.
+    reserve_step: Option<u64>,
     buffer: Vec<u8>,
     durable: DurableFile,
     segment_bytes: u64,
@@ -71,7 +73,7 @@ impl Writer {
             tail,
             end,
             reserved: end,
-            reserve_step: RESERVE_BYTES_MIN,
+            reserve_step: Some(RESERVE_BYTES_MIN),
             buffer: Vec::new(),
             durable,
             segment_bytes,
@@ -128,21 +130,20 @@ impl Writer {
     pub fn append(&mut self, name: &str, records: &[&[u8]]) -> Result<()> {
         self.buffer.clear();
         encode_call(&mut self.buffer, self.active.header.framing(), self.tail.next(), records);
-        let end = self.end + self.buffer.len() as u64;
+        let end = self.end + widen(self.buffer.len());
         if let Err(error) = self.file.write_at(&self.buffer, self.end) {
             return Err(self.undo_write(name, error));
         }
-        self.reserve(end);
         if let Err(error) = self.file.sync_data().and_then(|()| self.check_name()) {
             return Err(self.fail(name, "append", error));
         }
         self.end = end;
         self.active.update_index(|index| {
             for record in records {
-                index.push(index.last.next(), (FRAME_HEADER_BYTES + record.len()) as u64);
+                index.push(index.last.next(), widen(FRAME_HEADER_BYTES + record.len()));
             }
         });
-        self.tail = Position(self.tail.0 + records.len() as u64);
+        self.tail = Position(self.tail.0 + widen(records.len()));
         if self.buffer.capacity() > BUFFER_BYTES_MAX {
             self.buffer = Vec::new();
         }
@@ -151,6 +152,7 @@ impl Writer {
             // The records are durable, so this call succeeds; but followers would no longer learn of any.
             self.state = State::Failed(format!("write the durable position: {error}"));
         }
+        self.reserve();
         Ok(())
     }
 
@@ -187,32 +189,50 @@ impl Writer {
         Error::new(kind, text).caused_by(error)
     }
 
-    /// Tries whether there is room after the last frame, with zeros that the next append overwrites.
+    /// Tries whether there is room after the last frame, with zeros that the next appends overwrite.
     ///
     /// Errors: `NoRoom` or `Io` if there is none; as [`Writer::check_open`].
     pub fn probe(&mut self, name: &str) -> Result<()> {
         self.check_open(name)?;
-        let written = self.file.write_at(&ZEROS, self.end);
-        let reserved = self.end + ZEROS.len() as u64;
-        self.reserved = if written.is_ok() { self.reserved.max(reserved) } else { self.end };
-        written.map_err(|error| self.refuse(name, "look for room", error))
+        let reserved = self.reserved.max(self.end + RESERVE_BYTES_MIN);
+        if let Err(error) = self.write_zeros(reserved) {
+            return Err(self.refuse(name, "look for room", error));
+        }
+        self.reserve_step.get_or_insert(RESERVE_BYTES_MIN);
+        Ok(())
     }
 
-    /// Has zeros after `end`, so that the next appends only overwrite.
-    fn reserve(&mut self, end: u64) {
-        if end <= self.reserved {
-            return;
+    /// Has zeros after the last frame, so that the next appends only overwrite.
+    fn reserve(&mut self) {
+        let Some(step) = self.reserve_step.filter(|_| self.end > self.reserved) else { return };
+        let reserved = (self.end + step).min(self.segment_bytes);
+        if reserved > self.end {
+            self.reserve_step = Some((step * 2).min(RESERVE_BYTES_MAX));
+            // Reserving only saves time. If the disk has no room for it, the next frames may still fit; whether they do is
+            // told by their own write and sync.
+            let _ = self.write_zeros(reserved);
         }
-        let reserved = (end + self.reserve_step).min(self.segment_bytes.max(end));
-        self.reserve_step = (self.reserve_step * 2).min(RESERVE_BYTES_MAX);
-        let mut pieces = (end..reserved).step_by(ZEROS.len());
+    }
+
+    /// Has zeros from the last frame up to `reserved`, durably. If that fails, nothing is reserved any more.
+    fn write_zeros(&mut self, reserved: u64) -> io::Result<()> {
+        let mut pieces = (self.end..reserved).step_by(ZEROS.len());
         let written = pieces.try_for_each(|at| {
-            let bytes = ZEROS.len().min((reserved - at) as usize);
-            self.file.write_at(&ZEROS[..bytes], at)
+            let rest = usize::try_from(reserved - at).unwrap_or(usize::MAX);
+            self.file.write_at(ZEROS.get(..rest).unwrap_or(&ZEROS), at)
         });
-        // Reserving only saves time. If the disk has no room for it, the frames before may still fit; whether they
-        // do is told by their own write and sync.
-        self.reserved = if written.is_ok() { reserved } else { end };
+        // Order: after the frames were synced, and with a sync of its own, also if only some zeros were written. There are
+        // file systems that tell only during a sync that there is no room: the sync of frames then fails for want of
+        // room for frames, never for zeros that no record needs. The log may go on after this sync has failed: the
+        // system takes the lost zeros for written, but the next append overwrites their pages, which makes them dirty
+        // again, and recovery cuts whatever stands behind the frames.
+        let synced = self.file.sync_data();
+        let result = written.and(synced);
+        (self.reserved, self.reserve_step) = match result {
+            Ok(()) => (reserved, self.reserve_step),
+            Err(_) => (self.end, None),
+        };
+        result
     }
 
     /// Seals the active segment and starts the next one.
@@ -251,7 +271,7 @@ impl Writer {
         self.file = file;
         self.end = self.active.header.bytes();
         self.reserved = self.end;
-        self.reserve_step = RESERVE_BYTES_MIN;
+        self.reserve_step = Some(RESERVE_BYTES_MIN);
         Ok(segment)
     }
 
@@ -262,7 +282,7 @@ impl Writer {
 
     /// Cuts what was reserved, syncs everything and lets the next writer in.
     ///
-    /// Errors: `Unavailable` if the log had failed before; `Io`.
+    /// Errors: `Unavailable` if the log had failed before; `NoRoom`; `Io`.
     pub fn close(&mut self, name: &str) -> Result<()> {
         if let State::Closed = self.state {
             return Ok(());
@@ -272,7 +292,7 @@ impl Writer {
             let closed = self.file.set_len(self.end).and_then(|()| self.file.sync_all());
             closed
                 .and_then(|()| self.durable.sync())
-                .map_err(|error| Error::io(format!("{name}: close"), error))
+                .map_err(|error| Error::of_disk(format!("{name}: close"), error))
         });
         self.state = State::Closed;
         self.lock = None;
