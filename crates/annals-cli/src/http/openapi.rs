@@ -1,6 +1,6 @@
 //! The description of the interface (OpenAPI 3.1), made from the same endpoints that the router is made from.
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, Endpoint, Parameter, Place};
@@ -119,7 +119,9 @@ fn responses(endpoint: &Endpoint) -> Json {
     }
     let repository = if endpoint.is_operational { &[][..] } else { &REPOSITORY };
     let ready = (endpoint.path == "/health/ready").then_some("opening");
-    let kinds = endpoint.problems.iter().chain(&COMMON).chain(repository).copied().chain(ready);
+    let written = (endpoint.method != Method::GET).then_some("cross-origin");
+    let kinds =
+        endpoint.problems.iter().chain(&COMMON).chain(repository).copied().chain(ready).chain(written);
     for kind in kinds {
         let (status, problem) = problem_of(kind);
         let response = responses.entry(status.as_str().to_owned()).or_insert_with(|| {

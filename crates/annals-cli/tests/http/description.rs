@@ -134,3 +134,19 @@ fn every_event_of_the_feed_is_described() {
     assert!(fits(&description, &data["contentSchema"], &event), "{event} is not {data}");
     assert!(!fits(&description, &data["contentSchema"], &json!({"specversion": "1.0"})));
 }
+
+#[test]
+fn what_is_refused_before_an_endpoint_is_asked_is_described() {
+    let (_folder, server) = server();
+    for (header, method, path, status) in [
+        (("host", "evil.example"), "GET", "/v1/types", 421),
+        (("host", "evil.example"), "GET", "/health/live", 421),
+        (("origin", "http://evil.example"), "POST", "/v1/entities", 403),
+        (("origin", "http://evil.example"), "POST", "/v1/transactions", 403),
+    ] {
+        let body = (method == "POST").then_some("{}");
+        let answer = server.request(method, path, &[header], body);
+        assert_eq!(answer.status, status, "{answer:?}");
+        described(&server, &format!("{} {path}", method.to_lowercase()), answer);
+    }
+}
