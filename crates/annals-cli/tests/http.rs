@@ -11,4 +11,5 @@ mod http {
     mod lines;
     mod methods;
     mod protocol;
+    mod unread;
 }

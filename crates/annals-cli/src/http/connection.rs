@@ -23,6 +23,7 @@ use super::eager::eager;
 use super::linger::Linger;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::router::Router;
+use super::sending::Outbox;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -41,9 +42,10 @@ pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: Tcp
                 true => Body::empty(),
                 false => Body::new(Guarded { body, _guard: Receiving::new(&activity) }),
             });
+            let activity = Arc::clone(&activity);
             async move {
-                let response = router.answer(request, start).await;
-                Ok::<_, std::convert::Infallible>(response.map(|body| Guarded { body, _guard: in_flight }))
+                let (response, permit) = router.answer(request, start).await;
+                Ok::<_, std::convert::Infallible>(activity.outbox.send(response, permit, in_flight))
             }
         })
     };
@@ -77,7 +79,7 @@ pub async fn serve_connection(door: &Arc<Door>, router: Arc<Router>, stream: Tcp
                 connection.as_mut().graceful_shutdown();
             }
             _ = tick.tick() => {
-                if activity.is_stuck(stuck_time) {
+                if activity.outbox.is_stuck(stuck_time) {
                     return;
                 }
                 if activity.is_idle(idle_time) {
@@ -147,7 +149,6 @@ pub fn refuse(stream: &TcpStream, problem: &Problem) {
 struct Activity {
     start: Clock,
     // Milliseconds after `start`.
-    last_bytes: AtomicU64,
     last_request: AtomicU64,
     in_flight: AtomicUsize,
     // True while a request has a body that is not read yet.
@@ -156,6 +157,7 @@ struct Activity {
     turns: AtomicU64,
     // True if answers are written by tasks of their own.
     is_multiplexed: AtomicBool,
+    outbox: Arc<Outbox>,
 }
 
 impl Default for Activity {
@@ -163,12 +165,12 @@ impl Default for Activity {
         let zero = AtomicU64::default;
         Activity {
             start: Clock::now(),
-            last_bytes: zero(),
             last_request: zero(),
             in_flight: AtomicUsize::new(0),
             is_receiving: AtomicBool::new(false),
             turns: zero(),
             is_multiplexed: AtomicBool::new(false),
+            outbox: Arc::default(),
         }
     }
 }
@@ -195,16 +197,9 @@ impl Activity {
     fn is_idle(&self, age: Duration) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0 && self.is_older(&self.last_request, age)
     }
-
-    /// No byte went either way for so long, although an answer is on its way: nobody reads it.
-    fn is_stuck(&self, age: Duration) -> bool {
-        self.in_flight.load(Ordering::Relaxed) > 0
-            && self.is_older(&self.last_bytes, age)
-            && self.is_older(&self.last_request, age)
-    }
 }
 
-/// A request from its head to the last byte of its answer.
+/// A request from its head until the last byte of its answer is handed over.
 struct InFlight(Arc<Activity>);
 
 impl InFlight {
@@ -264,7 +259,7 @@ impl<B: http_body::Body + Unpin, G: Unpin> http_body::Body for Guarded<B, G> {
     }
 }
 
-/// A stream that notes when bytes move, and is looked at before it is waited for.
+/// A stream that notes when its answers are written, and is looked at before it is waited for.
 struct Watched {
     stream: TcpStream,
     activity: Arc<Activity>,
@@ -294,11 +289,7 @@ impl Watched {
     }
 
     fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
-        let done = poll.is_ready().then(Clock::now);
-        if let Some(now) = done {
-            self.activity.touch(&self.activity.last_bytes, now);
-        }
-        self.linger.note_write(done);
+        self.linger.note_write(poll.is_ready().then(Clock::now));
         poll
     }
 }
@@ -317,15 +308,20 @@ impl AsyncRead for Watched {
             poll = linger.look(stream, turn, buffer);
         }
         if poll.is_ready() {
-            // One look at the clock for all three.
             let now = Clock::now();
-            self.activity.touch(&self.activity.last_bytes, now);
             self.linger.note_read(now);
             if buffer.filled().len() > before {
                 self.door.traffic.note_connection(self.number, now);
             }
         }
         poll
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // Nothing more is written.
+        self.activity.outbox.note_flushed();
     }
 }
 
@@ -345,6 +341,8 @@ impl AsyncWrite for Watched {
         if self.activity.is_answering() && self.is_gone(context) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
+        // It comes here with all that was handed over written.
+        self.activity.outbox.note_flushed();
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

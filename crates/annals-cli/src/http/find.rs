@@ -5,7 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;
-use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_read};
+use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::lines;
@@ -153,7 +153,7 @@ async fn find_json(mut call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         return find_lines(call, of, find, snapshot).await;
     }
-    heavy_read(&call.door, snapshot, move |snapshot| {
+    heavy_answer(&call.door, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
         let body = ObjectOf(|members: &mut Members| {
             members.add("items", &items);
@@ -194,7 +194,7 @@ async fn with_search(
     work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
     let (of, find, snapshot) = receive_search(&mut call).await?;
-    heavy_read(&call.door, snapshot, move |snapshot| {
+    heavy_answer(&call.door, snapshot, move |snapshot| {
         let body = work(of, &find, &snapshot)?;
         Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })

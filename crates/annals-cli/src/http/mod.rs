@@ -16,6 +16,7 @@ mod query;
 mod body;
 mod call;
 mod answer;
+mod sending;
 mod etag;
 mod commit;
 mod problem;
