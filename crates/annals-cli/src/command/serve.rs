@@ -47,6 +47,9 @@ pub struct Serve {
     /// Answers of all requests together that wait to be read, but for those of at most 16 KiB.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().answers_bytes_max)]
     pub answers_bytes_max: usize,
+    /// End a page with the item that takes what is stored of its items over this.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().page_bytes_max)]
+    pub page_bytes_max: usize,
     /// Largest request head.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().header_bytes_max)]
     pub header_bytes_max: usize,
@@ -131,6 +134,7 @@ impl Serve {
             body_bytes_max: self.body_bytes_max,
             bodies_bytes_max: self.bodies_bytes_max,
             answers_bytes_max: self.answers_bytes_max.max(1),
+            page_bytes_max: self.page_bytes_max,
             header_bytes_max: self.header_bytes_max,
             request_time: Duration::from_millis(self.request_time_ms),
             requests_max: self.requests_max,

@@ -15,6 +15,7 @@ use super::parameters::WAIT_POSITION;
 use super::problem::Problem;
 use super::query::{Query, decode_percent};
 use super::sending;
+use crate::wire::Room;
 
 /// So long a read may take on the thread of its connection; then it begins again on a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(2);
@@ -77,6 +78,11 @@ impl Call {
     /// Page size: the one asked for, within bounds.
     pub fn limit(&self) -> Result<usize, Problem> {
         check_limit(&self.door, self.query.number("limit")?)
+    }
+
+    /// Room for what is stored of the items of a page.
+    pub fn room(&self) -> Room {
+        Room::of(self.door.limits.page_bytes_max)
     }
 
     /// Most items of an answer in lines: all of them unless told otherwise.

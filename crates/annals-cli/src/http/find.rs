@@ -109,6 +109,7 @@ fn search(call: &Call) -> Result<Find, Problem> {
         find.offset = known
             .ok_or_else(|| Problem::invalid(format!("offset: expected a whole number, found {offset:?}")))?;
     }
+    find.bytes_max = call.door.limits.page_bytes_max;
     Ok(find)
 }
 
@@ -218,6 +219,7 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     let mut find = find_from_json(&fields)?;
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
+    find.bytes_max = call.door.limits.page_bytes_max;
     Ok((of, find, call.door.repository()?.snapshot().as_of(as_of)?))
 }
 

@@ -20,6 +20,8 @@ pub struct Limits {
     pub bodies_bytes_max: usize,
     /// Answers of all requests that are being sent, but for small ones. Units: bytes.
     pub answers_bytes_max: usize,
+    /// A page ends with the item that takes what is stored of its items over this. Units: bytes.
+    pub page_bytes_max: usize,
     /// Largest request head. Units: bytes.
     pub header_bytes_max: usize,
     /// Longest time from the head of a request to the head of its answer.
@@ -55,6 +57,7 @@ impl Default for Limits {
             body_bytes_max: 16 << 20,
             bodies_bytes_max: 256 << 20,
             answers_bytes_max: 128 << 20,
+            page_bytes_max: 4 << 20,
             header_bytes_max: 64 << 10,
             request_time: Duration::from_secs(30),
             requests_max: 1_024,

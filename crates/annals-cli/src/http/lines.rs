@@ -60,6 +60,11 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// What is stored of the items looked up at once. Units: bytes.
+    pub fn batch_bytes(&self) -> usize {
+        self.door.limits.page_bytes_max
+    }
+
     /// Adds a line; waits while the client has enough to read.
     ///
     /// Errors: if the client has gone, or takes nothing for too long.
@@ -211,18 +216,20 @@ pub async fn send(
 
 /// Gives the items from an offset on, at most `limit`, a batch at a time, and how to get the rest.
 ///
-/// `batch` is told how many to leave out and how many to give as lines; it returns whether there are more.
+/// `batch` is told how many to leave out and how many to give as lines; it returns how many it gave, which may be fewer, and
+/// whether there are more.
 pub fn batches(
     lines: &mut Lines,
     offset: Offset,
     limit: usize,
     snapshot: &Snapshot,
-    mut batch: impl FnMut(&mut Lines, usize, usize) -> Result<bool, Problem>,
+    mut batch: impl FnMut(&mut Lines, usize, usize) -> Result<(usize, bool), Problem>,
 ) -> Result<(), Problem> {
     let mut given = 0;
     while given < limit {
         let count = BATCH_ITEMS_MAX.min(limit - given);
-        if !batch(lines, offset.skipped + given, count)? {
+        let (count, has_more) = batch(lines, offset.skipped + given, count)?;
+        if !has_more {
             return Ok(());
         }
         given += count;

@@ -22,6 +22,7 @@ pub use find::{
 };
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
+    Room,
     CrossedForm, NeighborForm, ReachedForm, SharedForm, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};

@@ -139,6 +139,40 @@ fn unread_answers_over_http2_take_a_bounded_memory() {
     wait_for_status(&server, "/v1/entities?limit=1000", 200);
 }
 
+// The same review: 8 unread pages of 40 values of 4 MB held 2.3 GiB, with and without a memory budget.
+#[test]
+fn unread_pages_of_large_values_take_a_bounded_memory() {
+    for arguments in [&[][..], &["--memory", "512MiB"]] {
+        let (_folder, server) = server(arguments);
+        fill(&server, "big", 20, 4_000_000);
+        let before = server.resident_bytes();
+        let clients: Vec<_> =
+            (0..8).map(|_| ask_and_read_nothing(&server, "/v1/entities?type=big&limit=20", "")).collect();
+        let peak = peak_bytes(&server, 10);
+        println!("{arguments:?}: {} MiB before, {} MiB at most", before >> 20, peak >> 20);
+        assert!(peak <= before + EXTRA_BYTES_MAX, "{} MiB before, {} MiB after", before >> 20, peak >> 20);
+        drop(clients);
+        // What was refused meanwhile is there, a page after the other.
+        wait_for_status(&server, "/v1/entities?type=big&limit=1", 200);
+        assert_eq!(ids(&server, "/v1/entities?type=big&limit=20").len(), 20);
+    }
+}
+
+/// Asks until what was asked for leaves no room.
+fn ask_until_refused(server: &Server, path: &str, times: u32) -> Vec<Silent> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut silent = Vec::new();
+    loop {
+        // What is asked for here may be refused, too, because the request below was first.
+        silent.push(Silent::ask(server, path, times));
+        std::thread::sleep(Duration::from_millis(100));
+        if server.get(path).status == 503 {
+            return silent;
+        }
+        assert!(Instant::now() < deadline, "{path} is never refused");
+    }
+}
+
 fn wait_for_status(server: &Server, path: &str, status: u16) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while server.get(path).status != status {
@@ -174,8 +208,7 @@ fn answers_of_all_requests_together_are_bounded() {
     fill(&server, "t", 100, 1_000);
     let page = "/v1/entities?limit=100";
     assert_eq!(server.get(page).status, 200);
-    let silent = Silent::ask(&server, page, 1);
-    wait_for_status(&server, page, 503);
+    let silent = ask_until_refused(&server, page, 1);
     let refused = server.get(page);
     assert_eq!((refused.problem().as_str(), refused.header("retry-after")), ("busy", Some("1")));
     // Small answers need no room.
@@ -201,9 +234,91 @@ fn answers_of_all_requests_together_are_bounded() {
 fn unread_small_answers_are_bounded() {
     let (_folder, server) = server(&["--requests-max", "20"]);
     fill(&server, "t", 1, 1_000);
-    let silent = Silent::ask(&server, "/v1/entities/t0", 40);
-    wait_for_status(&server, "/v1/entities/t0", 503);
+    let silent = ask_until_refused(&server, "/v1/entities/t0", 40);
     assert_eq!(server.get("/health/ready").status, 200);
     drop(silent);
     wait_for_status(&server, "/v1/entities/t0", 200);
+}
+
+/// The ids on all pages of a list; every page has one at least.
+fn ids(server: &Server, path: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut after = String::new();
+    loop {
+        let answer = server.get(&format!("{path}{after}"));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let page = answer.json();
+        let items = page["items"].as_array().unwrap();
+        assert!(!items.is_empty());
+        let id = |item: &Json| {
+            let one = ["entity", "relationship"].into_iter().find_map(|name| item.get(name)).unwrap_or(item);
+            one["id"].as_str().unwrap().to_owned()
+        };
+        found.extend(items.iter().map(id));
+        let Some(next) = page["next"].as_str() else { return found };
+        after = format!("&after={next}");
+    }
+}
+
+// Pages end early; the cursors of all of them lead through everything, whatever a page may take.
+#[test]
+fn a_page_ends_before_it_is_too_large_and_the_next_goes_on() {
+    let (_folder, server) = server(&["--page-bytes-max", "5000"]);
+    fill(&server, "t", 12, 2_000);
+    let mut operations = Vec::new();
+    for number in 1..12 {
+        operations.push(json!({
+            "action": "create", "kind": "relationship", "id": format!("r{number}"), "type": "r", "from": "t0",
+            "to": format!("t{number}"), "properties": {"n": number, "text": "y".repeat(2_000)},
+        }));
+    }
+    assert_eq!(server.send("POST", "/v1/transactions", &json!({ "operations": operations })).status, 200);
+    for number in 0..12 {
+        let patch = json!({"text": format!("{number}{}", "z".repeat(2_000))});
+        assert_eq!(server.send("PATCH", "/v1/entities/t0", &patch).status, 200);
+    }
+    for (path, count) in [
+        ("/v1/entities?limit=100", 12),
+        ("/v1/entities?limit=100&orderBy=text", 12),
+        ("/v1/entities?limit=100&orderBy=-@createdAt&atPosition=3", 12),
+        ("/v1/entities?limit=100&where=text~=x&orderBy=text&orderBy=@id", 11),
+        ("/v1/relationships?limit=100", 11),
+        ("/v1/entities/t0/relationships?limit=100", 11),
+        ("/v1/entities/t0/relationships?limit=100&orderBy=n", 11),
+        ("/v1/entities/t0/neighbors?limit=100", 11),
+        ("/v1/entities/t0/related?limit=100", 11),
+        ("/v1/entities/t0/reach?limit=100", 11),
+        ("/v1/shared?from=t1&to=t2&limit=100&depthMax=2", 12 - 2),
+    ] {
+        let first = server.get(path);
+        assert!(first.body.len() < 20_000, "{path}: {} bytes", first.body.len());
+        assert!(first.json()["next"].is_string(), "{path}");
+        let mut found = ids(&server, path);
+        assert_eq!(found.len(), count, "{path}: {found:?}");
+        found.sort();
+        found.dedup();
+        assert_eq!(found.len(), count, "{path}");
+        let lines = server.request("GET", path, &[("accept", "application/x-ndjson")], None);
+        assert_eq!(lines.body.lines().filter(|line| !line.contains("\"next\"")).count(), count, "{path}");
+    }
+    for (path, members, count) in [
+        ("/v1/entities/t0/history?limit=100&content", &["items"][..], 13),
+        ("/v1/entities/t0/history?limit=100&content&oldestFirst", &["items"], 13),
+        ("/v1/entities/t0/neighborhood?limit=100", &["entities", "relationships"], 12 + 11),
+    ] {
+        let (mut found, mut after) = (Vec::new(), String::new());
+        loop {
+            let page = server.get(&format!("{path}{after}")).json();
+            let items = members.iter().flat_map(|name| page[name].as_array().unwrap().clone());
+            let before = found.len();
+            found.extend(items.map(|item| item.to_string()));
+            assert!(before < found.len() && found.len() <= before + 6, "{path}: {page}");
+            let Some(next) = page["next"].as_str() else { break };
+            after = format!("&after={next}");
+        }
+        assert_eq!(found.len(), count, "{path}");
+        found.sort();
+        found.dedup();
+        assert_eq!(found.len(), count, "{path}");
+    }
 }
