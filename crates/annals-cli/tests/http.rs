@@ -15,4 +15,5 @@ mod http {
     mod memory;
     mod methods;
     mod protocol;
+    mod unread;
 }

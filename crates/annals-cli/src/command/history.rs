@@ -74,6 +74,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         is_oldest_first: arguments.oldest_first,
         skip: arguments.skip,
         limit: arguments.limit,
+        ..History::default()
     };
     if context.output.is_json() || arguments.content {
         let mut rest = history;
@@ -81,15 +82,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let batch = History { limit: rest.limit.min(BATCH_ITEMS_MAX), ..rest };
             let versions = VersionForm::history(&snapshot, &instance, &batch, arguments.content)?;
             versions.iter().try_for_each(|version| context.output.json(version))?;
-            if versions.len() < batch.limit {
+            if versions.is_empty() {
                 break;
             }
-            rest.skip = rest.skip.saturating_add(batch.limit);
-            rest.limit -= batch.limit;
+            rest.skip = rest.skip.saturating_add(versions.len());
+            rest.limit -= versions.len();
         }
         return Ok(());
     }
-    let versions = snapshot.history(&instance, &history)?;
+    let versions = snapshot.history(&instance, &History { bytes_max: usize::MAX, ..history })?;
     let rare = rare_columns(&versions);
     let mut titles = vec!["", "VERSION", "ACTION"];
     titles.extend(rare.iter().map(|(title, _)| *title));

@@ -56,13 +56,19 @@ pub struct Serve {
     /// Bodies of all requests together.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().bodies_bytes_max)]
     pub bodies_bytes_max: usize,
+    /// Answers of all requests together that wait to be read, but for those of at most 16 KiB.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().answers_bytes_max)]
+    pub answers_bytes_max: usize,
+    /// End a page with the item that takes what is stored of its items over this.
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().page_bytes_max)]
+    pub page_bytes_max: usize,
     /// Largest request head.
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().header_bytes_max)]
     pub header_bytes_max: usize,
     /// Longest time for one request.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().request_time))]
     pub request_time_ms: u64,
-    /// Most requests worked on at once.
+    /// Most requests worked on, or whose answers wait to be read, at once.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().requests_max)]
     pub requests_max: usize,
     /// Most open connections.
@@ -182,6 +188,8 @@ impl Serve {
         Limits {
             body_bytes_max: self.body_bytes_max,
             bodies_bytes_max: self.bodies_bytes_max,
+            answers_bytes_max: self.answers_bytes_max.max(1),
+            page_bytes_max: self.page_bytes_max,
             header_bytes_max: self.header_bytes_max,
             request_time: Duration::from_millis(self.request_time_ms),
             requests_max: self.requests_max,

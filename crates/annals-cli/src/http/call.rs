@@ -15,6 +15,8 @@ use super::parameters::WAIT_POSITION;
 use super::patience::position_permit;
 use super::problem::Problem;
 use super::query::{Query, decode_percent};
+use super::sending;
+use crate::wire::Room;
 
 /// So long a read may take on the thread of its connection; then it begins again on a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(2);
@@ -79,6 +81,11 @@ impl Call {
         check_limit(&self.door, self.query.number("limit")?)
     }
 
+    /// Room for what is stored of the items of a page.
+    pub fn room(&self) -> Room {
+        Room::of(self.door.limits.page_bytes_max)
+    }
+
     /// Most items of an answer in lines: all of them unless told otherwise.
     pub fn lines_limit(&self) -> Result<usize, Problem> {
         check_lines_limit(self.query.number("limit")?)
@@ -106,7 +113,7 @@ impl Call {
         }
         let door = Arc::clone(&self.door);
         // In a box: the light ones need no room for it.
-        Box::pin(heavy_read(&door, snapshot, move |snapshot| work(&self, snapshot))).await
+        Box::pin(heavy_answer(&door, snapshot, move |snapshot| work(&self, snapshot))).await
     }
 
     /// Waits until the position the client asks for is visible.
@@ -200,6 +207,16 @@ pub async fn heavy_read<T: Send + 'static>(
     let cancel = CancelOnDrop(Cancel::new());
     let snapshot = snapshot.cancelled_by(&cancel.0);
     heavy(door, move || work(snapshot)).await
+}
+
+/// The same for what answers a request: the answer gets its room before the next is begun.
+pub async fn heavy_answer(
+    door: &Arc<Door>,
+    snapshot: Snapshot,
+    work: impl Fn(Snapshot) -> Outcome + Send + 'static,
+) -> Outcome {
+    let known = Arc::clone(door);
+    heavy_read(door, snapshot, move |snapshot| sending::admit(&known, work(snapshot)?)).await
 }
 
 /// Goes off when the request is dropped, whatever the reason.

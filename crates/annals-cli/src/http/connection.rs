@@ -24,6 +24,7 @@ use super::eager::eager;
 use super::linger::Linger;
 use super::problem::{PROBLEM_JSON, Problem};
 use super::router::Router;
+use super::sending::Outbox;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
@@ -46,9 +47,10 @@ pub async fn serve_connection(
                 true => Body::empty(),
                 false => Body::new(Guarded { body, _guard: Receiving::new(&activity) }),
             });
+            let activity = Arc::clone(&activity);
             async move {
-                let response = router.answer(request, start).await;
-                Ok::<_, std::convert::Infallible>(response.map(|body| Guarded { body, _guard: in_flight }))
+                let (response, permit) = router.answer(request, start).await;
+                Ok::<_, std::convert::Infallible>(activity.outbox.send(response, permit, in_flight))
             }
         })
     };
@@ -91,7 +93,7 @@ pub async fn serve_connection(
                 evicted.set(activity.evicted.notified());
             }
             _ = tick.tick() => {
-                if activity.is_stuck(stuck_time) || activity.is_half(head_time) {
+                if activity.outbox.is_stuck(stuck_time) || activity.is_half(head_time) {
                     return;
                 }
                 if activity.is_idle(idle_time) {
@@ -162,8 +164,7 @@ pub struct Activity {
     /// Told when it must close to make room for another one.
     pub evicted: Notify,
     start: Clock,
-    // Milliseconds after `start`; 0: never.
-    last_bytes: AtomicU64,
+    // Milliseconds after `start`.
     last_request: AtomicU64,
     // Since when the head of a request is waited for; `NO_HEAD` between requests. The first one from the start on.
     head_since: AtomicU64,
@@ -174,6 +175,7 @@ pub struct Activity {
     turns: AtomicU64,
     // True if answers are written by tasks of their own.
     is_multiplexed: AtomicBool,
+    outbox: Arc<Outbox>,
 }
 
 /// No head of a request has begun.
@@ -185,13 +187,13 @@ impl Default for Activity {
         Activity {
             evicted: Notify::new(),
             start: Clock::now(),
-            last_bytes: zero(),
             last_request: zero(),
             head_since: zero(),
             in_flight: AtomicUsize::new(0),
             is_receiving: AtomicBool::new(false),
             turns: zero(),
             is_multiplexed: AtomicBool::new(false),
+            outbox: Arc::default(),
         }
     }
 }
@@ -241,23 +243,16 @@ impl Activity {
     ///
     /// Shape: true if it never had a request, and how long the last one is ago.
     pub fn idleness(&self) -> Option<(bool, Duration)> {
-        if self.in_flight.load(Ordering::Relaxed) > 0 {
+        if self.in_flight.load(Ordering::Relaxed) > 0 || !self.outbox.is_empty() {
             return None;
         }
         let last = self.last_request.load(Ordering::Relaxed);
         let is_fresh = last == 0 && self.head_since.load(Ordering::Relaxed) == 0;
         Some((is_fresh, self.start.elapsed().saturating_sub(Duration::from_millis(last))))
     }
-
-    /// No byte went either way for so long, although an answer is on its way: nobody reads it.
-    fn is_stuck(&self, age: Duration) -> bool {
-        self.in_flight.load(Ordering::Relaxed) > 0
-            && self.is_older(&self.last_bytes, age)
-            && self.is_older(&self.last_request, age)
-    }
 }
 
-/// A request from its head to the last byte of its answer.
+/// A request from its head until the last byte of its answer is handed over.
 struct InFlight(Arc<Activity>);
 
 impl InFlight {
@@ -318,7 +313,7 @@ impl<B: http_body::Body + Unpin, G: Unpin> http_body::Body for Guarded<B, G> {
     }
 }
 
-/// A stream that notes when bytes move, and is looked at before it is waited for.
+/// A stream that notes when its answers are written, and is looked at before it is waited for.
 struct Watched {
     stream: TcpStream,
     activity: Arc<Activity>,
@@ -348,11 +343,7 @@ impl Watched {
     }
 
     fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
-        let done = poll.is_ready().then(Clock::now);
-        if let Some(now) = done {
-            self.activity.touch(&self.activity.last_bytes, now);
-        }
-        self.linger.note_write(done);
+        self.linger.note_write(poll.is_ready().then(Clock::now));
         poll
     }
 }
@@ -371,9 +362,7 @@ impl AsyncRead for Watched {
             poll = linger.look(stream, turn, buffer);
         }
         if poll.is_ready() {
-            // One look at the clock for all three.
             let now = Clock::now();
-            self.activity.touch(&self.activity.last_bytes, now);
             self.linger.note_read(now);
             if buffer.filled().len() > before {
                 self.activity.note_bytes(now);
@@ -381,6 +370,13 @@ impl AsyncRead for Watched {
             }
         }
         poll
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // Nothing more is written.
+        self.activity.outbox.note_flushed();
     }
 }
 
@@ -400,6 +396,8 @@ impl AsyncWrite for Watched {
         if self.activity.is_answering() && self.is_gone(context) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
+        // It comes here with all that was handed over written.
+        self.activity.outbox.note_flushed();
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -17,12 +17,13 @@ use super::door::Door;
 use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
+use super::sending;
 use crate::wire::record_to_json;
 
 /// Most records sent in one go.
 const BATCH_RECORDS_MAX: u64 = 1_000;
 /// A batch ends with the record that takes it over this. Units: bytes.
-const BATCH_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = 256 << 10;
 /// What a client waits before it connects again. Units: milliseconds.
 const RETRY_MS: u64 = 1_000;
 
@@ -145,8 +146,7 @@ impl Subscription {
             self.follow = Some(follow);
             return Some((Bytes::from_static(b": heartbeat\n\n"), self));
         }
-        let (left, source) = (self.left, self.door.source.clone());
-        match heavy(&self.door, move || read_batch(follow, left, &source)).await {
+        match self.batch(follow).await {
             Ok((bytes, count, follow)) => {
                 self.left -= count;
                 self.follow = Some(follow);
@@ -158,6 +158,35 @@ impl Subscription {
                 Some((Bytes::from(text), self))
             }
         }
+    }
+}
+
+impl Subscription {
+    /// The next events, with room for them. Where there is none, they are read again once there is: they take none while
+    /// they wait.
+    async fn batch(&self, follow: Follow) -> Result<(Bytes, u64, Follow), Problem> {
+        let start = follow.position();
+        let (left, source) = (self.left, self.door.source.clone());
+        let read = |follow: Follow| {
+            let source = source.clone();
+            heavy(&self.door, move || read_batch(follow, left, &source))
+        };
+        let (bytes, count, follow) = read(follow).await?;
+        if let Some(room) = sending::try_room(&self.door, bytes.len()) {
+            return Ok((sending::bytes_with(bytes, room), count, follow));
+        }
+        let length = bytes.len();
+        drop((bytes, follow));
+        let mut stopping = self.stopping.clone();
+        let room = tokio::select! {
+            _ = stopping.wait_for(|is_stopping| *is_stopping) => {
+                return Err(Problem::door("stopping", "server: it was asked to stop; use another one"));
+            }
+            room = sending::room(&self.door, length) => room,
+        };
+        let before = Position(start.0.saturating_sub(1));
+        let (bytes, count, follow) = read(self.door.repository()?.follow(before)).await?;
+        Ok((sending::bytes_with(bytes, room), count, follow))
     }
 }
 

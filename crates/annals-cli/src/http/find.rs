@@ -5,7 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use super::answer;
-use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_read};
+use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
 use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::lines;
@@ -109,6 +109,7 @@ fn search(call: &Call) -> Result<Find, Problem> {
         find.offset = known
             .ok_or_else(|| Problem::invalid(format!("offset: expected a whole number, found {offset:?}")))?;
     }
+    find.bytes_max = call.door.limits.page_bytes_max;
     Ok(find)
 }
 
@@ -153,7 +154,7 @@ async fn find_json(mut call: Box<Call>) -> Outcome {
     if lines::are_wanted(&call) {
         return find_lines(call, of, find, snapshot).await;
     }
-    heavy_read(&call.door, snapshot, move |snapshot| {
+    heavy_answer(&call.door, snapshot, move |snapshot| {
         let (items, next) = page(of, &snapshot, &find)?;
         let body = ObjectOf(|members: &mut Members| {
             members.add("items", &items);
@@ -194,7 +195,7 @@ async fn with_search(
     work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
 ) -> Outcome {
     let (of, find, snapshot) = receive_search(&mut call).await?;
-    heavy_read(&call.door, snapshot, move |snapshot| {
+    heavy_answer(&call.door, snapshot, move |snapshot| {
         let body = work(of, &find, &snapshot)?;
         Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
     })
@@ -218,6 +219,7 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
     let mut find = find_from_json(&fields)?;
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
+    find.bytes_max = call.door.limits.page_bytes_max;
     Ok((of, find, call.door.repository()?.snapshot().as_of(as_of)?))
 }
 

@@ -151,6 +151,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
         .await;
     }
     of.limit = call.limit()?;
+    of.bytes_max = call.door.limits.page_bytes_max;
     let all = RelationshipsOf { after: None, ..of.clone() };
     call.read(Weight::Heavy, move |call, snapshot| {
         let page = snapshot.relationships_of(&id, &of)?;
@@ -171,6 +172,7 @@ fn relationship_lines(
     // By type and age a page goes on where the one before ended; in another order each looks at all of them again.
     let batch_max = if of.order.is_empty() { lines::BATCH_ITEMS_MAX } else { ORDERED_ITEMS_MAX };
     let mut left = limit;
+    of.bytes_max = lines.batch_bytes();
     loop {
         of.limit = left.min(batch_max);
         let page = snapshot.relationships_of(id, &of)?;
@@ -207,8 +209,9 @@ async fn related(call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
-        let items = page.items.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
-        let next = offset.next(page.has_more, limit, &snapshot);
+        let items = call.room().take(page.items.iter().map(ReachedForm::of))?;
+        let has_more = page.has_more || items.len() < page.items.len();
+        let next = offset.next(has_more, items.len(), &snapshot);
         let count = page.count.filter(|_| related.is_counted);
         Ok(answer::page(call, &items, count, next, snapshot.position()))
     })
@@ -235,7 +238,7 @@ pub(super) async fn related_lines(call: Box<Call>, id: Id, mut related: Related,
             (related.skip, related.limit) = (skip, count);
             let page = snapshot.related(&id, &related)?;
             page.items.iter().try_for_each(|reached| lines.line(&ReachedForm::of(reached)?))?;
-            Ok(page.has_more)
+            Ok((page.items.len(), page.has_more))
         })
     })
     .await
@@ -271,14 +274,14 @@ fn subgraph_page(
     limit: usize,
     snapshot: &Snapshot,
 ) -> Outcome {
-    let page = SubgraphPage::of(found, offset.skipped, limit)?;
+    let page = SubgraphPage::of(found, offset.skipped, limit, call.room())?;
     let add = |members: &mut Members| {
         members.add("entities", &page.entities);
         members.add("entitiesCount", found.entities().len());
         members.add("relationships", &page.relationships);
         members.add("relationshipsCount", found.relationships().len());
     };
-    Ok(answer::parts(call, add, offset.next(page.has_more, limit, snapshot), snapshot.position()))
+    Ok(answer::parts(call, add, offset.next(page.has_more, page.count, snapshot), snapshot.position()))
 }
 
 /// Gives the entities and then the relationships of a part of the graph as lines.
@@ -325,7 +328,12 @@ async fn paths(call: Box<Call>) -> Outcome {
     let limit = check_limit(&call.door, asked)?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let found = snapshot.shortest_paths(&from, &to, &reach, call.query.get("weight"))?;
-        let items = found.take(limit).collect::<annals::Result<Vec<_>>>()?;
+        let mut found = found.take(limit);
+        let items = call.room().take(&mut found)?;
+        if found.next().transpose()?.is_some() {
+            let text = "paths: their entities and relationships are too large for one page; ask for fewer, or for lines";
+            return Err(Problem::too_large(text));
+        }
         let body = ObjectOf(|members: &mut Members| {
             members.add("items", &items);
         });
@@ -354,9 +362,9 @@ async fn shared(call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let found = snapshot.shared(&from, &to, &reach)?;
-        let items = found.iter().skip(offset.skipped).take(limit).map(SharedForm::of);
-        let items = items.collect::<annals::Result<Vec<_>>>()?;
-        let next = offset.next(found.len() > offset.skipped.saturating_add(limit), limit, &snapshot);
+        let items = call.room().take(found.iter().skip(offset.skipped).take(limit).map(SharedForm::of))?;
+        let has_more = found.len() > offset.skipped.saturating_add(items.len());
+        let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, Some(found.len()), next, snapshot.position()))
     })
     .await

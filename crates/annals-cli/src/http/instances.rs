@@ -14,6 +14,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::etag::Conditions;
 use super::parameters;
 use super::problem::Problem;
+use super::sending;
 use crate::wire::{
     Object, PROVENANCE_FIELDS, Seen, action_from_json, creation_from_json, object, only, patch_from_json,
 };
@@ -331,7 +332,7 @@ fn show(
     status: StatusCode,
     receipt: &Receipt,
 ) -> Response<Body> {
-    let response = answer::json(status, found, receipt.position);
+    let response = sending::written(answer::json(status, found, receipt.position), receipt);
     let response = answer::with_etag(response, found.latest_version());
     if status == StatusCode::CREATED { answer::with_location(response, of.path, id.id()) } else { response }
 }

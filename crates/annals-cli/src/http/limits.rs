@@ -8,6 +8,9 @@ use tokio::sync::Semaphore;
 /// Most answers in lines at once, whatever is asked for: each has a thread.
 pub const STREAMS_MAX: usize = 1_024;
 
+/// Answers without a permit of a request, all together. Units: bytes.
+const ASIDES_BYTES_MAX: usize = 8 << 20;
+
 /// Bounds. Over a bound the answer is a clear refusal; nothing grows or waits without end.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -15,11 +18,15 @@ pub struct Limits {
     pub body_bytes_max: usize,
     /// Bodies of all requests that are being received or worked on. Units: bytes.
     pub bodies_bytes_max: usize,
+    /// Answers of all requests that are being sent, but for small ones. Units: bytes.
+    pub answers_bytes_max: usize,
+    /// A page ends with the item that takes what is stored of its items over this. Units: bytes.
+    pub page_bytes_max: usize,
     /// Largest request head. Units: bytes.
     pub header_bytes_max: usize,
     /// Longest time from the head of a request to the head of its answer.
     pub request_time: Duration,
-    /// Most requests worked on at once.
+    /// Most requests worked on, or whose answers are being sent, at once.
     pub requests_max: usize,
     /// Most open connections.
     pub connections_max: usize,
@@ -62,6 +69,8 @@ impl Default for Limits {
         Limits {
             body_bytes_max: 16 << 20,
             bodies_bytes_max: 256 << 20,
+            answers_bytes_max: 128 << 20,
+            page_bytes_max: 4 << 20,
             header_bytes_max: 64 << 10,
             request_time: Duration::from_secs(30),
             requests_max: 1_024,
@@ -83,7 +92,7 @@ impl Default for Limits {
 
 /// The permits that hold the counted limits. A permit is given back when it is dropped.
 pub struct Gates {
-    /// One per request worked on.
+    /// One per request worked on, or whose answer is being sent.
     pub requests: Arc<Semaphore>,
     /// One per request that waits for a position.
     pub position_waits: Arc<Semaphore>,
@@ -95,6 +104,10 @@ pub struct Gates {
     pub heavy: Arc<Semaphore>,
     /// One per byte of a request body held.
     pub body_bytes: Arc<Semaphore>,
+    /// One per byte of an answer that is being sent.
+    pub answer_bytes: Arc<Semaphore>,
+    /// One per byte of answers without a permit of a request: refusals, and what operators ask for.
+    pub aside_bytes: Arc<Semaphore>,
     /// One per answer in lines.
     pub streams: Arc<Semaphore>,
     /// One per subscriber of the feed.
@@ -112,6 +125,8 @@ impl Gates {
             connections: gate(limits.connections_max),
             heavy: gate(limits.heavy_max),
             body_bytes: gate(limits.bodies_bytes_max),
+            answer_bytes: gate(limits.answers_bytes_max),
+            aside_bytes: gate(ASIDES_BYTES_MAX),
             streams: gate(limits.streams_max),
             subscribers: gate(limits.subscribers_max),
         }

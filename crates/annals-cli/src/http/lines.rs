@@ -12,13 +12,16 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::body::Bytes;
 use serde_json::json;
 use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::answer;
 use super::call::Call;
+use super::door::Door;
 use super::endpoint::Outcome;
 use super::offset::Offset;
 use super::problem::Problem;
+use super::sending;
 use crate::wire::{Form, JsonText};
 
 /// The media type of lines of JSON.
@@ -29,6 +32,8 @@ pub const BATCH_ITEMS_MAX: usize = 500;
 const CHUNK_BYTES: usize = 64 << 10;
 /// Chunks that wait for the client; then the work waits.
 const CHUNKS_MAX: usize = 4;
+/// A longer line is made again when there is room for it, if there is none. Units: bytes.
+const LINE_BYTES_LONG: usize = CHUNK_BYTES;
 /// Lines are also sent when they have waited for so long.
 const CHUNK_TIME: Duration = Duration::from_millis(100);
 
@@ -49,17 +54,27 @@ pub struct Lines {
     is_begun: bool,
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
+    door: Arc<Door>,
     /// A client that takes nothing for so long is cut off.
     patience: Duration,
 }
 
 impl Lines {
+    /// What is stored of the items looked up at once. Units: bytes.
+    pub fn batch_bytes(&self) -> usize {
+        self.door.limits.page_bytes_max
+    }
+
     /// Adds a line; waits while the client has enough to read.
     ///
     /// Errors: if the client has gone, or takes nothing for too long.
     pub fn line(&mut self, line: &impl Form) -> Result<(), Problem> {
+        let before = self.buffer.len();
         line.write(&mut self.buffer);
         self.buffer.end_line();
+        if self.buffer.len() - before > LINE_BYTES_LONG {
+            return self.long_line(line, before);
+        }
         if self.buffer.len() >= CHUNK_BYTES || self.flushed.elapsed() >= CHUNK_TIME {
             return self.flush();
         }
@@ -71,11 +86,42 @@ impl Lines {
         next.map_or(Ok(()), |next| self.line(&json!({ "next": next })))
     }
 
+    /// Sends a long line, which is in the buffer behind others. Where there is no room for it, it is written again once there
+    /// is: it takes none while it waits.
+    fn long_line(&mut self, line: &impl Form, before: usize) -> Result<(), Problem> {
+        let length = self.buffer.len();
+        if let Some(room) = sending::try_room(&self.door, length) {
+            return self.flush_with(room);
+        }
+        self.buffer.cut(before);
+        self.flush()?;
+        let room = self.wait_for_room(length)?;
+        line.write(&mut self.buffer);
+        self.buffer.end_line();
+        self.flush_with(room)
+    }
+
     fn flush(&mut self) -> Result<(), Problem> {
-        let chunk = Bytes::from(self.buffer.take());
+        let room = match sending::try_room(&self.door, self.buffer.len()) {
+            Some(room) => room,
+            None => self.wait_for_room(self.buffer.len())?,
+        };
+        self.flush_with(room)
+    }
+
+    fn flush_with(&mut self, room: OwnedSemaphorePermit) -> Result<(), Problem> {
+        let chunk = sending::bytes_with(Bytes::from(self.buffer.take()), room);
         self.flushed = Instant::now();
         self.is_begun = true;
         self.send(Ok(chunk))
+    }
+
+    /// Waits until other answers are sent.
+    fn wait_for_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let waiting = tokio::time::timeout(self.patience, sending::room(&self.door, bytes));
+        self.runtime.block_on(waiting).map_err(|_| {
+            Problem::busy("answers: too many bytes wait for their clients to read them; try again later")
+        })
     }
 
     fn send(&mut self, chunk: Result<Bytes, Problem>) -> Result<(), Problem> {
@@ -134,6 +180,7 @@ pub async fn send(
         is_begun: false,
         sender,
         runtime: Handle::current(),
+        door: Arc::clone(&call.door),
         patience: call.door.limits.request_time,
     };
     let position = snapshot.position();
@@ -168,18 +215,20 @@ pub async fn send(
 
 /// Gives the items from an offset on, at most `limit`, a batch at a time, and how to get the rest.
 ///
-/// `batch` is told how many to leave out and how many to give as lines; it returns whether there are more.
+/// `batch` is told how many to leave out and how many to give as lines; it returns how many it gave, which may be fewer, and
+/// whether there are more.
 pub fn batches(
     lines: &mut Lines,
     offset: Offset,
     limit: usize,
     snapshot: &Snapshot,
-    mut batch: impl FnMut(&mut Lines, usize, usize) -> Result<bool, Problem>,
+    mut batch: impl FnMut(&mut Lines, usize, usize) -> Result<(usize, bool), Problem>,
 ) -> Result<(), Problem> {
     let mut given = 0;
     while given < limit {
         let count = BATCH_ITEMS_MAX.min(limit - given);
-        if !batch(lines, offset.skipped + given, count)? {
+        let (count, has_more) = batch(lines, offset.skipped + given, count)?;
+        if !has_more {
             return Ok(());
         }
         given += count;

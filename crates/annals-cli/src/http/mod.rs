@@ -19,6 +19,7 @@ mod body;
 mod patience;
 mod call;
 mod answer;
+mod sending;
 mod etag;
 mod commit;
 mod problem;

@@ -61,12 +61,11 @@ async fn neighbors(call: Box<Call>) -> Outcome {
     }
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
-        let mut items: Vec<NeighborForm> = Vec::new();
-        let found = snapshot.neighbors_after(&id, direction, call.query.get("type"), after.as_ref())?;
-        let next = take(found, limit, |form| {
-            items.push(form);
-            Ok(())
-        })?;
+        let mut found = snapshot.neighbors_after(&id, direction, call.query.get("type"), after.as_ref())?;
+        let form = |neighbor| NeighborForm { neighbor, direction: None };
+        let items = call.room().take(found.by_ref().take(limit).map(|neighbor| neighbor.map(form)))?;
+        let last = items.last().map(|last| last.neighbor.relationship.id().to_string());
+        let next = found.next().transpose()?.and(last);
         Ok(answer::page(call, &items, None, next, snapshot.position()))
     })
     .await

@@ -20,6 +20,7 @@ use super::endpoint::{Endpoint, Outcome};
 use super::parameters::POSITION;
 use super::problem::Problem;
 use super::query::{Query, decode_percent};
+use super::sending;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -69,8 +70,12 @@ impl Router {
         Router { door, paths }
     }
 
-    /// Answers a request, whatever it is, that came at `start`.
-    pub async fn answer(&self, request: Request<Body>, start: Clock) -> Response<Body> {
+    /// Answers a request, whatever it is, that came at `start`. The permit is held until the answer is sent.
+    pub async fn answer(
+        &self,
+        request: Request<Body>,
+        start: Clock,
+    ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
         let method = request.method().clone();
         let found = self.door.hosts.check(&request).and_then(|()| self.find(&request));
         let (route, is_operational) = found
@@ -83,8 +88,8 @@ impl Router {
             let call = unpack(Arc::clone(&self.door), endpoint, path?, request)?;
             (endpoint.handler)(call).await
         });
-        let response = guard(&self.door, &method, route, is_operational, start, work).await;
-        if method == Method::HEAD { without_body(response) } else { response }
+        let (response, permit) = guard(&self.door, &method, route, is_operational, start, work).await;
+        if method == Method::HEAD { (without_body(response), permit) } else { (response, permit) }
     }
 
     /// The endpoint of a request, and the parameters of its path.
@@ -159,11 +164,16 @@ async fn guard(
     is_operational: bool,
     start: Clock,
     work: impl Future<Output = Outcome>,
-) -> Response<Body> {
+) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
     let worked = door.traffic.enter(start);
-    let outcome = admit(door, is_operational, work).await;
+    let (outcome, permit) = admit(door, is_operational, work).await;
     drop(worked);
-    let mut response = outcome.unwrap_or_else(Problem::into_response);
+    let response = outcome.unwrap_or_else(Problem::into_response);
+    let is_aside = permit.is_none();
+    let (mut response, aside) =
+        if is_aside { sending::admit_aside(door, response) } else { (response, None) };
+    // What is made while it is sent has permits of its own, and may go on for ever.
+    let permit = permit.or(aside).filter(|_| response.body().size_hint().exact().is_some());
     // A page of an unknown host learns nothing, not even that something was written.
     if let Some(repository) = door.opened()
         && response.status() != StatusCode::MISDIRECTED_REQUEST
@@ -172,11 +182,27 @@ async fn guard(
         response.headers_mut().entry(&POSITION).or_insert_with(position);
     }
     door.metrics.observe(method_name(method), route, response.status().as_u16(), start.elapsed());
-    response
+    (response, permit)
 }
 
-async fn admit(door: &Door, is_operational: bool, work: impl Future<Output = Outcome>) -> Outcome {
-    let _permit = if is_operational { None } else { Some(permit(door)?) };
+/// Works on a request; also gives the permit that its answer holds until it is sent.
+async fn admit(
+    door: &Door,
+    is_operational: bool,
+    work: impl Future<Output = Outcome>,
+) -> (Outcome, Option<OwnedSemaphorePermit>) {
+    if is_operational {
+        return (in_time(door, work).await, None);
+    }
+    let permit = match permit(door) {
+        Ok(permit) => permit,
+        Err(problem) => return (Err(problem), None),
+    };
+    let outcome = in_time(door, work).await.and_then(|response| sending::admit(door, response));
+    (outcome, Some(permit))
+}
+
+async fn in_time(door: &Door, work: impl Future<Output = Outcome>) -> Outcome {
     let work = AssertUnwindSafe(work).catch_unwind();
     match tokio::time::timeout(door.limits.request_time, work).await {
         Ok(Ok(outcome)) => outcome,
@@ -195,7 +221,7 @@ async fn admit(door: &Door, is_operational: bool, work: impl Future<Output = Out
 fn permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
     Arc::clone(&door.gates.requests).try_acquire_owned().map_err(|_| {
         let requests_max = door.limits.requests_max;
-        Problem::busy(format!("{requests_max} requests are worked on; try again later"))
+        Problem::busy(format!("{requests_max} requests are worked on or being answered; try again later"))
     })
 }
 

@@ -10,6 +10,7 @@ use super::commit::{Signature, commit};
 use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
+use super::sending;
 use crate::wire::{Operation, array, boolean, object, only, operation_from_json, optional_text};
 
 /// Transactions with more operations are built where searches run. Units: operations.
@@ -125,7 +126,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let (ids, receipt) = commit(&call.door, weight, Box::new(build)).await?;
     let mut body = answer::receipt_to_json(&receipt);
     body["ids"] = ids.iter().map(|id| Json::from(id.to_string())).collect();
-    Ok(answer::json(StatusCode::OK, &body, receipt.position))
+    Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
 }
 
 async fn dry_run(call: Box<Call>, described: Described) -> Outcome {

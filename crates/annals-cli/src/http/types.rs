@@ -10,6 +10,7 @@ use super::commit::{Signature, commit};
 use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
+use super::sending;
 use crate::wire::{
     Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
 };
@@ -183,5 +184,5 @@ async fn change(
     let ((), receipt) = commit(&call.door, Weight::Light, Box::new(build)).await?;
     let found = call.door.repository()?.snapshot().type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
-    Ok(answer::json(StatusCode::OK, &json, receipt.position))
+    Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
 }

@@ -68,10 +68,10 @@ async fn history(of: Collection, call: Box<Call>) -> Outcome {
         let snapshot = offset.pin(call.snapshot().await?)?;
         return lines::send(call, snapshot, move |_, snapshot, lines| {
             lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
-                let history = History { skip, limit: count + 1, ..history };
+                let history = History { skip, limit: count, bytes_max: lines.batch_bytes(), ..history };
                 let versions = VersionForm::history(snapshot, &id, &history, with_content)?;
-                versions.iter().take(count).try_for_each(|version| lines.line(version))?;
-                Ok(versions.len() > count)
+                versions.iter().try_for_each(|version| lines.line(version))?;
+                Ok((versions.len(), has_more(snapshot, &id, &history, versions.len())?))
             })
         })
         .await;
@@ -79,13 +79,20 @@ async fn history(of: Collection, call: Box<Call>) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
-        let history = History { skip: offset.skipped, limit: limit + 1, ..history };
-        let mut versions = VersionForm::history(&snapshot, &id, &history, with_content)?;
-        let next = offset.next(versions.len() > limit, limit, &snapshot);
-        versions.truncate(limit);
+        let bytes_max = call.door.limits.page_bytes_max;
+        let history = History { skip: offset.skipped, limit, bytes_max, ..history };
+        let versions = VersionForm::history(&snapshot, &id, &history, with_content)?;
+        let has_more = has_more(&snapshot, &id, &history, versions.len())?;
+        let next = offset.next(has_more, versions.len(), &snapshot);
         Ok(answer::page(call, &versions, None, next, snapshot.position()))
     })
     .await
+}
+
+/// True if there are versions behind the first `count` of a page.
+fn has_more(snapshot: &Snapshot, id: &InstanceId, history: &History, count: usize) -> annals::Result<bool> {
+    let next = History { skip: history.skip.saturating_add(count), limit: 1, ..*history };
+    Ok(!snapshot.history(id, &next)?.is_empty())
 }
 
 async fn version(of: Collection, call: Box<Call>) -> Outcome {

@@ -12,7 +12,7 @@ use super::neighbors::direction_of;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json};
+use crate::wire::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json, json_of};
 
 /// Most entities a walk visits unless told otherwise.
 const VISITED_DEFAULT: usize = 100_000;
@@ -122,8 +122,9 @@ async fn reach(call: Box<Call>) -> Outcome {
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
         let page = snapshot.related(&id, &related)?;
-        let items = page.items.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
-        let next = offset.next(page.has_more, limit, &snapshot);
+        let items = call.room().take(page.items.iter().map(ReachedForm::of))?;
+        let has_more = page.has_more || items.len() < page.items.len();
+        let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, page.count, next, snapshot.position()))
     })
     .await
@@ -153,15 +154,18 @@ async fn diff(call: Box<Call>) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let shown = offset.skipped..offset.skipped.saturating_add(limit);
-        let (mut count, mut items) = (0, Vec::new());
+        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.limits.page_bytes_max.max(1));
         for change in snapshot.changes(from, to)? {
             let change = change?;
-            if shown.contains(&count) {
-                items.push(instance_change_to_json(&change));
+            if shown.contains(&count) && left > 0 {
+                let item = instance_change_to_json(&change);
+                left = left.saturating_sub(json_of(&item).len());
+                items.push(item);
             }
             count += 1;
         }
-        let next = offset.next(count > shown.end, limit, &snapshot);
+        let has_more = count > offset.skipped.saturating_add(items.len());
+        let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, Some(count), next, snapshot.position()))
     })
     .await

@@ -120,6 +120,11 @@ impl JsonText {
         std::mem::take(&mut self.bytes)
     }
 
+    /// Leaves out what follows the first `length` bytes.
+    pub fn cut(&mut self, length: usize) {
+        self.bytes.truncate(length);
+    }
+
     /// Units: bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()

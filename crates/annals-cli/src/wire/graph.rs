@@ -121,28 +121,104 @@ impl Form for CrossedForm<'_> {
     }
 }
 
+/// Takes items as long as a page has room for what is stored of them; one at least.
+pub struct Room {
+    /// Units: bytes.
+    left: usize,
+}
+
+/// What takes room on a page.
+pub trait Stored {
+    /// What is stored of it. Units: bytes.
+    fn stored_bytes(&self) -> usize;
+}
+
+impl Room {
+    /// Room for so many bytes.
+    pub fn of(bytes: usize) -> Room {
+        Room { left: bytes.max(1) }
+    }
+
+    /// The next items, up to the one that fills the page.
+    pub fn take<T: Stored>(&mut self, items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+        let mut taken = Vec::new();
+        for item in items {
+            let item = item?;
+            self.left = self.left.saturating_sub(item.stored_bytes());
+            taken.push(item);
+            if self.left == 0 {
+                break;
+            }
+        }
+        Ok(taken)
+    }
+}
+
+impl Stored for ReachedForm<'_> {
+    fn stored_bytes(&self) -> usize {
+        self.entity.stored_bytes()
+    }
+}
+
+impl Stored for SharedForm<'_> {
+    fn stored_bytes(&self) -> usize {
+        self.entity.stored_bytes()
+    }
+}
+
+impl Stored for NeighborForm<'_> {
+    fn stored_bytes(&self) -> usize {
+        self.neighbor.entity.stored_bytes() + self.neighbor.relationship.stored_bytes()
+    }
+}
+
+impl Stored for Path<'_> {
+    fn stored_bytes(&self) -> usize {
+        let step = |step: &PathStep| step.entity.stored_bytes() + step.relationship.stored_bytes();
+        self.start.stored_bytes() + self.steps.iter().map(step).sum::<usize>()
+    }
+}
+
+impl Stored for Seen<'_> {
+    fn stored_bytes(&self) -> usize {
+        match self {
+            Seen::Entity(entity) => entity.stored_bytes(),
+            Seen::Relationship(relationship) => relationship.stored_bytes(),
+        }
+    }
+}
+
 /// A page of a subgraph: its entities and then its relationships, so many of them left out and so many taken.
 pub struct SubgraphPage<'s> {
     /// Entities on this page.
     pub entities: Vec<ReachedForm<'s>>,
     /// Relationships on this page.
     pub relationships: Vec<Seen<'s>>,
+    /// Entities and relationships on this page.
+    pub count: usize,
     /// True if there are more.
     pub has_more: bool,
 }
 
 impl<'s> SubgraphPage<'s> {
     /// Errors: those of reading what is on it.
-    pub fn of(subgraph: &Subgraph<'s>, skip: usize, limit: usize) -> Result<SubgraphPage<'s>> {
+    pub fn of(
+        subgraph: &Subgraph<'s>,
+        skip: usize,
+        limit: usize,
+        mut room: Room,
+    ) -> Result<SubgraphPage<'s>> {
         let (entities, relationships) = (subgraph.entities(), subgraph.relationships());
         let (entities_count, relationships_count) = (entities.len(), relationships.len());
         let entities = entities.skip(skip).take(limit).map(|reached| ReachedForm::of(&reached));
-        let entities = entities.collect::<Result<Vec<_>>>()?;
-        let rest = limit - entities.len();
+        let due = limit.min(entities_count.saturating_sub(skip));
+        let entities = room.take(entities)?;
+        let rest = if entities.len() < due || room.left == 0 { 0 } else { limit - entities.len() };
         let relationships = relationships.skip(skip.saturating_sub(entities_count)).take(rest);
         let relationships = relationships.map(|crossed| Ok(Seen::Relationship(crossed.relationship()?)));
-        let relationships = relationships.collect::<Result<Vec<_>>>()?;
-        let has_more = skip.saturating_add(limit) < entities_count + relationships_count;
-        Ok(SubgraphPage { entities, relationships, has_more })
+        let relationships = room.take(relationships)?;
+        let count = entities.len() + relationships.len();
+        let has_more = skip.saturating_add(count) < entities_count + relationships_count;
+        Ok(SubgraphPage { entities, relationships, count, has_more })
     }
 }

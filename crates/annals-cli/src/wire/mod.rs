@@ -23,7 +23,7 @@ pub use find::{
 };
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
-    CrossedForm, NeighborForm, ReachedForm, SharedForm, SubgraphPage, add_path, direction_to_text,
+    CrossedForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use json::json_from_slice;

@@ -263,7 +263,7 @@ fn path(snapshot: &Snapshot, step: &Json) -> Result<Json> {
 }
 
 fn subgraph(found: &annals::Subgraph) -> Result<Json> {
-    let page = SubgraphPage::of(found, 0, usize::MAX)?;
+    let page = SubgraphPage::of(found, 0, usize::MAX, Room::of(usize::MAX))?;
     Ok(json!({
         "entities": tree(&page.entities),
         "relationships": tree(&page.relationships),

@@ -117,6 +117,14 @@ impl Server {
         }
     }
 
+    /// What it has in memory. Units: bytes.
+    pub fn resident_bytes(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let kibibytes: usize = line.trim().trim_end_matches("kB").trim().parse().unwrap();
+        kibibytes << 10
+    }
+
     /// A connection to it.
     pub fn connect(&self) -> TcpStream {
         connect(self.address)

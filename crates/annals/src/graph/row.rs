@@ -211,6 +211,11 @@ impl<'g> Packed<'g> {
         Packed(bytes)
     }
 
+    /// Units: bytes.
+    pub(crate) fn bytes_count(self) -> usize {
+        self.0.len()
+    }
+
     /// Where the graph keeps what is not in the bytes: the past, or the whole instance.
     pub(crate) fn extra(self) -> Option<u32> {
         let extra = match self.0[0] {

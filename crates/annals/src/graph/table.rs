@@ -47,6 +47,8 @@ pub(crate) struct Table {
     pub(crate) rows: Rows,
     /// What does not fit the rows.
     pub(crate) extras: Vector<Extra>,
+    /// True if an instance is, or was, too large for a row.
+    pub(crate) has_whole: bool,
     /// Long values of the rows, if the repository has a memory budget.
     pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID where an instance was purged.
@@ -125,6 +127,7 @@ impl Table {
         Table {
             rows: Rows::new(),
             extras: Vector::new(),
+            has_whole: false,
             spill,
             ids: Vector::new(),
             slots: SlotsById::new(),
@@ -461,6 +464,7 @@ impl Table {
             past
         } else {
             pack_whole(next, row);
+            self.has_whole = true;
             Some(Extra::Whole(Arc::new(instance.clone())))
         };
         match (extra, kept) {

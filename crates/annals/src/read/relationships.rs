@@ -8,6 +8,7 @@ use super::instance::Relationship;
 use super::neighbors::{LinkTypes, Neighbors};
 use super::snapshot::Snapshot;
 use super::status::Statuses;
+use super::stored::{PAGE_BYTES_MAX, Weighing};
 use super::walk::VISITED_MAX;
 use crate::graph::adjacency::Link;
 use crate::graph::symbols::Symbol;
@@ -67,6 +68,8 @@ pub struct RelationshipsOf {
     pub skip: usize,
     /// Page size. Units: relationships.
     pub limit: usize,
+    /// Ends the page early, as that of a search. Units: bytes, as stored.
+    pub bytes_max: usize,
     /// Most relationships to look at for a page in an order of its own; one more is an error.
     pub visited_max: usize,
 }
@@ -82,6 +85,7 @@ impl RelationshipsOf {
             after: None,
             skip: 0,
             limit: 100,
+            bytes_max: PAGE_BYTES_MAX,
             visited_max: VISITED_MAX,
         }
     }
@@ -235,16 +239,19 @@ impl Snapshot {
             }
         }
         let mut page = Page { items: Vec::with_capacity(of.limit.min(ITEMS_RESERVED_MAX)), next: None };
-        let mut last: Option<Link> = None;
+        let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
+        let (mut last, mut is_full): (Option<Link>, _) = (None, false);
         while let Some(link) = links.next()? {
-            if page.items.len() == of.limit {
+            if is_full || page.items.len() == of.limit {
                 page.next = last.map(|last| {
                     let key = [last.type_name.0.to_be_bytes(), last.relationship.to_be_bytes()].concat();
                     cursor::encode(self.graph(), BY_AGE, &key)
                 });
                 break;
             }
-            page.items.push(self.relationship_with(link.relationship)?);
+            let found = self.relationship_with(link.relationship)?;
+            is_full = weighing.is_full_with(self, TypeKind::Relationship, link.relationship, &found.held);
+            page.items.push(found);
             last = Some(link);
         }
         Ok(page)
@@ -282,13 +289,22 @@ impl Snapshot {
         if end < keys.len() {
             keys.select_nth_unstable(end);
         }
-        let has_more = end < keys.len();
+        let mut has_more = end < keys.len();
         keys.truncate(end);
         keys.sort_unstable();
         let shown = keys.get(of.skip..).unwrap_or_default();
-        let items =
-            shown.iter().map(|key| self.relationship_with(sorting.slot(key))).collect::<Result<_>>()?;
-        let last = shown.last().filter(|_| has_more);
+        let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
+        let mut items = Vec::with_capacity(shown.len().min(ITEMS_RESERVED_MAX));
+        for key in shown {
+            let found = self.relationship_with(sorting.slot(key))?;
+            let is_full = weighing.is_full_with(self, TypeKind::Relationship, found.slot(), &found.held);
+            items.push(found);
+            if is_full {
+                has_more |= items.len() < shown.len();
+                break;
+            }
+        }
+        let last = items.len().checked_sub(1).map(|last| &shown[last]).filter(|_| has_more);
         Ok(Page { items, next: last.map(|last| cursor::encode(self.graph(), sorting.number, last)) })
     }
 

@@ -1,10 +1,12 @@
 //! The versions of an instance: who wrote them, when and why.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::instance::{Entity, Held, Relationship};
 use super::past::PastOf;
 use super::snapshot::Snapshot;
+use super::stored::{PAGE_BYTES_MAX, stored_bytes};
 use crate::graph::instance::Instance;
 use crate::graph::past::PastVersion;
 use crate::graph::{kind_of, reidentified};
@@ -72,11 +74,14 @@ pub struct History {
     pub skip: usize,
     /// Page size. Units: versions.
     pub limit: usize,
+    /// Ends a page of versions with their content early, with the one that takes what is stored of them over this. Units: bytes.
+    pub bytes_max: usize,
 }
 
 impl Default for History {
     fn default() -> History {
-        History { from: None, to: None, is_oldest_first: false, skip: 0, limit: 100 }
+        let bytes_max = PAGE_BYTES_MAX;
+        History { from: None, to: None, is_oldest_first: false, skip: 0, limit: 100, bytes_max }
     }
 }
 
@@ -85,7 +90,7 @@ impl Snapshot {
     ///
     /// Errors: `NotFound` if there is no such instance.
     pub fn versions(&self, id: &InstanceId, offset: usize, limit: usize) -> Result<Vec<VersionInfo>> {
-        self.history(id, &History { skip: offset, limit, ..History::default() })
+        self.history(id, &History { skip: offset, limit, bytes_max: usize::MAX, ..History::default() })
     }
 
     /// The versions of an instance that this snapshot knows, of a time and in an order. The times are those of writing; from when
@@ -93,7 +98,8 @@ impl Snapshot {
     ///
     /// Errors: `NotFound` if there is no such instance; `InvalidArgument` if `from` is later than `to`.
     pub fn history(&self, id: &InstanceId, history: &History) -> Result<Vec<VersionInfo>> {
-        self.each_version(id, history, |past, version, in_force| {
+        let info_bytes = |info: &VersionInfo| info.author.len() + info.message.len();
+        self.each_version(id, history, info_bytes, |past, version, in_force| {
             let (record, change) = past.written(version)?;
             Ok(self.version_info(past, version, in_force, record, &change))
         })
@@ -133,7 +139,11 @@ impl Snapshot {
     }
 
     fn history_held(&self, id: &InstanceId, history: &History) -> Result<Vec<(u32, VersionInfo, Held)>> {
-        self.each_version(id, history, |past, version, in_force| {
+        let kind = kind_of(id);
+        let held_bytes = |(slot, info, held): &(u32, VersionInfo, Held)| {
+            info.author.len() + info.message.len() + stored_bytes(self.row(kind, *slot, held))
+        };
+        self.each_version(id, history, held_bytes, |past, version, in_force| {
             let (record, change) = past.written(version)?;
             let held = past.read_with(version, (&record, &change))?;
             Ok((past.slot(), self.version_info(past, version, in_force, record, &change), held))
@@ -146,6 +156,7 @@ impl Snapshot {
         &self,
         id: &InstanceId,
         history: &History,
+        bytes_of: impl Fn(&T) -> usize,
         mut make: impl FnMut(&PastOf, PastVersion, Option<u32>) -> Result<T>,
     ) -> Result<Vec<T>> {
         if let (Some(from), Some(to)) = (history.from, history.to)
@@ -163,8 +174,25 @@ impl Snapshot {
         let page =
             if history.is_oldest_first { skip..skip + shown } else { count - skip - shown..count - skip };
         let past = self.past_of(kind_of(id), slot, instance);
-        let mut made: Vec<T> =
-            versions[page].iter().map(|version| make(&past, *version, in_force)).collect::<Result<_>>()?;
+        let (mut made, mut bytes) = (VecDeque::new(), 0);
+        for version in &versions[page] {
+            self.check_cancelled()?;
+            let one = make(&past, *version, in_force)?;
+            bytes += bytes_of(&one);
+            made.push_back(one);
+            if bytes >= history.bytes_max && history.is_oldest_first {
+                break;
+            }
+            // The oldest are those that the page ends before, as long as the others fill it.
+            while let Some(oldest) = made.front().map(&bytes_of)
+                && made.len() > 1
+                && bytes - oldest >= history.bytes_max
+            {
+                bytes -= oldest;
+                made.pop_front();
+            }
+        }
+        let mut made = Vec::from(made);
         if !history.is_oldest_first {
             made.reverse();
         }

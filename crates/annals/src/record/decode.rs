@@ -7,7 +7,7 @@ use minicbor::data::Type;
 
 use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
-use super::value::{self, Read, array, decode_value, malformed, map, skip_rest};
+use super::value::{self, Read, array, decode_value, malformed, map, room, skip_rest};
 use super::{action_code, change_key, record_key, step_code};
 use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, CopyHeader,
@@ -130,7 +130,7 @@ fn read_frame(
             record_key::VALID_FROM => record.valid_from = Some(instant(&mut input)?),
             record_key::NAMES => {
                 let length = array(&mut input)?;
-                names.reserve(length);
+                names.reserve(room(length));
                 for _ in 0..length {
                     names.push(input.str()?.into());
                 }
@@ -230,7 +230,7 @@ impl Reader<'_, '_> {
 
     fn properties(&mut self) -> Read<Properties> {
         let length = map(self.input)?;
-        let mut properties = Vec::with_capacity(length);
+        let mut properties = Vec::with_capacity(room(length));
         for _ in 0..length {
             properties.push((self.name()?, decode_value(self.input)?));
         }

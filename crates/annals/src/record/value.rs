@@ -140,6 +140,12 @@ pub(super) fn bounded(input: &Decoder, length: Option<u64>) -> Read<usize> {
     }
 }
 
+/// Room for so many items. A claimed length is only as true as the record: for more, room is made as they are read.
+pub(super) fn room(length: usize) -> usize {
+    const ROOM_ITEMS_MAX: usize = 4_096;
+    length.min(ROOM_ITEMS_MAX)
+}
+
 /// What a code means, which counts from 0 in `all`.
 pub(super) fn variant<T: Copy>(all: &[T], code: u32, otherwise: &'static str) -> Read<T> {
     all.get(index(code)).copied().ok_or_else(|| malformed(otherwise))
@@ -177,7 +183,7 @@ fn decode_nested(input: &mut Decoder, depth: usize) -> Read<Value> {
         Type::Bytes => Value::Bytes(input.bytes()?.into()),
         Type::Array => {
             let length = array(input)?;
-            let mut values = Vec::with_capacity(length);
+            let mut values = Vec::with_capacity(room(length));
             for _ in 0..length {
                 values.push(decode_nested(input, depth + 1)?);
             }
@@ -213,7 +219,7 @@ fn decode_tagged(input: &mut Decoder, depth: usize) -> Read<Value> {
         tag::DECIMAL => Value::Decimal(decode_decimal(input)?),
         tag::SET => {
             let length = array(input)?;
-            let mut values = Vec::with_capacity(length);
+            let mut values = Vec::with_capacity(room(length));
             for _ in 0..length {
                 values.push(decode_nested(input, depth + 1)?);
             }

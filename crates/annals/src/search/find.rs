@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::expression::{Expression, Field, Header, Operator};
-use crate::Result;
 use crate::model::Value;
+use crate::{PAGE_BYTES_MAX, Result};
 
 /// Most candidates that a search looks at, unless it says otherwise. Units: instances.
 pub const FIND_VISITED_MAX: usize = 10_000_000;
@@ -93,6 +93,9 @@ pub struct Find {
     pub offset: usize,
     /// Page size. Units: instances.
     pub limit: usize,
+    /// Ends the page early with the instance that takes what is stored of its instances over this. By the default only handles
+    /// that take memory count: those of the present without a memory budget do not. Units: bytes.
+    pub bytes_max: usize,
     /// Refuses to look at more candidates than this. Units: instances.
     pub visited_max: usize,
 }
@@ -110,6 +113,7 @@ impl Default for Find {
             after: None,
             offset: 0,
             limit: 100,
+            bytes_max: PAGE_BYTES_MAX,
             visited_max: FIND_VISITED_MAX,
         }
     }

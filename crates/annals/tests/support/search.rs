@@ -144,7 +144,7 @@ fn random_find(model: &Reference, generator: &mut Generator, kind: TypeKind) -> 
         condition.field = sort.field.clone();
     }
     if generator.random.one_in(8) {
-        find.offset = generator.random.below(4);
+        find.offset = *generator.random.choose(&[1, 2, 3, 5, 9, 20, 60]);
     }
     find
 }
@@ -263,7 +263,7 @@ fn read_pages(
     // What the offset leaves out is read as well, so that all searches give the same.
     if offset > 0 {
         let before = Find { offset: 0, limit: offset, ..find.clone() };
-        match page(snapshot, kind, &before, plan)? {
+        match page(snapshot, kind, &before, plan, 1_000)? {
             None => return Ok(None),
             Some(page) => ids.extend(page.items),
         }
@@ -271,23 +271,29 @@ fn read_pages(
     while is_first || next.is_some() {
         is_first = false;
         let limit = *generator.random.choose(&[1, 2, 3, 7, 50]);
-        let find = Find { after: next.take(), limit, offset, ..find.clone() };
+        let bytes_max = *generator.random.choose(&[0, 200, 1_000, PAGE_BYTES_MAX, PAGE_BYTES_MAX]);
+        let find = Find { after: next.take(), limit, offset, bytes_max, ..find.clone() };
         offset = 0;
-        let Some(page) = page(snapshot, kind, &find, plan)? else { return Ok(None) };
+        let kept_max = 1 + generator.random.below(3);
+        let Some(page) = page(snapshot, kind, &find, plan, kept_max)? else { return Ok(None) };
         assert!(page.items.len() <= limit, "{find}: a page of {}", page.items.len());
-        assert!(
-            page.next.is_none() || page.items.len() == limit,
-            "{find}: a page that is not full is the last"
-        );
+        let is_full = page.items.len() == limit || bytes_max < PAGE_BYTES_MAX && !page.items.is_empty();
+        assert!(page.next.is_none() || is_full, "{find}: a page that is not full is the last");
         ids.extend(page.items);
         next = page.next;
     }
     Ok(Some(ids))
 }
 
-fn page(snapshot: &Snapshot, kind: TypeKind, find: &Find, plan: Option<usize>) -> Result<Option<Page<Id>>> {
+fn page(
+    snapshot: &Snapshot,
+    kind: TypeKind,
+    find: &Find,
+    plan: Option<usize>,
+    kept_max: usize,
+) -> Result<Option<Page<Id>>> {
     if let Some(plan) = plan {
-        return snapshot.find_ids_by_plan(kind, find, plan);
+        return snapshot.find_ids_keeping(kind, find, plan, kept_max);
     }
     if kind == TypeKind::Entity {
         let page = snapshot.find_entities(find)?;

@@ -22,7 +22,9 @@ impl Table {
         names: &Symbols,
     ) -> Table {
         let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
-        let mut table = Table { slots, rows, extras, ids: ids.into_iter().collect(), ..Table::new(spill) };
+        let has_whole = extras.iter().any(|extra| matches!(extra, Extra::Whole(_)));
+        let mut table =
+            Table { slots, rows, extras, has_whole, ids: ids.into_iter().collect(), ..Table::new(spill) };
         table.derive(headers, names);
         table
     }

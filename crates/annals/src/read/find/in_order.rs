@@ -13,6 +13,7 @@ use crate::graph::table::Table;
 use crate::model::TypeKind;
 use crate::read::instance::Held;
 use crate::read::snapshot::Snapshot;
+use crate::read::stored::Weighing;
 use crate::search::{Deleted, Expression, Find};
 
 impl Snapshot {
@@ -57,6 +58,9 @@ impl Snapshot {
         }
         let after = after.map(|after| index_key(&after, is_descending));
         let mut keys = Directed::new(set, &ALL_KEYS, after.as_deref(), is_descending);
+        if Weighing::new(self, kind, find.limit, find.bytes_max).is_needed() {
+            return Ok(None);
+        }
         let mut items = Vec::with_capacity(find.limit.min(ITEMS_RESERVED_MAX));
         let (listed, last) =
             keys.list_sure(None, find.limit, &mut items, move |slot| make(slot, Held::InForce));

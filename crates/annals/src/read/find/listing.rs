@@ -11,6 +11,7 @@ use super::test::Test;
 use super::walk::{Candidate, Place, Walker, sort_key};
 use crate::Result;
 use crate::read::instance::Held;
+use crate::read::stored::Weighing;
 
 /// Pages of more instances make room as they find them.
 pub(super) const ITEMS_RESERVED_MAX: usize = 1_000;
@@ -88,6 +89,8 @@ impl<'s> Search<'s, '_> {
         if asked.all.is_empty() && self.reach.is_exact() {
             offset -= walker.skip_slots(offset);
         }
+        let mut weighing = Weighing::new(self.snapshot, self.kind, limit, self.find.bytes_max);
+        let mut is_full = false;
         let mut hits = Hits { items: Vec::with_capacity(limit.min(ITEMS_RESERVED_MAX)), last: None };
         let (mut skip, mut known) = (Skip::new(), <[Vec<u8>; 2]>::default());
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
@@ -95,7 +98,7 @@ impl<'s> Search<'s, '_> {
         let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
         let (mut cost, mut last) = (0, None);
         loop {
-            if checks.nothing && offset == 0 {
+            if checks.nothing && offset == 0 && !weighing.is_needed() {
                 let (sure, room) = (checks.sure.as_ref(), limit - hits.items.len());
                 let (listed, key) =
                     walker.list_sure(sure, room, &mut hits.items, move |slot| make(slot, Held::InForce));
@@ -138,11 +141,12 @@ impl<'s> Search<'s, '_> {
                 offset -= 1;
                 continue;
             }
-            if hits.items.len() == limit {
+            if is_full || hits.items.len() == limit {
                 hits.last = last;
                 break;
             }
-            if hits.items.len() + 1 == limit {
+            is_full = weighing.is_full_with(self.snapshot, self.kind, slot, &held);
+            if is_full || hits.items.len() + 1 == limit {
                 last = Some(self.place_of(walk, candidate, &held));
             }
             hits.items.push(make(slot, held));

@@ -19,6 +19,7 @@ mod stamped;
 mod walk;
 mod skip;
 mod run;
+mod gather;
 mod listing;
 mod in_order;
 mod explain;

@@ -1,5 +1,6 @@
 //! What callers ask: pages, counts, and how a page was found.
 
+use super::gather::OFFSET_KEPT_MAX;
 use super::run::{Search, Steps};
 use super::{cursor, explain};
 use crate::Result;
@@ -50,7 +51,7 @@ impl Snapshot {
         if let Some(page) = self.page_in_order(kind, find, make)? {
             return Ok(page);
         }
-        let page = self.find_by_plan(kind, find, None, make)?;
+        let page = self.page_by_plan(&Search::new(self, kind, find)?, None, make)?;
         Ok(page.expect("the best plan is always there"))
     }
 
@@ -62,20 +63,32 @@ impl Snapshot {
         find: &Find,
         plan: usize,
     ) -> Result<Option<Page<crate::model::Id>>> {
-        self.find_by_plan(kind, find, Some(plan), |slot, held| match held {
+        self.find_ids_keeping(kind, find, plan, OFFSET_KEPT_MAX)
+    }
+
+    /// The same with another bound of what is kept of an offset: for tests.
+    #[doc(hidden)]
+    pub fn find_ids_keeping(
+        &self,
+        kind: TypeKind,
+        find: &Find,
+        plan: usize,
+        offset_kept_max: usize,
+    ) -> Result<Option<Page<crate::model::Id>>> {
+        let mut search = Search::new(self, kind, find)?;
+        search.offset_kept_max = offset_kept_max;
+        self.page_by_plan(&search, Some(plan), |slot, held| match held {
             Held::InForce => self.graph().table(kind).id(slot).clone(),
             Held::Read(version) => self.graph().id_in(kind, slot, version.row().header()).clone(),
         })
     }
 
-    fn find_by_plan<T>(
+    fn page_by_plan<T>(
         &self,
-        kind: TypeKind,
-        find: &Find,
+        search: &Search,
         plan: Option<usize>,
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Page<T>>> {
-        let search = Search::new(self, kind, find)?;
         let Some(hits) = search.run(plan, &mut Steps::default(), make)? else { return Ok(None) };
         let next = hits.last.map(|last| cursor::encode(self.graph(), search.sorting.number, &last));
         Ok(Some(Page { items: hits.items, next }))

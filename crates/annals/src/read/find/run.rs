@@ -1,11 +1,10 @@
 //! Runs a search by a plan.
 
-use std::collections::BinaryHeap;
-
-use super::access::{Access, Places};
+use super::access::Places;
 use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
+use super::gather::OFFSET_KEPT_MAX;
 use super::listing::Leg;
 use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
@@ -19,13 +18,6 @@ use crate::model::{Status, TypeKind};
 use crate::read::instance::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
-
-/// An instance that was found, and its place in the order.
-struct Found {
-    key: Vec<u8>,
-    slot: u32,
-    held: Held,
-}
 
 /// The instances of a page.
 pub(super) struct Hits<T> {
@@ -74,6 +66,8 @@ pub(super) struct Search<'s, 'f> {
     pub(super) sorting: Sorting,
     pub(super) reach: Reach,
     pub(super) bound: Bound,
+    /// See [`OFFSET_KEPT_MAX`].
+    pub(super) offset_kept_max: usize,
 }
 
 impl<'s, 'f> Search<'s, 'f> {
@@ -124,7 +118,18 @@ impl<'s, 'f> Search<'s, 'f> {
             _ => true,
         });
         let test = Test::All(tests);
-        Ok(Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound })
+        Ok(Search {
+            snapshot,
+            kind,
+            find,
+            deleted,
+            test,
+            domain,
+            sorting,
+            reach,
+            bound,
+            offset_kept_max: OFFSET_KEPT_MAX,
+        })
     }
 
     fn places(&self) -> Places<'s> {
@@ -298,58 +303,6 @@ impl<'s, 'f> Search<'s, 'f> {
         true
     }
 
-    fn gather<T>(
-        &self,
-        access: &Access,
-        places: &Places<'s>,
-        after: Option<&[u8]>,
-        steps: &mut Steps,
-        make: impl Fn(u32, Held) -> T,
-    ) -> Result<Hits<T>> {
-        steps.tell(|| format!("gather {}", access.describe(places)));
-        let slots = access.gather(places, &self.domain, &self.bound)?;
-        steps.candidates += slots.len();
-        let asked = self.asked(places);
-        let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
-        let mut first: BinaryHeap<Found> = BinaryHeap::new();
-        let mut key = Vec::new();
-        let is_by_age = self.sorting.keys.is_empty();
-        for slot in slots {
-            // Where its place in the order is known before anything is read, only what may be on the page is asked.
-            let is_known = self.write_known_key(places, slot, &mut key);
-            if is_known && !self.is_wanted(&key, after, &first, needed) {
-                continue;
-            }
-            let Some(held) = self.admit(slot, &asked, &asked.all, steps)? else { continue };
-            if !is_known {
-                self.write_key(slot, &held, &mut key);
-                if !self.is_wanted(&key, after, &first, needed) {
-                    continue;
-                }
-            }
-            first.push(Found { key: key.clone(), slot, held });
-            if first.len() > needed {
-                first.pop();
-            }
-            if is_by_age && first.len() == needed {
-                // Candidates come by age.
-                break;
-            }
-        }
-        let mut found = first.into_sorted_vec();
-        found.drain(..self.find.offset.min(found.len()));
-        let has_more = found.len() > self.find.limit;
-        found.truncate(self.find.limit);
-        let last = found.last_mut().filter(|_| has_more).map(|last| std::mem::take(&mut last.key));
-        Ok(Hits { items: found.into_iter().map(|found| make(found.slot, found.held)).collect(), last })
-    }
-
-    // True if a place lies behind the page before, and not behind what is known to fill the page.
-    fn is_wanted(&self, key: &[u8], after: Option<&[u8]>, first: &BinaryHeap<Found>, needed: usize) -> bool {
-        after.is_none_or(|after| key > after)
-            && (first.len() < needed || first.peek().is_none_or(|last| *key < last.key[..]))
-    }
-
     pub(super) fn count(&self, steps: &mut Steps) -> Result<u64> {
         let places = self.places();
         let asked = self.asked(&places);
@@ -366,23 +319,3 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(count)
     }
 }
-
-impl Ord for Found {
-    fn cmp(&self, other: &Found) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
-impl PartialOrd for Found {
-    fn partial_cmp(&self, other: &Found) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Found {
-    fn eq(&self, other: &Found) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Found {}

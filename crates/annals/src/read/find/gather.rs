@@ -1,0 +1,277 @@
+//! Puts candidates in order and takes a page of them, with a bounded number of places in memory however far on it is.
+
+use std::collections::BinaryHeap;
+
+use super::access::{Access, Places};
+use super::run::{Asked, Hits, Search, Steps};
+use crate::Result;
+use crate::read::instance::Held;
+use crate::read::stored::{Weighing, stored_bytes};
+
+/// Most places before a page that are kept at once: beyond, the candidates are gone through again. Units: instances.
+pub(super) const OFFSET_KEPT_MAX: usize = 20_000;
+/// Whether a search was called off is looked at once in so many candidates.
+const CANDIDATES_UNCHECKED: usize = 256;
+
+/// An instance that was found, and its place in the order.
+struct Found {
+    key: Vec<u8>,
+    slot: u32,
+    /// `None` if it has to be read again: what was read of many does not stay in memory.
+    held: Option<Held>,
+    held_bytes: usize,
+}
+
+/// Where the candidates are and what is asked of them.
+struct Candidates<'a, 's> {
+    slots: Vec<u32>,
+    places: &'a Places<'s>,
+    asked: Asked<'a, 's>,
+    /// Only what stands behind this.
+    after: Option<&'a [u8]>,
+}
+
+/// The first hits behind a place.
+struct First {
+    /// In order.
+    found: Vec<Found>,
+    /// How many hits stand at that place or before it.
+    before: usize,
+}
+
+impl<'s> Search<'s, '_> {
+    /// The page, from all candidates of an index.
+    pub(super) fn gather<T>(
+        &self,
+        access: &Access,
+        places: &Places<'s>,
+        after: Option<&[u8]>,
+        steps: &mut Steps,
+        make: impl Fn(u32, Held) -> T,
+    ) -> Result<Hits<T>> {
+        steps.tell(|| format!("gather {}", access.describe(places)));
+        let slots = access.gather(places, &self.domain, &self.bound)?;
+        steps.candidates += slots.len();
+        let candidates = Candidates { slots, places, asked: self.asked(places), after };
+        let found = self.page_of(&candidates, steps)?;
+        self.make_page(found, places, make)
+    }
+
+    /// The hits of the page, in order, and one more if there is one.
+    fn page_of(&self, candidates: &Candidates<'_, 's>, steps: &mut Steps) -> Result<Vec<Found>> {
+        let (limit, offset) = (self.find.limit.saturating_add(1), self.find.offset);
+        if self.sorting.keys.is_empty() {
+            return self.page_by_age(candidates, steps);
+        }
+        let mut start = None;
+        if offset > self.offset_kept_max {
+            let sample = self.sample(candidates, steps)?;
+            if offset >= sample.count {
+                return Ok(Vec::new());
+            }
+            start = sample.place_before(offset);
+        }
+        loop {
+            let kept = offset.min(self.offset_kept_max).saturating_add(limit);
+            let first = self.first(candidates, start.as_deref(), kept, steps)?;
+            let Some(left) = offset.checked_sub(first.before) else {
+                // The sample was not like the whole.
+                start = None;
+                continue;
+            };
+            let mut found = first.found;
+            if found.len() < kept || left.saturating_add(limit) <= found.len() {
+                found.drain(..left.min(found.len()));
+                found.truncate(limit);
+                return Ok(found);
+            }
+            // Not behind the offset: what stands there is still to be found.
+            found.truncate(left);
+            start = found.pop().map(|last| last.key);
+        }
+    }
+
+    /// The same in the order in which candidates come.
+    fn page_by_age(&self, candidates: &Candidates<'_, 's>, steps: &mut Steps) -> Result<Vec<Found>> {
+        let mut left = self.find.offset;
+        let (mut found, mut held_bytes) = (Vec::new(), 0);
+        self.each_hit(candidates, steps, &|_| true, &mut |key, slot, held| {
+            if left > 0 {
+                left -= 1;
+            } else {
+                found.push(self.found(key, slot, held, &mut held_bytes));
+            }
+            found.len() <= self.find.limit
+        })?;
+        Ok(found)
+    }
+
+    /// The first `count` hits behind `start`, in order.
+    fn first(
+        &self,
+        candidates: &Candidates<'_, 's>,
+        start: Option<&[u8]>,
+        count: usize,
+        steps: &mut Steps,
+    ) -> Result<First> {
+        let is_before = |key: &[u8]| start.is_some_and(|start| key <= start);
+        let (heap, mut held_bytes, mut before) = (std::cell::RefCell::new(BinaryHeap::<Found>::new()), 0, 0);
+        let is_wanted = |key: &[u8]| {
+            let heap = heap.borrow();
+            is_before(key) || heap.len() < count || heap.peek().is_none_or(|last| *key < last.key[..])
+        };
+        self.each_hit(candidates, steps, &is_wanted, &mut |key, slot, held| {
+            if is_before(key) {
+                before += 1;
+                return true;
+            }
+            let mut heap = heap.borrow_mut();
+            heap.push(self.found(key, slot, held, &mut held_bytes));
+            if heap.len() > count {
+                held_bytes -= heap.pop().map_or(0, |last| last.held_bytes);
+            }
+            true
+        })?;
+        Ok(First { found: heap.into_inner().into_sorted_vec(), before })
+    }
+
+    fn found(&self, key: &[u8], slot: u32, held: Held, all_bytes: &mut usize) -> Found {
+        let held_bytes = match &held {
+            Held::InForce => 0,
+            Held::Read(version) => stored_bytes(version.row()),
+        };
+        let is_kept = all_bytes.saturating_add(held_bytes) <= self.find.bytes_max;
+        let held_bytes = if is_kept { held_bytes } else { 0 };
+        *all_bytes += held_bytes;
+        Found { key: key.to_vec(), slot, held: is_kept.then_some(held), held_bytes }
+    }
+
+    /// Takes every hit that is wanted, in the order of the candidates, until `take` says that it is enough.
+    fn each_hit(
+        &self,
+        candidates: &Candidates<'_, 's>,
+        steps: &mut Steps,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+        take: &mut dyn FnMut(&[u8], u32, Held) -> bool,
+    ) -> Result<()> {
+        let Candidates { slots, places, asked, after } = candidates;
+        let is_wanted = |key: &[u8]| after.is_none_or(|after| key > after) && is_wanted(key);
+        let mut key = Vec::new();
+        for (number, &slot) in slots.iter().enumerate() {
+            if number.is_multiple_of(CANDIDATES_UNCHECKED) {
+                self.snapshot.check_cancelled()?;
+            }
+            // Where its place in the order is known before anything is read, only what may be on the page is asked.
+            let is_known = self.write_known_key(places, slot, &mut key);
+            if is_known && !is_wanted(&key) {
+                continue;
+            }
+            let Some(held) = self.admit(slot, asked, &asked.all, steps)? else { continue };
+            if !is_known {
+                self.write_key(slot, &held, &mut key);
+                if !is_wanted(&key) {
+                    continue;
+                }
+            }
+            if !take(&key, slot, held) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The places of a bounded number of hits, evenly among the candidates.
+    fn sample(&self, candidates: &Candidates<'_, 's>, steps: &mut Steps) -> Result<Sample> {
+        let (mut keys, mut step, mut count) = (Vec::new(), 1, 0_usize);
+        self.each_hit(candidates, steps, &|_| true, &mut |key, _, _| {
+            if count.is_multiple_of(step) {
+                keys.push(key.to_vec());
+            }
+            count += 1;
+            if keys.len() > self.offset_kept_max {
+                let mut number = 0;
+                keys.retain(|_| {
+                    number += 1;
+                    number % 2 == 1
+                });
+                step *= 2;
+            }
+            true
+        })?;
+        keys.sort_unstable();
+        Ok(Sample { keys, count })
+    }
+
+    /// Makes the instances of a page until it is full.
+    fn make_page<T>(
+        &self,
+        found: Vec<Found>,
+        places: &Places<'s>,
+        make: impl Fn(u32, Held) -> T,
+    ) -> Result<Hits<T>> {
+        let mut weighing = Weighing::new(self.snapshot, self.kind, self.find.limit, self.find.bytes_max);
+        let count = found.len();
+        let mut hits = Hits { items: Vec::with_capacity(count.min(self.find.limit)), last: None };
+        for Found { key, slot, held, .. } in found {
+            let held = match held {
+                Some(held) => held,
+                None => self.read_again(slot, places)?,
+            };
+            let is_full = weighing.is_full_with(self.snapshot, self.kind, slot, &held);
+            hits.items.push(make(slot, held));
+            if is_full || hits.items.len() == self.find.limit {
+                hits.last = (hits.items.len() < count).then_some(key);
+                break;
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The version that the snapshot sees of an instance that was found.
+    fn read_again(&self, slot: u32, places: &Places<'s>) -> Result<Held> {
+        let version = self.snapshot.view().and_then(|view| places.table.version_in(slot, view));
+        match version {
+            Some(version) => self.snapshot.content(self.kind, slot, version),
+            None => self.snapshot.in_force(self.kind, slot),
+        }
+    }
+}
+
+/// Places of some hits.
+struct Sample {
+    /// Ascending.
+    keys: Vec<Vec<u8>>,
+    /// Of all hits.
+    count: usize,
+}
+
+impl Sample {
+    /// A place that probably stands before the hit number `offset`, and close to it.
+    fn place_before(&self, offset: usize) -> Option<Vec<u8>> {
+        let share = offset as f64 / self.count as f64;
+        let number = share * self.keys.len() as f64;
+        // Four times the deviation of a random sample.
+        let before = number - 4.0 * (self.keys.len() as f64 * share * (1.0 - share)).sqrt() - 1.0;
+        if before < 0.0 { None } else { self.keys.get(before as usize).cloned() }
+    }
+}
+
+impl Ord for Found {
+    fn cmp(&self, other: &Found) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl PartialOrd for Found {
+    fn partial_cmp(&self, other: &Found) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Found {
+    fn eq(&self, other: &Found) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Found {}
