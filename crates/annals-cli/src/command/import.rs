@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use crate::context::{Context, user_name};
 use crate::import::{
-    Candidate, Declarations, JsonlOptions, LoadOptions, Loader, Report, Run, Source, Step, Survey,
+    Candidate, Declarations, JsonlOptions, LoadOptions, Loader, Merge, Report, Run, Source, Step, Survey,
     check_dates, csv, load_csv, load_debian, load_jsonl, plan,
 };
 use crate::output::count;
@@ -37,6 +37,7 @@ Examples:
   annals import csv --label person --delimiter TAB people.tsv
   annals import debian 2023-06-10=bookworm.Packages.gz 2025-08-09=trixie.Packages.gz
   annals export --history | annals -r copy import jsonl -
+  annals import crawl.jsonl --merge --key column     # every night: writes only what differs
 
 Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
 exit code is 6. After an interruption, or when bad lines are repaired in place or others appended, run the same command
@@ -63,6 +64,12 @@ pub struct Arguments {
     /// Skip what an interrupted run of the same import has committed
     #[arg(long = "resume")]
     is_resuming: bool,
+    /// Compare each line with what is there: write what is new or differs, and nothing for what is equal
+    #[arg(long = "merge", conflicts_with = "is_resuming")]
+    is_merging: bool,
+    /// With --merge: a property that tells relationships without ids apart, beside type and ends; may be repeated
+    #[arg(long = "key", value_name = "NAME", requires = "is_merging")]
+    keys: Vec<String>,
     /// Who imports [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
@@ -115,6 +122,10 @@ impl Input {
 /// Imports the files one after the other.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut inputs = inputs(arguments)?;
+    if arguments.is_merging && inputs.iter().any(|input| input.format == Format::Debian) {
+        let text = "--merge: expected JSON Lines or CSV, found a release of Debian, which is always compared; leave it out";
+        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+    }
     // Order: look at the files before the repository is created.
     for input in &inputs {
         header_sum(arguments, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
@@ -130,6 +141,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let progress = Progress::new("import", "bytes");
     let is_json = context.output.is_json();
     let mut report = Report::new(progress.clone(), is_json, arguments.errors_max, arguments.is_stopping);
+    report.merge = arguments.is_merging.then(|| Merge::new(arguments.keys.clone()));
     let steps = plan_releases(arguments, &repository, &inputs, &surveys)?;
     let runs = runs(arguments, &repository, &inputs)?;
     let outcome = load_types(arguments, &repository, &mut report, &inputs, &runs).and_then(|mut types| {

@@ -76,7 +76,10 @@ fn operations(row: Row) -> Result<Vec<Operation>> {
                 [("from", id(&start)?.to_string()), ("to", id(&end)?.to_string()), ("type", edge_type)];
             relationship_operations(&line_with(&cell, members(ends, fields)?)?)
         }
-        row => Ok(vec![Operation { action: action(row)?, valid_from: None }]),
+        row => {
+            let has_fresh_id = matches!(row, Row::Edge(_));
+            Ok(vec![Operation { action: action(row)?, valid_from: None, has_fresh_id }])
+        }
     }
 }
 

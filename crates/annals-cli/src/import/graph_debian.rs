@@ -163,7 +163,8 @@ impl Release {
     fn add(&self, loader: &mut Loader, line: u64, actions: Result<Vec<Action>>) -> Outcome {
         match actions {
             Ok(actions) => {
-                let operation = |action| Operation { action, valid_from: self.valid_from };
+                let operation =
+                    |action| Operation { action, valid_from: self.valid_from, has_fresh_id: false };
                 let bytes = actions.len() * 128;
                 loader.add(Place::unsummed(line, bytes), actions.into_iter().map(operation).collect())
             }
@@ -376,7 +377,7 @@ impl Wishes<'_> {
 }
 
 /// The number of the last version of an instance, live or deleted; `None` if it was never there.
-fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32>> {
+pub(super) fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32>> {
     match snapshot.versions(instance, 0, 1) {
         Ok(versions) => Ok(versions.first().map(|version| version.version)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -513,8 +514,10 @@ fn define_types(loader: &mut Loader, snapshot: &Snapshot, valid_from: Option<Ins
     let is_declared =
         |kind: TypeKind, name: &str| declared.iter().any(|known| known.kind == kind && &*known.name == name);
     types.retain(|definition| !is_declared(definition.kind, &definition.name));
-    let operations = types
-        .into_iter()
-        .map(|definition| Operation { action: Action::DefineType(Box::new(definition)), valid_from });
+    let operations = types.into_iter().map(|definition| Operation {
+        action: Action::DefineType(Box::new(definition)),
+        valid_from,
+        has_fresh_id: false,
+    });
     loader.add(Place::unsummed(1, 0), operations.collect())
 }

@@ -62,7 +62,8 @@ fn is_copy(fields: &Object) -> bool {
 
 fn timed(fields: &Object, what: &str, actions: Vec<Action>) -> Result<Vec<Operation>> {
     let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
-    Ok(actions.into_iter().map(|action| Operation { action, valid_from }).collect())
+    let has_fresh_id = what == "relationship" && !fields.contains_key("id");
+    Ok(actions.into_iter().map(|action| Operation { action, valid_from, has_fresh_id }).collect())
 }
 
 // The id to create it with, and the one to give it then, if it had another before.

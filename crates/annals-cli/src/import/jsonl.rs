@@ -140,7 +140,8 @@ fn item_from_json(json: &Json) -> Result<Item> {
     let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
         return Err(invalid(format!("line: {expected}, found {} keys", fields.len())));
     };
-    let operation = |action| Item::Operations(vec![Operation { action, valid_from: None }]);
+    let operation =
+        |action| Item::Operations(vec![Operation { action, valid_from: None, has_fresh_id: false }]);
     Ok(match key.as_str() {
         "collection" => operation(Action::NameCollection(text(fields, "line", "collection")?.into())),
         "type" => operation(Action::DefineType(Box::new(type_from_json(inner)?))),
@@ -160,7 +161,11 @@ fn record(json: &Json) -> Result<RecordLine> {
     let changes = array(fields, what, "changes")?;
     let operations = changes.iter().map(|change| {
         let fields = object(change, "operation")?;
-        Ok(Operation { action: action_from_json(change)?, valid_from: valid_from(fields, "operation")? })
+        Ok(Operation {
+            action: action_from_json(change)?,
+            valid_from: valid_from(fields, "operation")?,
+            has_fresh_id: false,
+        })
     });
     Ok(RecordLine {
         position: Position(position),

@@ -172,6 +172,7 @@ impl<'r> Loader<'r> {
             }
             return self.report.refuse(&self.file, place.line, ErrorKind::TypeViolation, reason);
         }
+        let Some(operations) = self.merge(place, operations)? else { return Ok(()) };
         self.changes_count += operations.len();
         self.bytes += place.bytes;
         self.stretches_count += usize::from(follows.is_none() || self.units.is_empty());
@@ -185,6 +186,31 @@ impl<'r> Loader<'r> {
                 || self.stretches_count >= STRETCHES_MAX
         };
         if is_full { self.submit() } else { Ok(()) }
+    }
+
+    /// What is left to write once the line is compared with what is there, if it is to be; `None` for nothing.
+    fn merge(&mut self, place: Place, operations: Vec<Operation>) -> Outcome<Option<Vec<Operation>>> {
+        let Some(merge) = &mut self.report.merge else { return Ok(Some(operations)) };
+        if merge.meet(&operations) {
+            // An earlier line is about the same; what it wrote has to be seen.
+            self.finish()?;
+        }
+        let Some(merge) = &self.report.merge else { return Ok(Some(operations)) };
+        match merge.compare(&self.repository.snapshot(), operations) {
+            Ok(operations) if operations.is_empty() => {
+                self.report.summary.skipped_count += 1;
+                Ok(None)
+            }
+            Ok(operations) => Ok(Some(operations)),
+            Err(error) if is_fatal(error.kind()) => Err(error.into()),
+            Err(error) => {
+                if self.report.is_stopping() {
+                    self.finish()?;
+                }
+                self.report.refuse(&self.file, place.line, error.kind(), error)?;
+                Ok(None)
+            }
+        }
     }
 
     /// Why the line is refused, if it is of a type that this import has refused and that is not declared.

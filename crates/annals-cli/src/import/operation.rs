@@ -9,6 +9,8 @@ pub struct Operation {
     pub action: Action,
     /// From when it is true; the commit instant if `None`.
     pub valid_from: Option<Instant>,
+    /// True if it creates a relationship whose id the file does not say.
+    pub has_fresh_id: bool,
 }
 
 impl Operation {

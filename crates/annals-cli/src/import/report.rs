@@ -7,6 +7,7 @@ use std::sync::Arc;
 use annals::{ErrorKind, TypeKind};
 use serde_json::json;
 
+use super::merge::Merge;
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
@@ -29,6 +30,8 @@ pub struct Report {
     pub summary: Summary,
     /// The progress bar of the import.
     pub progress: Progress,
+    /// How lines are compared with what is there, if they are.
+    pub merge: Option<Merge>,
     /// The types refused, each with the file and line of its declaration.
     pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
     /// The lines refused, for the fuzz targets, which ask what became of every line.
@@ -45,6 +48,7 @@ impl Report {
         Report {
             summary: Summary::default(),
             progress,
+            merge: None,
             refused_types: HashMap::new(),
             #[cfg(any(test, fuzzing))]
             refused_lines: Vec::new(),

@@ -5,6 +5,7 @@ mod reading;
 mod writing;
 mod importing;
 mod resuming;
+mod merging;
 mod serving;
 mod exporting;
 mod debian;

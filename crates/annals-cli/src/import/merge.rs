@@ -1,0 +1,229 @@
+//! Compares what lines ask for with what is there, so that only what differs is written.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use annals::{
+    Action, ClassificationContent, Direction, Error, ErrorKind, Id, InstanceId, NewEntity, NewRelationship,
+    Relationship, Result, Snapshot, TypeKind, TypeMatch, Value,
+};
+
+use super::graph_debian::last_version;
+use super::operation::Operation;
+
+/// How lines are compared, and which instances they were about. Units: memory grows with the instances of the files.
+#[derive(Debug, Default)]
+pub struct Merge {
+    /// Properties that tell relationships of one type between the same ends apart.
+    pub keys: Vec<String>,
+    met: HashSet<String>,
+}
+
+type Properties = Vec<(Arc<str>, Value)>;
+
+impl Merge {
+    /// A merge with these keys of relationships.
+    pub fn new(keys: Vec<String>) -> Merge {
+        Merge { keys, met: HashSet::new() }
+    }
+
+    /// Notes what a line is about; true if an earlier line was about the same.
+    pub fn meet(&mut self, operations: &[Operation]) -> bool {
+        let name = operations.first().and_then(|operation| match &operation.action {
+            Action::CreateEntity(new) => Some(format!("entity {}", new.id)),
+            Action::CreateRelationship(new) if operation.has_fresh_id => Some(format!(
+                "{:?}",
+                (&new.type_name, new.from.to_string(), new.to.to_string(), self.key(&new.properties))
+            )),
+            Action::CreateRelationship(new) => Some(format!("relationship {}", new.id)),
+            _ => None,
+        });
+        name.is_some_and(|name| !self.met.insert(name))
+    }
+
+    /// What has to be written so that the line holds; nothing if it does.
+    ///
+    /// Errors: `WrongType` if the instance is of another type; `InvalidArgument` for copies, proxies and renamed
+    /// instances, which are not compared.
+    pub fn compare(&self, snapshot: &Snapshot, mut operations: Vec<Operation>) -> Result<Vec<Operation>> {
+        let [operation] = &mut operations[..] else { return Err(incomparable()) };
+        let action = match &operation.action {
+            Action::DefineType(definition) => {
+                let is_equal = snapshot.verify_type(definition).0 == TypeMatch::Equal;
+                return Ok(if is_equal { Vec::new() } else { operations });
+            }
+            Action::NameCollection(name) => {
+                let is_named = snapshot.collection() == Some(&**name);
+                return Ok(if is_named { Vec::new() } else { operations });
+            }
+            Action::CreateEntity(new) => match self.entity(snapshot, new)? {
+                None => return Ok(operations),
+                Some(actions) => actions,
+            },
+            Action::CreateRelationship(new) => {
+                match self.relationship(snapshot, new, operation.has_fresh_id)? {
+                    None => return Ok(operations),
+                    Some(actions) => actions,
+                }
+            }
+            _ => return Err(incomparable()),
+        };
+        let valid_from = operation.valid_from;
+        let operation = |action| Operation { action, valid_from, has_fresh_id: false };
+        Ok(action.into_iter().map(operation).collect())
+    }
+
+    /// What changes the entity that is there; `None` if there is none.
+    fn entity(&self, snapshot: &Snapshot, new: &NewEntity) -> Result<Option<Vec<Action>>> {
+        let instance = InstanceId::Entity(new.id.clone());
+        let wanted = with_defaults(snapshot, TypeKind::Entity, &new.type_name, &new.properties);
+        let classifications: Vec<ClassificationContent> = new
+            .classifications
+            .iter()
+            .map(|one| ClassificationContent {
+                properties: with_defaults(snapshot, TypeKind::Classification, &one.name, &one.properties),
+                ..one.clone()
+            })
+            .collect();
+        let Some(there) = snapshot.entity(&new.id)? else {
+            let Some(version) = last_version(snapshot, &instance)? else { return Ok(None) };
+            if let Some(deleted) = snapshot.entity_version(&new.id, version)? {
+                check_type(deleted.type_name(), &new.type_name)?;
+            }
+            let replace = Action::Replace(instance.clone(), wanted, Some(classifications));
+            return Ok(Some(vec![Action::Restore(instance, false), replace]));
+        };
+        check_type(there.type_name(), &new.type_name)?;
+        let are_classifications_equal = there.classifications().count() == classifications.len()
+            && classifications.iter().all(|one| {
+                there
+                    .classification(&one.name)
+                    .is_some_and(|known| is_equal(known.properties(), &one.properties))
+            });
+        let mut actions = Vec::new();
+        if !is_equal(there.properties(), &wanted) || !are_classifications_equal {
+            actions.push(Action::Replace(instance.clone(), wanted, Some(classifications)));
+        }
+        if let Some(status) = new.status.as_ref().filter(|status| ***status != *there.status_name()) {
+            actions.push(Action::SetStatus(instance, Arc::clone(status)));
+        }
+        Ok(Some(actions))
+    }
+
+    fn relationship(
+        &self,
+        snapshot: &Snapshot,
+        new: &NewRelationship,
+        has_fresh_id: bool,
+    ) -> Result<Option<Vec<Action>>> {
+        let wanted = with_defaults(snapshot, TypeKind::Relationship, &new.type_name, &new.properties);
+        let there =
+            if has_fresh_id { self.like(snapshot, new, &wanted)? } else { snapshot.relationship(&new.id)? };
+        let Some(there) = there else {
+            let instance = InstanceId::Relationship(new.id.clone());
+            let is_known = !has_fresh_id && last_version(snapshot, &instance)?.is_some();
+            let again =
+                || vec![Action::Restore(instance.clone(), false), Action::Replace(instance, wanted, None)];
+            return Ok(is_known.then(again));
+        };
+        check_type(there.type_name(), &new.type_name)?;
+        let id = there.id();
+        let mut actions = Vec::new();
+        if (there.from(), there.to()) != (&new.from, &new.to) {
+            actions.push(Action::Relink(id.clone(), Some(new.from.clone()), Some(new.to.clone())));
+        }
+        let instance = InstanceId::Relationship(id.clone());
+        if !is_equal(there.properties(), &wanted) {
+            actions.push(Action::Replace(instance.clone(), wanted, None));
+        }
+        if let Some(status) = new.status.as_ref().filter(|status| ***status != *there.status_name()) {
+            actions.push(Action::SetStatus(instance, Arc::clone(status)));
+        }
+        Ok(Some(actions))
+    }
+
+    /// The relationship of this type between these ends, with these values of the keys.
+    fn like<'s>(
+        &self,
+        snapshot: &'s Snapshot,
+        new: &NewRelationship,
+        wanted: &Properties,
+    ) -> Result<Option<Relationship<'s>>> {
+        let degree = |id: &Id, direction| match snapshot.entity_summary(id) {
+            Ok(Some(_)) => snapshot.degree(id, direction, Some(&new.type_name)),
+            Ok(None) => Ok(0),
+            Err(error) => Err(error),
+        };
+        let (out, incoming) = (degree(&new.from, Direction::Out)?, degree(&new.to, Direction::In)?);
+        if out == 0 || incoming == 0 {
+            return Ok(None);
+        }
+        // The end with fewer relationships: the other one may be linked with everything.
+        let (start, direction) =
+            if out <= incoming { (&new.from, Direction::Out) } else { (&new.to, Direction::In) };
+        for neighbor in snapshot.neighbors(start, direction, Some(&new.type_name))? {
+            let there = neighbor?.relationship;
+            if (there.type_name(), there.from(), there.to()) == (&*new.type_name, &new.from, &new.to)
+                && self.keys.iter().all(|key| there.property(key).as_ref() == value_of(wanted, key))
+            {
+                return Ok(Some(there));
+            }
+        }
+        Ok(None)
+    }
+
+    fn key<'p>(&self, properties: &'p Properties) -> Vec<Option<&'p Value>> {
+        self.keys.iter().map(|key| value_of(properties, key)).collect()
+    }
+}
+
+fn value_of<'p>(properties: &'p Properties, name: &str) -> Option<&'p Value> {
+    properties.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
+}
+
+fn is_equal<'n>(there: impl IntoIterator<Item = (&'n str, Value)>, wanted: &Properties) -> bool {
+    let mut count = 0;
+    let are_there = there.into_iter().all(|(name, value)| {
+        count += 1;
+        value_of(wanted, name) == Some(&value)
+    });
+    are_there && count == wanted.len()
+}
+
+/// The properties with the defaults that the type and its supertypes declare.
+fn with_defaults(snapshot: &Snapshot, kind: TypeKind, name: &str, given: &Properties) -> Properties {
+    let mut properties = given.clone();
+    let (mut names, mut next) = (vec![Arc::<str>::from(name)], 0);
+    while let Some(name) = names.get(next).cloned() {
+        next += 1;
+        let Some(definition) = snapshot.type_definition(kind, &name) else { continue };
+        for attribute in &definition.attributes {
+            if let Some(value) =
+                attribute.default.as_ref().filter(|_| value_of(&properties, &attribute.name).is_none())
+            {
+                properties.push((Arc::clone(&attribute.name), value.clone()));
+            }
+        }
+        for supertype in &definition.supertypes {
+            if !names.contains(supertype) {
+                names.push(Arc::clone(supertype));
+            }
+        }
+    }
+    properties
+}
+
+fn check_type(there: &str, wanted: &str) -> Result<()> {
+    if there == wanted {
+        return Ok(());
+    }
+    let text =
+        format!("expected an instance of type {wanted}, found one of type {there}; change its type first");
+    Err(Error::new(ErrorKind::WrongType, text))
+}
+
+fn incomparable() -> Error {
+    let text = "--merge: expected a type, or an entity or relationship of this repository, found a copy, a proxy or a \
+                renamed instance; import it without --merge";
+    Error::new(ErrorKind::InvalidArgument, text)
+}
