@@ -4,7 +4,7 @@ use super::access::Places;
 use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
-use super::gather::OFFSET_KEPT_MAX;
+use super::gather::{CANDIDATES_UNCHECKED, OFFSET_KEPT_MAX};
 use super::listing::Leg;
 use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
@@ -223,6 +223,17 @@ impl<'s, 'f> Search<'s, 'f> {
         steps: &mut Steps,
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
+        let hits = self.run_unchecked(forced, steps, make)?;
+        self.test.check()?;
+        Ok(hits)
+    }
+
+    fn run_unchecked<T>(
+        &self,
+        forced: Option<usize>,
+        steps: &mut Steps,
+        make: impl Fn(u32, Held) -> T + Copy,
+    ) -> Result<Option<Hits<T>>> {
         let places = self.places();
         let after =
             self.find.after.as_deref().map(|text| cursor::decode(self.snapshot.graph(), self.sorting.number, text)).transpose()?;
@@ -298,9 +309,13 @@ impl<'s, 'f> Search<'s, 'f> {
         let slots = plans.fewest().gather(&places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
         let mut count = 0;
-        for slot in slots {
+        for (number, slot) in slots.into_iter().enumerate() {
+            if number.is_multiple_of(CANDIDATES_UNCHECKED) {
+                self.snapshot.check_cancelled()?;
+            }
             count += u64::from(self.admit(slot, &asked, &asked.all, steps)?.is_some());
         }
+        self.test.check()?;
         Ok(count)
     }
 }
