@@ -73,8 +73,9 @@ impl Snapshot {
     }
 }
 
+/// The error of what was called off.
 #[cold]
-fn cancelled() -> Error {
+pub(crate) fn cancelled() -> Error {
     Error::new(
         ErrorKind::Cancelled,
         "the read was called off, or its time is over; ask for less, or give it more time",

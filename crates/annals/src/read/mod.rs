@@ -24,6 +24,7 @@ mod walk;
 mod versions;
 
 pub use cancel::Cancel;
+pub(crate) use cancel::cancelled;
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use entities_of::EntitiesOf;
 pub use find::{Explanation, Page};

@@ -5,6 +5,7 @@
 mod expression;
 mod find;
 mod pattern;
+mod matcher;
 mod check;
 mod lex;
 mod parse;

@@ -459,7 +459,7 @@ impl<'t> Parser<'t> {
         let ignores_case = self.takes("nocase");
         let condition = Condition { field, operator, values, ignores_case };
         if operator == Operator::Matches
-            && let Err(error) = super::pattern::Pattern::of(&condition)
+            && let Err(error) = super::pattern::Pattern::check_syntax(&condition)
         {
             let kind = error.kind();
             return Err(Error::new(kind, self.error(at, "a bad regular expression").text().to_owned())

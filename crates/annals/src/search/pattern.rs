@@ -1,21 +1,22 @@
 //! What a text is compared with: regular expressions, and the forms that need none.
 
-use regex::{Regex, RegexBuilder};
+use regex::RegexBuilder;
 use regex_syntax::hir::{Dot, Hir, HirKind};
 
 use super::expression::{Condition, Operator};
+use super::matcher::Matcher;
 use crate::model::Value;
-use crate::{Error, ErrorKind, Result};
+use crate::{Cancel, Error, ErrorKind, Result};
 
 /// Longest regular expression. Units: bytes.
 pub const PATTERN_BYTES_MAX: usize = 4_096;
 /// Largest compiled form. Units: bytes.
-const COMPILED_BYTES_MAX: usize = 1 << 20;
+pub(super) const COMPILED_BYTES_MAX: usize = 1 << 20;
 /// Deepest nesting of a regular expression.
 const NESTING_MAX: u32 = 64;
 
 /// A test of one text.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Pattern {
     Equal(Box<str>),
     Prefix(Box<str>),
@@ -24,7 +25,7 @@ pub(crate) enum Pattern {
     /// The same of texts without a line break.
     OneLine(Box<Pattern>),
     /// Whole texts only.
-    Matches(Box<Regex>),
+    Matches(Box<Matcher>),
 }
 
 impl Pattern {
@@ -54,27 +55,18 @@ impl Pattern {
         Pattern::matches(&source, condition.ignores_case).map(Some)
     }
 
+    /// Errors: as [`Pattern::of`], as far as they are seen without compiling, which takes longer.
+    pub(crate) fn check_syntax(condition: &Condition) -> Result<()> {
+        match condition.values.first().and_then(Value::as_str) {
+            Some(source) if condition.operator == Operator::Matches => parse(source, condition.ignores_case).map(drop),
+            _ => Ok(()),
+        }
+    }
+
     fn matches(source: &str, ignores_case: bool) -> Result<Pattern> {
-        if source.len() > PATTERN_BYTES_MAX {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "regular expression: expected at most {PATTERN_BYTES_MAX} bytes, found {}",
-                    source.len()
-                ),
-            ));
-        }
-        if let Some(text) = plain(source).filter(|_| !ignores_case) {
-            return Ok(Pattern::Equal(text.into()));
-        }
-        let source = unquoted(source);
-        let source = if ignores_case { format!("(?i){source}") } else { source };
-        // Alone first, so that a bracket that closes too much is not lost in the anchors, and errors tell its places.
-        let parsed = regex_syntax::ParserBuilder::new()
-            .nest_limit(NESTING_MAX)
-            .build()
-            .parse(&source)
-            .map_err(|error| bad(&source, &error))?;
+        let Some((source, parsed)) = parse(source, ignores_case)? else {
+            return Ok(Pattern::Equal(plain(source).unwrap_or(source).into()));
+        };
         if let Some(simple) = simple(&parsed) {
             return Ok(simple);
         }
@@ -90,7 +82,7 @@ impl Pattern {
                 ),
                 other => Error::new(ErrorKind::InvalidExpression, format!("regular expression {source:?}: {other}")),
             })?;
-        Ok(Pattern::Matches(Box::new(regex)))
+        Ok(Pattern::Matches(Box::new(Matcher::new(regex))))
     }
 
     /// True if `text` is one of those searched for.
@@ -102,9 +94,45 @@ impl Pattern {
             Pattern::Suffix(suffix) => text.ends_with(&**suffix),
             Pattern::Contains(part) => text.contains(&**part),
             Pattern::OneLine(pattern) => pattern.admits(text) && !text.contains('\n'),
-            Pattern::Matches(regex) => regex.is_match(text),
+            Pattern::Matches(matcher) => matcher.admits(text),
         }
     }
+
+    /// The same, giving up in the middle of a text when `cancel` goes off.
+    pub(crate) fn watch(&mut self, cancel: Option<&Cancel>) {
+        if let (Pattern::Matches(matcher), Some(cancel)) = (self, cancel) {
+            matcher.watch(cancel.clone());
+        }
+    }
+
+    /// Errors: those of a match that gave up, which may have told of any text that it is not searched for.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        match self {
+            Pattern::Matches(matcher) => matcher.check(),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The expression with quoted parts in escapes, and what it means; `None` if it is a plain text.
+///
+/// Errors: `InvalidExpression` if it is none, `TooLarge` if it is too long.
+fn parse(source: &str, ignores_case: bool) -> Result<Option<(String, Hir)>> {
+    if source.len() > PATTERN_BYTES_MAX {
+        let length = source.len();
+        let text = format!("regular expression: expected at most {PATTERN_BYTES_MAX} bytes, found {length}");
+        return Err(Error::new(ErrorKind::TooLarge, text));
+    }
+    if !ignores_case && plain(source).is_some() {
+        return Ok(None);
+    }
+    let source = unquoted(source);
+    let source = if ignores_case { format!("(?i){source}") } else { source };
+    // Alone first, so that a bracket that closes too much is not lost in the anchors, and errors tell its places.
+    let parsed = regex_syntax::ParserBuilder::new().nest_limit(NESTING_MAX).build().parse(&source);
+    let parsed = parsed.map_err(|error| bad(&source, &error))?;
+    Ok(Some((source, parsed)))
 }
 
 /// The form without a regular expression of one that only says what texts are, begin with, end with or contain: it needs
@@ -210,6 +238,8 @@ fn bad(source: &str, error: &regex_syntax::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use regex::Regex;
+
     use super::*;
 
     fn pattern(source: &str) -> Result<Pattern> {

@@ -11,7 +11,7 @@ use crate::read::stored::{Weighing, stored_bytes};
 /// Most places before a page that are kept at once: beyond, the candidates are gone through again. Units: instances.
 pub(super) const OFFSET_KEPT_MAX: usize = 20_000;
 /// Whether a search was called off is looked at once in so many candidates.
-const CANDIDATES_UNCHECKED: usize = 256;
+pub(super) const CANDIDATES_UNCHECKED: usize = 256;
 
 /// An instance that was found, and its place in the order.
 struct Found {

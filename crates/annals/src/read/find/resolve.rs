@@ -153,6 +153,14 @@ pub(super) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression)
 }
 
 fn condition(snapshot: &Snapshot, condition: &Condition) -> Result<Test> {
+    // Compiling an expression may take longer than looking at many instances.
+    snapshot.check_cancelled()?;
+    let mut test = tested(snapshot, condition)?;
+    test.watch(snapshot.cancel());
+    Ok(test)
+}
+
+fn tested(snapshot: &Snapshot, condition: &Condition) -> Result<Test> {
     Ok(match &condition.field {
         Field::Property(name) => {
             let values = condition.values.clone();

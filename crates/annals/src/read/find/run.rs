@@ -4,7 +4,7 @@ use super::access::Places;
 use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
-use super::gather::OFFSET_KEPT_MAX;
+use super::gather::{CANDIDATES_UNCHECKED, OFFSET_KEPT_MAX};
 use super::listing::Leg;
 use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
@@ -234,6 +234,17 @@ impl<'s, 'f> Search<'s, 'f> {
         steps: &mut Steps,
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
+        let hits = self.run_unchecked(forced, steps, make)?;
+        self.test.check()?;
+        Ok(hits)
+    }
+
+    fn run_unchecked<T>(
+        &self,
+        forced: Option<usize>,
+        steps: &mut Steps,
+        make: impl Fn(u32, Held) -> T + Copy,
+    ) -> Result<Option<Hits<T>>> {
         let places = self.places();
         let after = self
             .find
@@ -313,9 +324,13 @@ impl<'s, 'f> Search<'s, 'f> {
         let slots = plans.fewest().gather(&places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
         let mut count = 0;
-        for slot in slots {
+        for (number, slot) in slots.into_iter().enumerate() {
+            if number.is_multiple_of(CANDIDATES_UNCHECKED) {
+                self.snapshot.check_cancelled()?;
+            }
             count += u64::from(self.admit(slot, &asked, &asked.all, steps)?.is_some());
         }
+        self.test.check()?;
         Ok(count)
     }
 }

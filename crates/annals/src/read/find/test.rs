@@ -7,6 +7,7 @@ use super::value_test::ValueTest;
 use crate::graph::symbols::Symbol;
 use crate::model::{Direction, TypeKind};
 use crate::read::instance::Held;
+use crate::read::cancel::Cancel;
 use crate::read::neighbors::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Pattern};
@@ -106,6 +107,33 @@ impl Test {
                 Test::All(parts)
             }
             other => Test::All(vec![self, other]),
+        }
+    }
+
+    /// Patterns give up in the middle of a text when `cancel` goes off.
+    pub(super) fn watch(&mut self, cancel: Option<&Cancel>) {
+        match self {
+            Test::Property(_, ValueTest { pattern: Some(pattern), .. })
+            | Test::Header(_, ValueTest { pattern: Some(pattern), .. })
+            | Test::AnyText(pattern) => pattern.watch(cancel),
+            _ => {}
+        }
+    }
+
+    /// Errors: those of patterns that gave up, which may have refused what fulfils them.
+    pub(super) fn check(&self) -> Result<()> {
+        let all = |parts: &[Test]| parts.iter().try_for_each(Test::check);
+        match self {
+            Test::All(parts) | Test::Any(parts) | Test::None(parts) => all(parts),
+            Test::Property(_, test) | Test::Header(_, test) => {
+                test.pattern.as_ref().map_or(Ok(()), Pattern::check)
+            }
+            Test::AnyText(pattern) => pattern.check(),
+            Test::Classified(_, matching) => matching.as_deref().map_or(Ok(()), Test::check),
+            Test::Linked(link) => {
+                [&link.matching, &link.other].into_iter().flatten().try_for_each(Test::check)
+            }
+            Test::Type(_) => Ok(()),
         }
     }
 
