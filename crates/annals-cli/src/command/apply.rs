@@ -11,7 +11,7 @@ use crate::context::{Context, SignatureArguments};
 use crate::import::Source;
 use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::operation_from_json;
+use crate::wire::{json_from_slice, operation_from_json};
 
 /// Longest list of operations. Units: bytes of JSON.
 const OPERATIONS_BYTES_MAX: u64 = 256 << 20;
@@ -133,7 +133,7 @@ fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {
         let text = format!("{name}: expected at most {OPERATIONS_BYTES_MAX} bytes; use `annals import`");
         return Err(Error::new(ErrorKind::TooLarge, text));
     }
-    match serde_json::from_slice(&text) {
+    match json_from_slice(&text) {
         Ok(Json::Array(operations)) => Ok(operations),
         Ok(operation) => Ok(vec![operation]),
         Err(error) => Err(Error::new(ErrorKind::InvalidArgument, format!("{name}: expected JSON: {error}"))),

@@ -3,6 +3,7 @@
 //! `docs/json.md` describes them for users.
 
 mod form;
+mod text;
 mod value;
 mod instance;
 mod difference;
@@ -27,6 +28,7 @@ pub use graph::{
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
+pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
