@@ -27,7 +27,8 @@ pub struct Bytes {
 
 impl Room {
     fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
-        let busy = || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
+        let busy =
+            || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
         let count = u32::try_from(bytes).map_err(|_| busy())?;
         let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
         match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -76,7 +77,9 @@ impl Bytes {
         let tree_bytes = tree_bytes(&received.bytes);
         if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
             let bodies_bytes_max = door.limits.bodies_bytes_max;
-            let text = format!("body: expected what takes at most {bodies_bytes_max} bytes when it is parsed; send it in parts");
+            let text = format!(
+                "body: expected what takes at most {bodies_bytes_max} bytes when it is parsed; send it in parts"
+            );
             return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
         }
         received.room.reserve(door, tree_bytes)?;

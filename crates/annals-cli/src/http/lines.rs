@@ -173,8 +173,7 @@ pub async fn send(
     })?;
     let (sender, receiver) = channel(CHUNKS_MAX);
     let (cancel, is_whole) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
-    let mut sending =
-        Sending { receiver, is_whole: Arc::clone(&is_whole), cancel: cancel.clone() };
+    let mut sending = Sending { receiver, is_whole: Arc::clone(&is_whole), cancel: cancel.clone() };
     let mut lines = Lines {
         buffer: JsonText::default(),
         flushed: Instant::now(),

@@ -9,7 +9,9 @@ use super::instance_line::{entity_operations, relationship_operations};
 use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
-use crate::wire::{action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, type_from_json};
+use crate::wire::{
+    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, type_from_json,
+};
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
 pub const LINE_BYTES_MAX: usize = 256 << 20;

@@ -202,7 +202,12 @@ pub struct SubgraphPage<'s> {
 
 impl<'s> SubgraphPage<'s> {
     /// Errors: those of reading what is on it.
-    pub fn of(subgraph: &Subgraph<'s>, skip: usize, limit: usize, mut room: Room) -> Result<SubgraphPage<'s>> {
+    pub fn of(
+        subgraph: &Subgraph<'s>,
+        skip: usize,
+        limit: usize,
+        mut room: Room,
+    ) -> Result<SubgraphPage<'s>> {
         let (entities, relationships) = (subgraph.entities(), subgraph.relationships());
         let (entities_count, relationships_count) = (entities.len(), relationships.len());
         let entities = entities.skip(skip).take(limit).map(|reached| ReachedForm::of(&reached));

@@ -21,8 +21,8 @@ pub fn line_beside(line: Json, columns: &[&str]) -> String {
 /// Errors: `InvalidArgument` if the cell is no JSON object, or has one of the members too.
 pub fn line_with(cell: &str, columns: Object) -> Result<Json> {
     let what = format!("column `{LINE_COLUMN}`");
-    let json: Json = json_from_str(cell)
-        .map_err(|error| invalid(format!("{what}: expected JSON, found {error}")))?;
+    let json: Json =
+        json_from_str(cell).map_err(|error| invalid(format!("{what}: expected JSON, found {error}")))?;
     let mut members = object(&json, &what)?.clone();
     for (name, value) in columns {
         if members.insert(name.clone(), value).is_some() {

@@ -84,8 +84,9 @@ fn exact(text: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
         } else if number.len() > DIGITS_SAFE && is_integer(number.strip_prefix(b"-").unwrap_or(number)) {
             let digits = std::str::from_utf8(number).expect("digits are ASCII");
             if digits.parse::<i64>().is_err() && fault.is_none() {
-                let reason =
-                    format!("value: expected an integer of 64 bits, found {digits}; write {{\"$decimal\": \"{digits}\"}}");
+                let reason = format!(
+                    "value: expected an integer of 64 bits, found {digits}; write {{\"$decimal\": \"{digits}\"}}"
+                );
                 let before = &text[..at];
                 let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
                 let column = 1 + before.iter().rev().take_while(|byte| **byte != b'\n').count();
@@ -140,7 +141,11 @@ mod tests {
             assert_eq!((fault.line, fault.column), (2, 2), "{fault}");
             assert!(fault.to_string().contains("$decimal"), "{fault}");
         }
-        assert!(json_from_str("1e400").is_err() && json_from_str("[-]").is_err() && json_from_str("\"\\").is_err());
+        assert!(
+            json_from_str("1e400").is_err()
+                && json_from_str("[-]").is_err()
+                && json_from_str("\"\\").is_err()
+        );
         // To the last bit.
         assert_eq!(json_from_str("0.1e-6").unwrap().as_f64().map(f64::to_bits), Some(0.1e-6_f64.to_bits()));
         assert_eq!(json_from_str("7.2057594037927933e16").unwrap().as_f64(), Some(7.2057594037927933e16));

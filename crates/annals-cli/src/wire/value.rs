@@ -180,13 +180,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_kept_is_refused() {
-        for text in [
-            "null",
-            "18446744073709551615",
-            r#"{"$dat": "x"}"#,
-            r#"{"$set": [[1]]}"#,
-            r#"{"$date": 5}"#,
-        ] {
+        for text in
+            ["null", "18446744073709551615", r#"{"$dat": "x"}"#, r#"{"$set": [[1]]}"#, r#"{"$date": 5}"#]
+        {
             let json: Json = serde_json::from_str(text).unwrap();
             assert!(value_from_json(&json).is_err(), "{text}");
         }

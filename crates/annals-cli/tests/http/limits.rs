@@ -233,7 +233,8 @@ fn a_regular_expression_over_a_long_text_is_called_off_and_frees_its_place() {
     assert_eq!(answer.status, 200, "its place is free: {}", answer.body);
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     // Many conditions that take long to compile do so within the time of the request, and not on the thread of its connection.
-    let many: Vec<String> = (0..200).map(|number| format!("text =~ /(?i)(\\w{{{}}}x?|é)*{number}c/", 20 + number % 30)).collect();
+    let many: Vec<String> =
+        (0..200).map(|number| format!("text =~ /(?i)(\\w{{{}}}x?|é)*{number}c/", 20 + number % 30)).collect();
     let start = Instant::now();
     let answer = server.send("POST", "/v1/find", &json!({"kind": "entity", "where": many}));
     assert!([200, 413, 504].contains(&answer.status), "{}", answer.body);

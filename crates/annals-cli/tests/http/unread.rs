@@ -68,7 +68,8 @@ impl Silent {
         bytes.extend(frame(FRAME_SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0]));
         let text = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
         // From the static table: GET, http, then the names of the path (4) and the authority (1).
-        let head = [&[0x82, 0x86, 0x04][..], &text(path), &[0x01], &text(&server.address.to_string())].concat();
+        let head =
+            [&[0x82, 0x86, 0x04][..], &text(path), &[0x01], &text(&server.address.to_string())].concat();
         for number in 0..times {
             bytes.extend(frame(FRAME_HEADERS, END, 2 * number + 1, &head));
         }
@@ -113,7 +114,9 @@ impl Silent {
 /// Asks over HTTP/1.1 and reads nothing.
 fn ask_and_read_nothing(server: &Server, path: &str, headers: &str) -> TcpStream {
     let mut stream = server.connect();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{headers}\r\n", server.address).as_bytes()).unwrap();
+    stream
+        .write_all(format!("GET {path} HTTP/1.1\r\nhost: {}\r\n{headers}\r\n", server.address).as_bytes())
+        .unwrap();
     stream
 }
 

@@ -264,7 +264,8 @@ impl Snapshot {
         sorting: &Sorting,
     ) -> Result<Page<Relationship<'_>>> {
         let (slot, types, statuses) = self.resolve(id, of)?;
-        let after = of.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
+        let after =
+            of.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
         let mut links = self.links_of(slot, of, types, &statuses, None);
         let (mut keys, mut visited) = (Vec::new(), 0);
         while let Some(link) = links.next()? {

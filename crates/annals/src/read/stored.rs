@@ -36,7 +36,13 @@ impl Weighing {
     }
 
     /// Puts an instance on the page; true if the page is full with it.
-    pub(super) fn is_full_with(&mut self, snapshot: &Snapshot, kind: TypeKind, slot: u32, held: &Held) -> bool {
+    pub(super) fn is_full_with(
+        &mut self,
+        snapshot: &Snapshot,
+        kind: TypeKind,
+        slot: u32,
+        held: &Held,
+    ) -> bool {
         if self.is_needed {
             self.bytes = self.bytes.saturating_add(stored_bytes(snapshot.row(kind, slot, held)));
         }

@@ -23,7 +23,8 @@ impl Table {
     ) -> Table {
         let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
         let has_whole = extras.iter().any(|extra| matches!(extra, Extra::Whole(_)));
-        let mut table = Table { slots, rows, extras, has_whole, ids: ids.into_iter().collect(), ..Table::new(spill) };
+        let mut table =
+            Table { slots, rows, extras, has_whole, ids: ids.into_iter().collect(), ..Table::new(spill) };
         table.derive(headers, names);
         table
     }

@@ -48,7 +48,11 @@ impl Snapshot {
         }
         let set = table.values.get(property.index());
         let Some(set) = set.filter(|set| set.len() > find.limit) else { return Ok(None) };
-        let after = find.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
+        let after = find
+            .after
+            .as_deref()
+            .map(|text| cursor::decode(self.graph(), sorting.number, text))
+            .transpose()?;
         if after.as_ref().is_some_and(|after| after[0] == ABSENT) {
             return Ok(None);
         }

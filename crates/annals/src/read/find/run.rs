@@ -118,7 +118,18 @@ impl<'s, 'f> Search<'s, 'f> {
             _ => true,
         });
         let test = Test::All(tests);
-        Ok(Search { snapshot, kind, find, deleted, test, domain, sorting, reach, bound, offset_kept_max: OFFSET_KEPT_MAX })
+        Ok(Search {
+            snapshot,
+            kind,
+            find,
+            deleted,
+            test,
+            domain,
+            sorting,
+            reach,
+            bound,
+            offset_kept_max: OFFSET_KEPT_MAX,
+        })
     }
 
     fn places(&self) -> Places<'s> {
@@ -235,8 +246,12 @@ impl<'s, 'f> Search<'s, 'f> {
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Hits<T>>> {
         let places = self.places();
-        let after =
-            self.find.after.as_deref().map(|text| cursor::decode(self.snapshot.graph(), self.sorting.number, text)).transpose()?;
+        let after = self
+            .find
+            .after
+            .as_deref()
+            .map(|text| cursor::decode(self.snapshot.graph(), self.sorting.number, text))
+            .transpose()?;
         let after = after.as_deref();
         let needed = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
         let plans = Plans::of(&places, &self.domain, &self.sorting, &self.test);
