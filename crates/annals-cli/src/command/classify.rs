@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::apply::commit;
 use crate::context::{Context, SignatureArguments};
 use crate::stop::Outcome;
-use crate::wire::Object;
+use crate::wire::{Object, json_from_str};
 
 /// Put a classification on an entity, or change the one it carries
 #[derive(Args, Debug)]
@@ -83,7 +83,7 @@ fn properties(texts: &[String]) -> Result<Object> {
             let text = format!("{text:?}: expected PROPERTY=VALUE, as in since=1996");
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         };
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Json::from(value));
+        let value = json_from_str(value).unwrap_or_else(|_| Json::from(value));
         if properties.insert(name.to_owned(), value).is_some() {
             let text = format!("{name}: expected one value, found two");
             return Err(Error::new(ErrorKind::InvalidArgument, text));

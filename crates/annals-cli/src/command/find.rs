@@ -8,7 +8,7 @@ use super::listing::{BATCH_ITEMS_MAX, Listing};
 use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
 use crate::wire::{
-    explanation_to_json, expression_from_json, find_from_json, json_from_slice, object, order_from_text,
+    explanation_to_json, expression_from_json, find_from_json, json_from_str, object, order_from_text,
 };
 
 /// Find entities, or relationships, by type, properties, classifications and links
@@ -198,7 +198,7 @@ fn search(arguments: &Arguments) -> Result<Find> {
 }
 
 fn json_from_text(text: &str) -> Result<Json> {
-    json_from_slice(text.as_bytes()).map_err(|error| {
+    json_from_str(text).map_err(|error| {
         Error::new(ErrorKind::InvalidArgument, format!("search: expected JSON behind {{, found {error}"))
     })
 }

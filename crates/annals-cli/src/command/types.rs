@@ -13,7 +13,7 @@ use crate::context::{AsOfArguments, Context, user_name};
 use crate::import::Source;
 use crate::output::{count, one_line, value_to_text};
 use crate::stop::Outcome;
-use crate::wire::{json_from_slice, type_from_json, type_to_json, verification_to_json};
+use crate::wire::{json_from_str, type_from_json, type_to_json, verification_to_json};
 
 /// Show the declared types
 #[derive(Args, Debug)]
@@ -149,7 +149,7 @@ fn read_types(file: &Path) -> annals::Result<Vec<TypeDefinition>> {
     let mut definitions = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let place = format!("{}:{number}", file.display());
-        let json: Json = json_from_slice(line.as_bytes()).map_err(|error| {
+        let json: Json = json_from_str(line).map_err(|error| {
             let text = format!("{place}: expected a type in JSON, found {error}");
             Error::new(ErrorKind::InvalidArgument, text)
         })?;

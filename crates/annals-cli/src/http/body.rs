@@ -4,21 +4,39 @@ use axum_core::body::Body;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use serde_json::Value as Json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
 use super::patience::BodyWait;
 use super::problem::Problem;
-use crate::wire::json_from_slice;
+use crate::wire::{json_from_slice, tree_bytes};
 
 /// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;
 
-/// The bytes of a request body. Dropping them makes room for other bodies.
+/// Room for the body of a request, until the request is done. Clones are one and the same.
+#[derive(Clone, Default)]
+pub struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+
+/// The bytes of a request body.
 pub struct Bytes {
     bytes: Vec<u8>,
-    _permit: Option<OwnedSemaphorePermit>,
+    room: Room,
+}
+
+impl Room {
+    fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
+        let busy =
+            || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
+        let count = u32::try_from(bytes).map_err(|_| busy())?;
+        let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(held) => held.merge(permit),
+            none => *none = Some(permit),
+        }
+        Ok(())
+    }
 }
 
 impl Bytes {
@@ -26,10 +44,10 @@ impl Bytes {
     ///
     /// Errors: `unsupported-media-type`, `too-large`, `slow-request`, `busy` if all bodies together would be too
     /// large.
-    pub async fn receive(door: &Door, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
+    pub async fn receive(door: &Door, headers: &HeaderMap, body: Body, room: Room) -> Result<Bytes, Problem> {
         check_media_type(headers)?;
         let patience = door.limits.request_time * 4 / 5;
-        tokio::time::timeout(patience, Bytes::collect(door, headers, body)).await.unwrap_or_else(|_| {
+        tokio::time::timeout(patience, Bytes::collect(door, headers, body, room)).await.unwrap_or_else(|_| {
             let seconds = patience.as_secs_f32();
             Err(Problem::door(
                 "slow-request",
@@ -38,36 +56,34 @@ impl Bytes {
         })
     }
 
-    async fn collect(door: &Door, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Problem> {
+    async fn collect(door: &Door, headers: &HeaderMap, mut body: Body, room: Room) -> Result<Bytes, Problem> {
         let bytes_max = door.limits.body_bytes_max;
         let announced =
             headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|length| length > bytes_max as u64) {
             return Err(over(bytes_max));
         }
-        let mut received = Bytes { bytes: Vec::new(), _permit: None };
+        let mut received = Bytes { bytes: Vec::new(), room };
         let mut wait = BodyWait::new(door);
         while let Some(frame) = wait.next(&mut body).await? {
             let Ok(data) = frame.into_data() else { continue };
             if received.bytes.len() + data.len() > bytes_max {
                 return Err(over(bytes_max));
             }
-            received.reserve(door, data.len())?;
+            received.room.reserve(door, data.len())?;
             received.bytes.extend_from_slice(&data);
         }
-        Ok(received)
-    }
-
-    fn reserve(&mut self, door: &Door, bytes: usize) -> Result<(), Problem> {
-        let count = u32::try_from(bytes).expect("a frame is smaller than a body");
-        let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| {
-            Problem::busy("bodies: too many bytes are being received at once; try again later")
-        })?;
-        match &mut self._permit {
-            Some(held) => held.merge(permit),
-            none => *none = Some(permit),
+        // What it takes when it is parsed, which is many times as much where it is made of small parts.
+        let tree_bytes = tree_bytes(&received.bytes);
+        if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
+            let bodies_bytes_max = door.limits.bodies_bytes_max;
+            let text = format!(
+                "body: expected what takes at most {bodies_bytes_max} bytes when it is parsed; send it in parts"
+            );
+            return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
         }
-        Ok(())
+        received.room.reserve(door, tree_bytes)?;
+        Ok(received)
     }
 
     /// True if it can be parsed in passing.
@@ -77,10 +93,10 @@ impl Bytes {
 
     /// The JSON in it. Errors: `invalid-argument` with line and column, also for a key that comes twice.
     pub fn json(&self) -> Result<Json, Problem> {
-        json_from_slice(&self.bytes).map_err(|error| {
-            Problem::invalid(format!("body: expected JSON: {error}"))
-                .with("line", error.line())
-                .with("column", error.column())
+        json_from_slice(&self.bytes).map_err(|fault| {
+            Problem::invalid(format!("body: expected JSON: {fault}"))
+                .with("line", fault.line)
+                .with("column", fault.column)
         })
     }
 }

@@ -8,7 +8,7 @@ use axum_core::body::Body;
 use http::{HeaderMap, HeaderName, Uri};
 use serde_json::Value as Json;
 
-use super::body::Bytes;
+use super::body::{self, Bytes};
 use super::door::Door;
 use super::endpoint::Outcome;
 use super::parameters::WAIT_POSITION;
@@ -44,6 +44,8 @@ pub struct Call {
     pub uri: Uri,
     /// What it brought; taken by [`Call::receive`]. Behind a lock nobody waits for, so that a call can be shared.
     pub body: Mutex<Body>,
+    /// Room for it, held until the request is done.
+    pub body_room: body::Room,
 }
 
 impl Call {
@@ -69,7 +71,7 @@ impl Call {
     /// Receives the body and reads the JSON in it.
     pub async fn receive(&mut self) -> Result<Json, Problem> {
         let body = std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let bytes = Bytes::receive(&self.door, &self.headers, body).await?;
+        let bytes = Bytes::receive(&self.door, &self.headers, body, self.body_room.clone()).await?;
         if bytes.is_small() {
             return bytes.json();
         }

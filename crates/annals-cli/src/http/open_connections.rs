@@ -1,14 +1,14 @@
 //! The open connections, so that one on which nothing is done makes room for another when there are too many.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use super::connection::Activity;
 
 /// What happens on the connections that are open. The thread that accepts has it.
 #[derive(Default)]
 pub struct OpenConnections {
-    // Those that were closed are in it until it is looked through.
-    list: Vec<Arc<Activity>>,
+    // Those that were closed are in it until it is looked through. Weak: what a connection holds is given back with it.
+    list: Vec<Weak<Activity>>,
 }
 
 impl OpenConnections {
@@ -19,7 +19,7 @@ impl OpenConnections {
             self.forget_closed();
         }
         let activity = Arc::new(Activity::default());
-        self.list.push(Arc::clone(&activity));
+        self.list.push(Arc::downgrade(&activity));
         activity
     }
 
@@ -27,14 +27,15 @@ impl OpenConnections {
     /// one whose last request is longest ago. False if requests are worked on, or answers sent, on all of them.
     pub fn close_idlest(&mut self) -> bool {
         self.forget_closed();
-        let idle = self.list.iter().filter_map(|activity| Some((activity.idleness()?, activity)));
+        let open = self.list.iter().filter_map(Weak::upgrade);
+        let idle = open.filter_map(|activity| Some((activity.idleness()?, activity)));
         let Some((_, idlest)) = idle.max_by_key(|(idleness, _)| *idleness) else { return false };
         idlest.evicted.notify_one();
         true
     }
 
     fn forget_closed(&mut self) {
-        // The task of a connection has its activity, too, as long as it is open.
-        self.list.retain(|activity| Arc::strong_count(activity) > 1);
+        // The task of a connection has its activity as long as it is open.
+        self.list.retain(|activity| activity.strong_count() > 0);
     }
 }

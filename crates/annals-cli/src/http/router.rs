@@ -86,6 +86,8 @@ impl Router {
             let (endpoint, path) = found?;
             // Of the request nothing else is kept meanwhile.
             let call = unpack(Arc::clone(&self.door), endpoint, path?, request)?;
+            // What was parsed of the body goes from hand to hand; its room is given back when all are done with it.
+            let _body_room = call.body_room.clone();
             (endpoint.handler)(call).await
         });
         let (response, permit) = guard(&self.door, &method, route, is_operational, start, work).await;
@@ -153,6 +155,7 @@ fn unpack(
         headers: parts.headers,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
+        body_room: super::body::Room::default(),
     }))
 }
 

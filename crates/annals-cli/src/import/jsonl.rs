@@ -11,7 +11,9 @@ use super::loader::Place;
 use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
-use crate::wire::{action_from_json, array, invalid, object, only, optional_text, text, type_from_json};
+use crate::wire::{
+    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, type_from_json,
+};
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
 pub const LINE_BYTES_MAX: usize = 256 << 20;
@@ -124,11 +126,9 @@ impl<R: BufRead> Iterator for LineReader<R> {
 
 /// Reads one line without blanks around it. Errors: the reason.
 pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
-    let json: Json = serde_json::from_slice(text).map_err(|error| {
-        // The line is known and always 1 for the parser; the column is what helps.
-        let reason = error.to_string();
-        let reason = reason.split(" at line ").next().unwrap_or_default();
-        format!("expected JSON, found a fault at column {}: {reason}", error.column())
+    // The line is known and always 1 for the parser; the column is what helps.
+    let json: Json = json_from_slice(text).map_err(|fault| {
+        format!("expected JSON, found a fault at column {}: {}", fault.column, fault.reason())
     })?;
     item_from_json(&json).map_err(|error| error.to_string())
 }

@@ -4,7 +4,7 @@
 use annals::Result;
 use serde_json::Value as Json;
 
-use super::{Object, invalid, object};
+use super::{Object, invalid, json_from_str, object};
 
 /// Title of its column. Readers of neo4j-admin headers skip it.
 pub const LINE_COLUMN: &str = "@annals:IGNORE";
@@ -21,8 +21,8 @@ pub fn line_beside(line: Json, columns: &[&str]) -> String {
 /// Errors: `InvalidArgument` if the cell is no JSON object, or has one of the members too.
 pub fn line_with(cell: &str, columns: Object) -> Result<Json> {
     let what = format!("column `{LINE_COLUMN}`");
-    let json: Json = serde_json::from_str(cell)
-        .map_err(|error| invalid(format!("{what}: expected JSON, found {error}")))?;
+    let json: Json =
+        json_from_str(cell).map_err(|error| invalid(format!("{what}: expected JSON, found {error}")))?;
     let mut members = object(&json, &what)?.clone();
     for (name, value) in columns {
         if members.insert(name.clone(), value).is_some() {

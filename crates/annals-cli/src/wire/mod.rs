@@ -4,6 +4,7 @@
 
 mod json;
 mod form;
+mod text;
 mod value;
 mod instance;
 mod difference;
@@ -26,10 +27,10 @@ pub use graph::{
     CrossedForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
-pub use json::json_from_slice;
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use operation::{Operation, operation_from_json};
 pub use provenance::*;
+pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
 pub use value::{value_from_json, value_to_json};
 

@@ -387,9 +387,45 @@ fn a_regular_expression_over_a_long_text_is_called_off_and_frees_its_place() {
     assert_eq!(answer.status, 200, "its place is free: {}", answer.body);
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     // Many conditions that take long to compile do so within the time of the request, and not on the thread of its connection.
-    let many: Vec<String> = (0..200).map(|number| format!("text =~ /(?i)(\\w{{{}}}x?|é)*{number}c/", 20 + number % 30)).collect();
+    let many: Vec<String> =
+        (0..200).map(|number| format!("text =~ /(?i)(\\w{{{}}}x?|é)*{number}c/", 20 + number % 30)).collect();
     let start = Instant::now();
     let answer = server.send("POST", "/v1/find", &json!({"kind": "entity", "where": many}));
     assert!([200, 413, 504].contains(&answer.status), "{}", answer.body);
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+// A review: 7.6 MiB of `[1,1,…]` took 410 MiB, and counted as nothing as soon as it was parsed.
+#[test]
+fn bodies_count_with_what_they_take_when_they_are_parsed_until_their_requests_are_done() {
+    let (_folder, server) = server(&[]);
+    let body = format!("{{\"unknown\": [{}1]}}", "1,".repeat(1_500_000));
+    let before = server.resident_bytes();
+    let (statuses, peak) = std::thread::scope(|scope| {
+        let ask = || server.request("POST", "/v1/entities", &[], Some(&body)).status;
+        let clients: Vec<_> = (0..12).map(|_| scope.spawn(ask)).collect();
+        let mut peak = 0;
+        while !clients.iter().all(|client| client.is_finished()) {
+            peak = peak.max(server.resident_bytes());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        (clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>(), peak)
+    });
+    println!("{} MiB before, {} MiB at most, {statuses:?}", before >> 20, peak >> 20);
+    assert!(statuses.iter().all(|status| [400, 503].contains(status)), "{statuses:?}");
+    assert!(statuses.contains(&400), "{statuses:?}");
+    assert!(peak <= before + (256 << 20), "{} MiB before, {} MiB at most", before >> 20, peak >> 20);
+    // Alone it is still too much if it is larger than all bodies may be.
+    let large = format!("{{\"unknown\": [{}1]}}", "1,".repeat(4_500_000));
+    assert_eq!(server.request("POST", "/v1/entities", &[], Some(&large)).problem(), "too-large");
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"type": "thing"})).status, 201);
+}
+
+#[test]
+fn integers_beyond_64_bits_are_refused_with_their_place() {
+    let (_folder, server) = server(&[]);
+    let body = "{\"type\": \"t\",\n \"properties\": {\"n\": 9223372036854775808}}";
+    let answer = server.request("POST", "/v1/entities", &[], Some(body));
+    assert_eq!((answer.status, answer.problem().as_str()), (400, "invalid-argument"));
+    assert_eq!((&answer.json()["line"], &answer.json()["column"]), (&json!(2), &json!(22)));
 }

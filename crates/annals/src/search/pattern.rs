@@ -58,7 +58,9 @@ impl Pattern {
     /// Errors: as [`Pattern::of`], as far as they are seen without compiling, which takes longer.
     pub(crate) fn check_syntax(condition: &Condition) -> Result<()> {
         match condition.values.first().and_then(Value::as_str) {
-            Some(source) if condition.operator == Operator::Matches => parse(source, condition.ignores_case).map(drop),
+            Some(source) if condition.operator == Operator::Matches => {
+                parse(source, condition.ignores_case).map(drop)
+            }
             _ => Ok(()),
         }
     }
