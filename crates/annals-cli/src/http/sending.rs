@@ -48,7 +48,7 @@ pub fn hold(response: &mut Response<Body>, permit: OwnedSemaphorePermit) {
 /// The same answer, which tells of a write: if there is no room for it, the receipt is sent in its place.
 pub fn written(mut response: Response<Body>, receipt: &Receipt) -> Response<Body> {
     if length_of(&response) > PART_BYTES {
-        response.extensions_mut().insert(Written(receipt.clone()));
+        response.extensions_mut().insert(Written(*receipt));
     }
     response
 }
