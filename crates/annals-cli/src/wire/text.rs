@@ -150,7 +150,10 @@ mod tests {
         );
         // To the last bit.
         assert_eq!(json_from_str("0.1e-6").unwrap().as_f64().map(f64::to_bits), Some(0.1e-6_f64.to_bits()));
-        assert_eq!(json_from_str("7.2057594037927933e16").unwrap().as_f64(), "7.2057594037927933e16".parse().ok());
+        assert_eq!(
+            json_from_str("7.2057594037927933e16").unwrap().as_f64(),
+            "7.2057594037927933e16".parse().ok()
+        );
     }
 
     #[test]
