@@ -15,7 +15,8 @@ const LONG: Duration = Duration::from_secs(3_600);
 fn committer(queue_transactions: usize) -> Arc<Committer> {
     let source = Source::new(Arc::new(MemoryLog::new()), Arc::new(Memory::new(None)));
     let limits = Limits { queue_transactions, queue_bytes: 1 << 20 };
-    Arc::new(Committer::new(Arc::new(Graph::with_spill(None)), Arc::new(source), limits, None))
+    let clock = Arc::new(crate::Instant::now);
+    Arc::new(Committer::new(Arc::new(Graph::with_spill(None)), Arc::new(source), clock, limits, None))
 }
 
 fn graph_at(position: u64) -> Arc<Graph> {
