@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{
     Batch, Log, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten, check_append, check_next,
-    check_read,
+    check_read, refuse_prepared,
 };
 use crate::storage::widen;
 use crate::{Error, ErrorKind, Position, Result};
@@ -117,9 +117,7 @@ impl Log for RewrittenMemory<'_> {
     }
 
     fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        let text =
-            format!("{}: append: expected the log in force, found one that is prepared", self.describe());
-        Err(Error::new(ErrorKind::ReadOnly, text))
+        Err(refuse_prepared(self))
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {

@@ -225,6 +225,12 @@ pub fn check_read(log: &dyn Log, from: Position) -> Result<()> {
     Ok(())
 }
 
+// The answer of a log that is prepared, and not in force, to an append.
+fn refuse_prepared(log: &dyn Log) -> Error {
+    let text = format!("{}: append: expected the log in force, found one that is prepared", log.describe());
+    Error::new(ErrorKind::ReadOnly, text)
+}
+
 /// Collects records until a [`ReadLimit`] is reached. One owner of "at least one, then up to the limit".
 #[derive(Debug)]
 pub struct Batch {

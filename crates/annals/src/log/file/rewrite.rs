@@ -12,7 +12,7 @@ use super::{FileLog, Listing, segment_of};
 use crate::log::frame::{FORMAT, FRAME_HEADER_BYTES, FramePlace, SegmentHeader, encode_frame};
 use crate::log::{
     Batch, Log, LogId, RECORD_BYTES_MAX, ReadLimit, Rewrite, RewriteRecord, RewriteReport, Rewritten,
-    check_read,
+    check_read, refuse_prepared,
 };
 use crate::storage::{Disk, DiskFile, widen};
 use crate::{Error, ErrorKind, Position, Result};
@@ -232,9 +232,7 @@ impl Log for RewrittenFiles<'_> {
     }
 
     fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
-        let text =
-            format!("{}: append: expected the log in force, found one that is prepared", self.describe());
-        Err(Error::new(ErrorKind::ReadOnly, text))
+        Err(refuse_prepared(self))
     }
 
     fn read(&self, from: Position, limit: ReadLimit) -> Result<Vec<Vec<u8>>> {
