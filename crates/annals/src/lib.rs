@@ -81,6 +81,7 @@
 // In the order a newcomer should read them.
 mod error;
 mod position;
+mod structures;
 mod model;
 mod record;
 pub mod storage;
@@ -92,22 +93,18 @@ mod graph;
 mod search;
 mod read;
 mod write;
-mod recover;
-mod follow;
-mod checkpoint;
-mod folder;
 mod options;
 mod size;
+mod maintenance;
 mod repository;
-mod check;
-mod backup;
-mod compact;
 
-pub use backup::{BackupReport, restore, restore_on, restore_with, verify, verify_on, verify_with};
-pub use check::CheckReport;
-pub use compact::CompactReport;
+pub use crate::maintenance::backup::{
+    BackupReport, restore, restore_on, restore_with, verify, verify_on, verify_with,
+};
+pub use crate::maintenance::check::CheckReport;
+pub use crate::maintenance::compact::CompactReport;
+pub use crate::maintenance::follow::Follow;
 pub use error::{Error, ErrorKind, Result};
-pub use follow::Follow;
 pub use model::*;
 #[doc(hidden)]
 pub use options::WallClock;

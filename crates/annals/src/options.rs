@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::Position;
-use crate::graph::spill_file::{FILE_BYTES_MAX, SpillSettings};
+use crate::graph::structures::spill_file::{FILE_BYTES_MAX, SpillSettings};
 use crate::log::FileOptions;
 use crate::memory::Memory;
 use crate::model::Instant;

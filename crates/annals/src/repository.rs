@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::folder::Folder;
-use crate::follow::Follow;
 use crate::graph::Graph;
-use crate::graph::spill_file::SpillSettings;
+use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
+use crate::maintenance::folder::Folder;
+use crate::maintenance::follow::Follow;
 use crate::memory::Memory;
 use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source};
@@ -160,7 +160,7 @@ impl Repository {
             start(&inner.committer)?
         };
         if inner.folder.is_some() && !inner.options.is_read_only {
-            threads.push(crate::checkpoint::start(inner, Arc::clone(&inner.is_stopping))?);
+            threads.push(crate::maintenance::checkpoint::start(inner, Arc::clone(&inner.is_stopping))?);
         }
         *self.lock_threads() = threads;
         Ok(())
@@ -321,7 +321,7 @@ pub(crate) fn load_with(
     for _ in 0..LOADS_MAX {
         let mut graph = load()?;
         let loaded_position = graph.position;
-        let replayed = crate::recover::replay(log, &mut graph, memory, on_replay);
+        let replayed = crate::maintenance::recover::replay(log, &mut graph, memory, on_replay);
         if log.generation() == graph.generation {
             return replayed.map(|()| (graph, loaded_position));
         }

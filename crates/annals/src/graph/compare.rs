@@ -1,14 +1,14 @@
 //! Compares two graphs, and a graph with itself: what its indexes say with what its instances hold.
 
 use super::Graph;
-use super::adjacency::Link;
-use super::instance::Instance;
-use super::key_set::KeySet;
-use super::row::Row;
-use super::symbols::{Symbol, Symbols};
+use super::instance::row::Row;
+use super::instance::unpacked::Instance;
+use super::structures::adjacency::Link;
+use super::structures::symbols::{Symbol, Symbols};
 use super::table::{Table, for_each_indexed};
-use super::vector::Vector;
 use crate::model::{Direction, TypeKind, append_index_key};
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
 
 /// Most differences that are told.
 pub(crate) const DIFFERENCES_MAX: usize = 100;

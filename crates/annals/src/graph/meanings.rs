@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::Graph;
 use super::compare::Report;
-use super::headers::{Header, HeaderNumber, Identity, Shape};
-use super::instance::{Classification, Instance, NO_ENDS, Stamp};
-use super::past::PastVersion;
-use super::properties::Properties;
-use super::symbols::{Symbol, Symbols};
+use super::instance::headers::{Header, HeaderNumber, Identity, Shape};
+use super::instance::past::PastVersion;
+use super::instance::properties::Properties;
+use super::instance::unpacked::{Classification, Instance, NO_ENDS, Stamp};
+use super::structures::symbols::{Symbol, Symbols};
 use crate::model::TypeKind;
 
 /// What `found` says otherwise than `expected`: at most a hundred lines, none if both say the same.

@@ -1,72 +1,39 @@
 //! The graph at one position: an immutable value, and the function from records to it.
 
-// In the order a newcomer should read them: structures, then contents, then how records change them.
-pub(crate) mod adjacency;
-mod apply;
-mod look_ahead;
-mod version;
-mod column;
-mod content;
-mod hash;
-pub(crate) mod headers;
-pub(crate) mod id_map;
-pub(crate) mod id_order;
+// In the order a newcomer should read them: structures, then instances, then what finds them, then how records change them.
+pub(crate) mod structures;
 pub(crate) mod instance;
-mod integrity;
-pub(crate) mod key_set;
-pub(crate) mod links;
-mod lifecycle;
-mod header_changes;
-mod copies;
-mod ids;
-mod links_page;
+pub(crate) mod index;
+pub(crate) mod table;
+pub(crate) mod former_ids;
+pub(crate) mod integrity;
+pub(crate) mod actions;
 pub(crate) mod compare;
 pub(crate) mod meanings;
-pub(crate) mod past;
-pub(crate) mod past_index;
-mod past_keys;
-pub(crate) mod patch;
-pub(crate) mod properties;
-pub(crate) mod row;
-pub(crate) mod classified;
-pub(crate) mod row_check;
-mod row_value;
-pub(crate) mod rows;
-pub(crate) mod slot_set;
-pub(crate) mod spill;
-pub(crate) mod spill_file;
-pub(crate) mod staged;
-pub(crate) mod stamps;
-pub(crate) mod symbols;
-pub(crate) mod table;
-pub(crate) mod types;
-pub(crate) mod value_index;
-pub(crate) mod vector;
-pub(crate) mod wide;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use adjacency::{Adjacency, Link, Neighbors};
-use headers::Headers;
-use key_set::KeySet;
-use links::Links;
-use past::Place;
-use spill::Spill;
-use spill_file::SpillSettings;
-use staged::{Behind, Indexer, Lagging};
-use symbols::Symbols;
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
+use index::links::Links;
+use index::staged::{Behind, Indexer, Lagging};
+use instance::headers::Headers;
+use instance::past::Place;
+use instance::spill::Spill;
+use integrity::types::Types;
+use structures::adjacency::{Adjacency, Link, Neighbors};
+use structures::spill_file::SpillSettings;
+use structures::symbols::Symbols;
+use structures::wide::append_link_key;
 use table::Table;
-use types::Types;
-use vector::Vector;
-use wide::append_link_key;
 
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 use crate::{Position, Result};
 
-pub(crate) use apply::{check_conflicts, find_conflict, reidentified};
+pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified};
 
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
@@ -205,7 +172,7 @@ impl Graph {
     }
 
     /// True if the type is declared, or an instance is, or was, of it.
-    pub(crate) fn is_type_known(&self, kind: TypeKind, name: symbols::Symbol) -> bool {
+    pub(crate) fn is_type_known(&self, kind: TypeKind, name: structures::symbols::Symbol) -> bool {
         let table = self.table(kind);
         let extents = match kind {
             TypeKind::Classification => [&table.classified, &table.past_classified],

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
 
-use super::id_map::IdMap;
-use super::key_set::KeySet;
-use super::vector::Vector;
+use super::structures::id_map::IdMap;
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
 
 const COUNT: u64 = 1_000_000;
 

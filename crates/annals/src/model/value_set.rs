@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::Value;
 use super::value_key::{append_exact_key, decode_key};
-use crate::graph::key_set::{KEY_BYTES_MAX, KeySet};
-use crate::graph::vector::Vector;
+use crate::structures::key_set::{KEY_BYTES_MAX, KeySet};
+use crate::structures::vector::Vector;
 use crate::{Error, ErrorKind, Result};
 
 /// Sets of at most this many values are one sorted block.

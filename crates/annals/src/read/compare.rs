@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::snapshot::{AsOf, Snapshot};
-use crate::graph::headers::HeaderNumber;
-use crate::graph::instance::{Classification, Instance, NO_ENDS};
-use crate::graph::properties::Properties;
-use crate::graph::wide::link_of_key;
+use crate::graph::instance::headers::HeaderNumber;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::unpacked::{Classification, Instance, NO_ENDS};
+use crate::graph::structures::wide::link_of_key;
 use crate::graph::{kind_of, past_link_prefix};
 use crate::log::ReadLimit;
 use crate::model::{Action, ClassificationContent, Direction, Id, InstanceId, Provenance, TypeKind, Value};

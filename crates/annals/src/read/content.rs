@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::headers::{Header, HeaderNumber, PLAIN};
-use crate::graph::instance::{Classification, Instance, Stamp};
+use crate::graph::instance::headers::{Header, HeaderNumber, PLAIN};
+use crate::graph::instance::patch::apply_patch;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::unpacked::{Classification, Instance, Stamp};
 use crate::graph::kind_of;
-use crate::graph::patch::apply_patch;
-use crate::graph::properties::Properties;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{
     Action, Anchor, Change, ClassificationContent, ClassificationCopy, InstanceId, Provenance, Record, Value,
 };

@@ -5,7 +5,7 @@ use std::vec;
 use super::instance::{Entity, Held};
 use super::snapshot::Snapshot;
 use crate::Result;
-use crate::graph::slot_set::{self, SlotSet};
+use crate::graph::structures::slot_set::{self, SlotSet};
 use crate::model::TypeKind;
 
 /// Iterates over entities. Made by [`Snapshot::entities_of`].

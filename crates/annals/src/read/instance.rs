@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::snapshot::Snapshot;
 use super::version::Version;
-use crate::graph::classified::Classified;
-use crate::graph::headers::Header;
-use crate::graph::row::Row;
-use crate::graph::symbols::Symbol;
+use crate::graph::instance::classified::Classified;
+use crate::graph::instance::headers::Header;
+use crate::graph::instance::row::Row;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{
     ClassificationCopy, Id, InstanceId, Instant, Provenance, StampRef, Status, TypeKind, Value, ValueRef,
 };

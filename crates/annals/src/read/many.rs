@@ -8,10 +8,10 @@ use super::instance::{Entity, Held, Name};
 use super::neighbors::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::Result;
-use crate::graph::adjacency::Neighbors;
-use crate::graph::id_map::Home;
-use crate::graph::symbols::Symbol;
-use crate::graph::wide::Wide;
+use crate::graph::structures::adjacency::Neighbors;
+use crate::graph::structures::id_map::Home;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::structures::wide::Wide;
 use crate::model::{Direction, Id, TypeKind, Value};
 
 /// How many are looked up at once: the processor waits for their memory together.

@@ -5,12 +5,12 @@ use std::iter::Peekable;
 use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
 use super::status::Statuses;
-use crate::graph::adjacency::{Link, Links};
-use crate::graph::key_set::Range;
 use crate::graph::past_link_prefix;
-use crate::graph::symbols::Symbol;
-use crate::graph::wide::link_of_key;
+use crate::graph::structures::adjacency::{Link, Links};
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::structures::wide::link_of_key;
 use crate::model::{Direction, Id, TypeKind};
+use crate::structures::key_set::Range;
 use crate::{Error, ErrorKind, Result};
 
 /// A relationship of an entity, with the entity at its other end.

@@ -9,12 +9,12 @@ use super::neighbors::LinkTypes;
 use super::source::{Pending, Source};
 use super::version::{Version, VersionKey};
 use crate::graph::Graph;
-use crate::graph::adjacency::Link;
-use crate::graph::headers::Shape;
-use crate::graph::instance::Instance;
-use crate::graph::past::{PastVersion, View};
-use crate::graph::row::Row;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::adjacency::Link;
+use crate::graph::instance::headers::Shape;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::instance::past::{PastVersion, View};
+use crate::graph::instance::row::Row;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -331,7 +331,7 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn stamp(&self, stamp: crate::graph::instance::Stamp) -> StampRef<'_> {
+    pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::Stamp) -> StampRef<'_> {
         let author = self.graph.authors.name(stamp.author);
         StampRef { instant: Instant::from_checked_micros(stamp.micros), author }
     }

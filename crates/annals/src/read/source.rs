@@ -6,7 +6,7 @@ use super::recent::Recent;
 use super::version::{Version, VersionKey, Versions};
 use super::walk::KeptWalks;
 use crate::graph::Graph;
-use crate::graph::past::Place;
+use crate::graph::instance::past::Place;
 use crate::log::{Log, ReadLimit};
 use crate::memory::Memory;
 use crate::model::{Action, Change, Instant, Record};

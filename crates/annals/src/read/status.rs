@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
-use crate::graph::headers::HeaderNumber;
+use crate::graph::instance::headers::HeaderNumber;
 use crate::model::{Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
 

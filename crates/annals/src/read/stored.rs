@@ -2,8 +2,8 @@
 
 use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
-use crate::graph::properties::Properties;
-use crate::graph::row::{PACKED_BYTES_MAX, Row};
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::row::{PACKED_BYTES_MAX, Row};
 use crate::model::{TypeKind, Value};
 
 /// A page of a search, or of relationships, ends before what is stored of its instances is more, unless it says otherwise.

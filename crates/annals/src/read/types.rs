@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::snapshot::Snapshot;
-use crate::graph::types::TypeNames;
+use crate::graph::integrity::types::TypeNames;
 use crate::model::{TypeDefinition, TypeKind};
 
 /// How a definition relates to the declared type of its kind and name.

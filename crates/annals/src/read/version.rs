@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::recent::Recent;
 use crate::Result;
-use crate::graph::instance::Instance;
-use crate::graph::properties::Properties;
-use crate::graph::row::{NO_EXTRA, Packed, Packing, Row, pack};
-use crate::graph::symbols::Symbol;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::row::{NO_EXTRA, Packed, Packing, Row, pack};
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::symbols::Symbol;
 use crate::memory::Memory;
 use crate::model::{Id, TypeKind, Value};
 

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::headers::PLAIN;
-use crate::graph::instance::{Classification, Instance};
+use crate::graph::instance::headers::PLAIN;
+use crate::graph::instance::patch::apply_patch;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::kind_of;
-use crate::graph::patch::apply_patch;
-use crate::graph::properties::Properties;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, InstanceId, Stamp, Value,
 };

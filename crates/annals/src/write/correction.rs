@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::graph::Graph;
-use crate::graph::instance::Instance;
+use crate::graph::instance::unpacked::Instance;
 use crate::graph::kind_of;
 use crate::model::{Action, Change, InstanceId, Status};
 use crate::read::Snapshot;

@@ -385,7 +385,7 @@ fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<
             let position = graph.position.next();
             let stored = Stored::Records { done: graph.position.0, all: position.0 };
             memory.admit_stored(bytes.len(), stored)?;
-            crate::recover::apply(graph, position, &bytes)?;
+            crate::maintenance::recover::apply(graph, position, &bytes)?;
         }
     }
 }

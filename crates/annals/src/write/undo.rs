@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::Result;
-use crate::graph::headers::HeaderNumber;
-use crate::graph::instance::{Classification, Instance};
+use crate::graph::instance::headers::HeaderNumber;
+use crate::graph::instance::past::PastVersion;
+use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::kind_of;
-use crate::graph::past::PastVersion;
 use crate::model::{Action, Id, InstanceId, Patch, PatchStep, Status};
 use crate::read::Snapshot;
 

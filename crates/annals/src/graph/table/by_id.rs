@@ -1,9 +1,9 @@
 //! Which slot an id leads to.
 
-use crate::graph::hash::key_of;
-use crate::graph::id_map::{Home, IdMap};
-use crate::graph::vector::Vector;
+use crate::graph::structures::hash::key_of;
+use crate::graph::structures::id_map::{Home, IdMap};
 use crate::model::Id;
+use crate::structures::vector::Vector;
 
 /// The slots of one table by id. Ids by slot, which the table has, decide in doubt.
 #[derive(Clone)]

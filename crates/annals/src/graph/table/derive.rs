@@ -2,14 +2,14 @@
 
 use super::by_id::SlotsById;
 use super::{Extra, Table, slot_of_key};
-use crate::graph::classified::Classified;
-use crate::graph::headers::{Header, Headers};
-use crate::graph::key_set::KeySet;
-use crate::graph::rows::Rows;
-use crate::graph::spill::Spill;
-use crate::graph::symbols::{Symbol, Symbols};
-use crate::graph::vector::Vector;
+use crate::graph::instance::classified::Classified;
+use crate::graph::instance::headers::{Header, Headers};
+use crate::graph::instance::spill::Spill;
+use crate::graph::structures::rows::Rows;
+use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::model::Id;
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
 
 impl Table {
     /// A table of parts that somebody else wrote, whose other indexes are still empty.

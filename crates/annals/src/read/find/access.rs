@@ -6,13 +6,13 @@ use super::test::{Bound, Test};
 use super::trigram;
 use super::value_test::ValueTest;
 use crate::Result;
-use crate::graph::key_set::{KeySet, Needed};
-use crate::graph::slot_set::SlotSet;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::slot_set::SlotSet;
+use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::{Table, slot_of_key, without_slot};
 use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
+use crate::structures::key_set::{KeySet, Needed};
 
 /// Reading conditions and the place in an order from a row, beside walking over a key of an index.
 const VERIFIED_COST_NOW: usize = 10;

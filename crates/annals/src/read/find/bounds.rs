@@ -6,12 +6,12 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::value_test::{ValueTest, key_of};
-use crate::graph::key_set::{KeySet, Keys, Range};
 use crate::graph::table::without_slot;
 use crate::model::{
     Value, append_numeric_prefix, append_text_prefix, decode_key, has_own_key, key_is_cut, may_be_cut,
 };
 use crate::search::{Operator, Pattern};
+use crate::structures::key_set::{KeySet, Keys, Range};
 
 /// From the first key that counts to the first that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

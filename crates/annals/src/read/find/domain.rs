@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::graph::slot_set::{Extents, PAGE_SLOTS, PAGE_WORDS, SlotSet};
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::slot_set::{Extents, PAGE_SLOTS, PAGE_WORDS, SlotSet};
+use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
 
 /// More sets are not asked one by one.

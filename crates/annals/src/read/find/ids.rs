@@ -1,7 +1,7 @@
 //! Walks all slots in the order of their ids.
 
 use super::order::append_id;
-use crate::graph::id_order::Run;
+use crate::graph::index::id_order::Run;
 use crate::graph::table::Table;
 use crate::model::Id;
 

@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 use super::bounds::Bounds;
 use super::subject::Subject;
 use super::test::Test;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::{Table, for_each_indexed};
 use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
 use crate::read::snapshot::Snapshot;

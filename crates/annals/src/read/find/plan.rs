@@ -9,10 +9,10 @@ use super::bounds::{Bounds, Sure};
 use super::domain::Domain;
 use super::order::{Shape, Sorting};
 use super::test::Test;
-use crate::graph::key_set::Range;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, decode_key, has_own_key};
 use crate::search::{Operator, Pattern};
+use crate::structures::key_set::Range;
 
 /// So many candidates are gathered rather than walked to, whatever a page needs.
 const GATHERED_FEW: usize = 64;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::test::{LinkTest, Test};
 use super::value_test::ValueTest;
-use crate::graph::types::TypeNames;
+use crate::graph::integrity::types::TypeNames;
 use crate::model::{Direction, Instant, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
 use crate::read::status::check_statuses;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use crate::graph::Graph;
-use crate::graph::classified::Classified;
-use crate::graph::headers::HeaderNumber;
-use crate::graph::row::Row;
-use crate::graph::symbols::Symbol;
+use crate::graph::instance::classified::Classified;
+use crate::graph::instance::headers::HeaderNumber;
+use crate::graph::instance::row::Row;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, ProvenanceKind, Status, TypeKind, Value};
 use crate::read::snapshot::Snapshot;
 use crate::search::Header;

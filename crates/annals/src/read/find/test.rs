@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::subject::Subject;
 use super::value_test::ValueTest;
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, TypeKind};
 use crate::read::cancel::Cancel;
 use crate::read::instance::Held;

@@ -2,8 +2,8 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::graph::key_set::{Needed, fold, gram};
 use crate::search::Pattern;
+use crate::structures::key_set::{Needed, fold, gram};
 
 /// Most trigrams that are asked for: more do not leave more out.
 const GRAMS_MAX: usize = 64;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::breadth::Breadth;
 use super::reach::Reach;
 use crate::graph::Graph;
-use crate::graph::past::View;
+use crate::graph::instance::past::View;
 use crate::model::Id;
 use crate::search::OrderBy;
 

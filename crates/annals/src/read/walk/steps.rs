@@ -1,8 +1,8 @@
 //! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
 
 use super::reach::Reach;
-use crate::graph::adjacency::{Link, Neighbors};
-use crate::graph::symbols::Symbol;
+use crate::graph::structures::adjacency::{Link, Neighbors};
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, Status, TypeKind};
 use crate::read::many::FEW;
 use crate::read::neighbors::LinkTypes;

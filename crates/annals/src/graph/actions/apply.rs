@@ -1,0 +1,486 @@
+//! Applies records to the graph, checking each change against all that came before it.
+//!
+//! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
+//! function of the log. An error leaves the graph half changed: the caller throws that copy away.
+
+use std::sync::Arc;
+
+use super::look_ahead::AHEAD;
+use super::version::first_version;
+use crate::graph::instance::headers::PLAIN;
+use crate::graph::instance::past::Place;
+use crate::graph::instance::patch::ValueChange;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::row::Row;
+use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::structures::slot_set::SlotSet;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::{Graph, kind_of};
+use crate::model::{
+    Action, Change, Id, InstanceId, NewEntity, NewRelationship, Record, TypeDefinition, TypeKind, Value,
+    check_name, has_own_key,
+};
+use crate::{Error, ErrorKind, Position, Result};
+
+use crate::graph::integrity::checks::display_micros;
+
+/// Most instances of one kind a graph ever holds, purged ones included.
+const SLOTS_MAX: usize = u32::MAX as usize - 1;
+
+/// What all changes of one record have in common, and which one is being applied.
+#[derive(Clone, Copy)]
+pub(crate) struct Context {
+    pub(crate) place: Place,
+    pub(crate) stamp: Stamp,
+    /// From when the change is true.
+    pub(crate) valid_from: i64,
+    /// True if the log holds the whole content after the change.
+    pub(crate) is_anchored: bool,
+}
+
+impl Graph {
+    /// Makes this the graph at `position`, the next one.
+    ///
+    /// Errors: whatever check the record fails; the graph must then be thrown away.
+    pub(crate) fn apply(&mut self, position: Position, record: &Record) -> Result<()> {
+        assert_eq!(position, self.position.next(), "records are applied in order, without gaps");
+        self.check_indexes()?;
+        let micros = record.instant.micros();
+        if micros < self.last_instant() {
+            return Err(Error::new(
+                ErrorKind::Corrupted,
+                format!("record {position}: its instant {} is before its predecessor's", record.instant),
+            ));
+        }
+        self.instants.push(micros);
+        let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
+        let is_long = record.changes.len() > AHEAD;
+        let is_remembering = is_long && self.names.remember();
+        for (index, change) in (0u32..).zip(&record.changes) {
+            if is_long && (index as usize).is_multiple_of(AHEAD) {
+                self.look_ahead(record.changes[index as usize..].iter().take(AHEAD));
+            }
+            let valid_from =
+                change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
+            if valid_from > micros {
+                return Err(Error::new(
+                    ErrorKind::FutureInstant,
+                    format!(
+                        "valid from {}: expected at most the commit instant {}",
+                        display_micros(valid_from),
+                        record.instant
+                    ),
+                ));
+            }
+            let place = Place { position: position.0, change: index };
+            let is_anchored = change.anchor.is_some();
+            self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
+        }
+        if is_remembering {
+            self.names.forget();
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {
+        if reads_links(&change.action) {
+            self.links.hand_over();
+        }
+        match &change.action {
+            Action::CreateEntity(new) => self.create_entity(context, new),
+            Action::CreateRelationship(new) => self.create_relationship(context, new),
+            Action::Update(instance, patch) => self.update(context, instance, patch),
+            Action::Replace(instance, properties, classifications) => {
+                self.replace(context, instance, properties, classifications.as_deref())
+            }
+            Action::Delete(instance) => self.delete(context, instance),
+            Action::Restore(instance, with_relationships) => {
+                self.restore(context, instance, *with_relationships)
+            }
+            Action::Purge(instance) => self.purge(instance),
+            Action::Classify(entity, classification) => self.classify(context, entity, classification),
+            Action::Reclassify(entity, name, patch) => self.reclassify(context, entity, name, patch),
+            Action::Declassify(entity, name) => self.declassify(context, entity, name),
+            Action::DefineType(definition) => self.define_type(context, definition),
+            Action::SetStatus(instance, status) => self.set_status(context, instance, status),
+            Action::SetProvenance(instance, provenance) => self.set_provenance(context, instance, provenance),
+            Action::Rehome(instance, home) => self.rehome(context, instance, home),
+            Action::Reidentify(instance, id) => self.reidentify(context, instance, id),
+            Action::Retype(instance, type_name) => self.retype(context, instance, type_name),
+            Action::Relink(id, from, to) => self.relink(context, id, [from.as_ref(), to.as_ref()]),
+            Action::SaveEntity(copy) => self.save_entity(context, copy),
+            Action::SaveProxy(proxy) => self.save_proxy(context, proxy),
+            Action::SaveRelationship(copy) => self.save_relationship(context, copy),
+            Action::SaveClassification(entity, copy) => self.save_classification(context, entity, copy),
+            Action::PurgeCopy(instance, home) => self.purge_copy(instance, home),
+            Action::PurgeClassificationCopy(entity, name, home) => {
+                self.purge_classification_copy(context, entity, name, home)
+            }
+            Action::NameCollection(name) => self.name_collection(name),
+            Action::Void => Ok(()),
+        }
+    }
+
+    /// The symbol of a name, checked when it is new.
+    pub(crate) fn symbol(&mut self, what: &str, name: &Arc<str>) -> Result<Symbol> {
+        if let Some(symbol) = self.names.find_again(name) {
+            return Ok(symbol);
+        }
+        check_name(what, name)?;
+        Ok(self.names.intern(name))
+    }
+
+    pub(crate) fn properties(&mut self, entries: &[(Arc<str>, Value)]) -> Result<Properties> {
+        let mut known = Vec::with_capacity(entries.len());
+        for (name, value) in entries {
+            value.check(name)?;
+            known.push((self.symbol("property", name)?, value.clone()));
+        }
+        Ok(Properties::from_entries(known))
+    }
+
+    /// The slot and the live instance.
+    ///
+    /// Errors: `NotFound`, `Deleted`.
+    pub(crate) fn live(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let (slot, found) = self.known(instance)?;
+        if found.is_live() {
+            return Ok((slot, found));
+        }
+        Err(Error::new(ErrorKind::Deleted, format!("{instance} is deleted; restore it first")))
+    }
+
+    pub(crate) fn known(&self, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let table = self.table(kind_of(instance));
+        if let Some(found) = table.find(instance.id())? {
+            return Ok(found);
+        }
+        Err(match table.former_ids.slot(instance.id()) {
+            Some(slot) => reidentified(instance, table.id(slot)),
+            None => Error::new(ErrorKind::NotFound, format!("{instance} does not exist")),
+        })
+    }
+
+    pub(crate) fn check_new(&self, kind: TypeKind, id: &Id) -> Result<()> {
+        let table = self.table(kind);
+        if let Some(slot) = table.slot(id) {
+            let is_live = table.row(slot).is_some_and(Row::is_live);
+            let remedy = if is_live { "update it" } else { "it is deleted: restore or purge it" };
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("{} {id} already exists; {remedy}, or choose another id", kind.name()),
+            ));
+        }
+        if let Some(slot) = table.former_ids.slot(id) {
+            let now = table.id(slot);
+            let text = format!("{} {id} was given the id {now}; choose another id", kind.name());
+            return Err(Error::new(ErrorKind::AlreadyExists, text));
+        }
+        if table.slots_count() >= SLOTS_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!("expected at most {SLOTS_MAX} instances of a kind"),
+            ));
+        }
+        Ok(())
+    }
+
+    fn create_entity(&mut self, context: Context, new: &NewEntity) -> Result<()> {
+        self.check_new(TypeKind::Entity, &new.id)?;
+        let type_name = self.symbol("type", &new.type_name)?;
+        let mut entity = first_version(context, new.id.clone(), type_name, self.properties(&new.properties)?);
+        let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
+        entity.header = self.new_header(TypeKind::Entity, type_name, status, provenance)?;
+        let classifications = self.new_classifications(context, &entity, &new.classifications)?;
+        entity.set_classifications(classifications);
+        self.check_instance(TypeKind::Entity, &entity, None)?;
+        self.links.push();
+        let slot = self.entities.push(&entity);
+        self.enter_indexes(TypeKind::Entity, slot, &entity);
+        Ok(())
+    }
+
+    fn create_relationship(&mut self, context: Context, new: &NewRelationship) -> Result<()> {
+        self.check_new(TypeKind::Relationship, &new.id)?;
+        let ends =
+            [self.live_end(&new.from, context.valid_from)?, self.live_end(&new.to, context.valid_from)?];
+        let type_name = self.symbol("type", &new.type_name)?;
+        self.check_ends(type_name, ends)?;
+        let properties = self.properties(&new.properties)?;
+        let mut relationship = first_version(context, new.id.clone(), type_name, properties);
+        relationship.ends = ends;
+        let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
+        relationship.header = self.new_header(TypeKind::Relationship, type_name, status, provenance)?;
+        self.check_instance(TypeKind::Relationship, &relationship, None)?;
+        let slot = self.relationships.push(&relationship);
+        self.links.insert(slot, type_name, ends);
+        self.enter_indexes(TypeKind::Relationship, slot, &relationship);
+        Ok(())
+    }
+
+    /// Checks all properties of an instance about to become live.
+    pub(crate) fn check_instance(
+        &self,
+        kind: TypeKind,
+        instance: &Instance,
+        slot: Option<u32>,
+    ) -> Result<()> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let touched = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, touched)?;
+        for (name, value) in instance.properties.iter() {
+            self.check_unique(kind, instance, slot, name, value)?;
+        }
+        Ok(())
+    }
+
+    /// Lists a live instance in every index.
+    pub(crate) fn enter_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
+        let types = Arc::clone(&self.types);
+        if instance.header != PLAIN {
+            self.enter_home(kind, slot, instance.header);
+            if self.headers.get(instance.header).is_proxy {
+                self.table_mut(kind).set_proxy(slot, true);
+                return;
+            }
+        }
+        let table = self.table_mut(kind);
+        table.set_live(instance.type_name, slot, true);
+        for (name, value) in instance.properties.iter() {
+            if types.is_indexed(kind, instance.type_name, name) {
+                table.add_value(name, value, slot);
+            }
+        }
+        for classification in instance.classifications() {
+            table.set_classified(classification.name, slot, true);
+        }
+    }
+
+    /// Moves an instance from the indexes of the present to those of the past.
+    pub(crate) fn leave_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
+        let types = Arc::clone(&self.types);
+        if instance.header != PLAIN {
+            self.leave_home(kind, slot, instance.header);
+            if self.headers.get(instance.header).is_proxy {
+                self.leave_proxies(slot, instance);
+                return;
+            }
+        }
+        let table = self.table_mut(kind);
+        table.set_live(instance.type_name, slot, false);
+        for (name, value) in instance.properties.iter() {
+            if types.is_indexed(kind, instance.type_name, name) {
+                table.remove_value(name, value, slot);
+                table.add_past_value(name, value, slot);
+            }
+        }
+        for classification in instance.classifications() {
+            table.set_classified(classification.name, slot, false);
+        }
+    }
+
+    /// Takes an entity off the proxies. Searches for proxies as of before find it in the indexes of the past.
+    fn leave_proxies(&mut self, slot: u32, proxy: &Instance) {
+        let types = Arc::clone(&self.types);
+        let table = self.table_mut(TypeKind::Entity);
+        table.set_proxy(slot, false);
+        table.past_extents.insert(proxy.type_name, slot);
+        for (name, value) in proxy.properties.iter() {
+            if types.is_indexed(TypeKind::Entity, proxy.type_name, name) {
+                table.add_past_value(name, value, slot);
+            }
+        }
+        for classification in proxy.classifications() {
+            table.add_past_classified(classification.name, slot);
+        }
+    }
+
+    /// Brings columns and property indexes up to date with changes of one live instance.
+    pub(crate) fn change_values(
+        &mut self,
+        kind: TypeKind,
+        slot: u32,
+        after: &Instance,
+        changes: &[ValueChange],
+    ) {
+        let types = Arc::clone(&self.types);
+        let table = self.table_mut(kind);
+        for change in changes {
+            table.columns.put(change.name(), slot, after.properties.get(change.name()));
+            if !types.is_indexed(kind, after.type_name, change.name()) {
+                continue;
+            }
+            match change {
+                ValueChange::Added(name, value) => {
+                    // What is added may be a member of a set.
+                    after.properties.get(*name).into_iter().for_each(|whole| table.note_set(*name, whole));
+                    table.add_value(*name, value, slot);
+                }
+                ValueChange::Removed(name, value) => {
+                    table.remove_value(*name, value, slot);
+                    table.add_past_value(*name, value, slot);
+                    // A long text shares its key with others that begin alike, and one of them may still be held.
+                    if !has_own_key(value)
+                        && let Some(held) = after.properties.get(*name)
+                    {
+                        table.add_value(*name, held, slot);
+                    }
+                }
+            }
+        }
+    }
+
+    fn define_type(&mut self, context: Context, definition: &TypeDefinition) -> Result<()> {
+        // Uniqueness may have to be checked from now on.
+        self.hand_over();
+        let before = Arc::clone(&self.types);
+        let position = context.place.position;
+        let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;
+        self.type_changes.push((position, Arc::new(definition.clone())));
+        let declared = Arc::clone(self.types.get(definition.kind, name).expect("just defined"));
+        match definition.kind {
+            TypeKind::Classification => return self.check_classified(&declared.descendants),
+            // Elements are only ever added.
+            TypeKind::Enum => return Ok(()),
+            TypeKind::Entity | TypeKind::Relationship => {}
+        }
+        for &subtype in &declared.descendants {
+            self.check_and_reindex(definition.kind, subtype, &before)?;
+        }
+        Ok(())
+    }
+
+    /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
+    fn check_and_reindex(
+        &mut self,
+        kind: TypeKind,
+        type_name: Symbol,
+        before: &crate::graph::integrity::types::Types,
+    ) -> Result<()> {
+        let table = self.table(kind);
+        let slots: Vec<u32> = table.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
+        let types = Arc::clone(&self.types);
+        for slot in slots {
+            let instance = self.table(kind).get(slot)?.expect("extents list live instances");
+            self.check_instance(kind, &instance, Some(slot))
+                .and_then(|()| match kind {
+                    TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
+                    TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
+                })
+                .map_err(|error| already_there(error, &instance.id))?;
+            let table = self.table_mut(kind);
+            for (name, value) in instance.properties.iter() {
+                match (before.is_indexed(kind, type_name, name), types.is_indexed(kind, type_name, name)) {
+                    (true, false) => table.remove_value(name, value, slot),
+                    (false, true) => table.add_value(name, value, slot),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
+        for &name in classifications {
+            for slot in self.entities.classified.of(name).into_iter().flat_map(SlotSet::iter) {
+                let entity = self.entities.get(slot)?.expect("classified entities are live");
+                let classification = entity.classification(name).expect("the index says so");
+                let touched = classification.properties.iter().map(|(name, _)| name);
+                self.check_properties(TypeKind::Classification, name, &classification.properties, touched)
+                    .and_then(|()| self.check_applies(name, &entity))
+                    .map_err(|error| already_there(error, &entity.id))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True if applying this may look at the relationships of an entity, beside the checks for which [`Graph::defer`] defers nothing.
+fn reads_links(action: &Action) -> bool {
+    !matches!(
+        action,
+        Action::CreateEntity(_)
+            | Action::CreateRelationship(_)
+            | Action::Update(..)
+            | Action::Replace(..)
+            | Action::Classify(..)
+            | Action::Reclassify(..)
+            | Action::Declassify(..)
+            | Action::SetStatus(..)
+            | Action::SetProvenance(..)
+            | Action::NameCollection(_)
+            | Action::Void
+    )
+}
+
+/// Why a declaration is refused: properties that are there were right when they were written.
+fn already_there(error: Error, id: &Id) -> Error {
+    let kind =
+        if error.kind() == ErrorKind::InvalidProperty { ErrorKind::TypeViolation } else { error.kind() };
+    Error::new(kind, error.text()).with("already there", id)
+}
+
+/// Why an id that was given up for another cannot be used.
+pub(crate) fn reidentified(instance: &InstanceId, now: &Id) -> Error {
+    let text = format!("{instance} was given the id {now}; ask for that, or read as of before");
+    Error::new(ErrorKind::Deleted, text).with("reidentifiedAs", now)
+}
+
+/// Refuses changes of what another transaction wrote after `base`. What is created is not looked at: applying it
+/// fails if it is there, and [`find_conflict`] then tells why.
+///
+/// Errors: as [`find_conflict`].
+pub(crate) fn check_conflicts(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
+    let is_new = |change: &&Change| change.action.is_create();
+    find_conflict_of(graph, base, changes.iter().filter(|change| !is_new(change)))
+}
+
+/// The first of `changes` that touches what another transaction wrote after `base`.
+///
+/// Errors: `Conflict`, naming it.
+pub(crate) fn find_conflict(graph: &Graph, base: Position, changes: &[Change]) -> Result<()> {
+    find_conflict_of(graph, base, changes.iter())
+}
+
+fn find_conflict_of<'c>(
+    graph: &Graph,
+    base: Position,
+    changes: impl Iterator<Item = &'c Change>,
+) -> Result<()> {
+    if graph.position == base {
+        return Ok(());
+    }
+    for change in changes {
+        let (what, changed) = match &change.action {
+            Action::DefineType(definition) => {
+                let declared = graph
+                    .names
+                    .find(&definition.name)
+                    .and_then(|name| graph.types.get(definition.kind, name));
+                (format!("type {}", definition.name), declared.map_or(0, |declared| declared.changed))
+            }
+            action => {
+                let Some(instance) = action.instance() else { continue };
+                let table = graph.table(kind_of(&instance));
+                let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
+                let changed = slot.and_then(|slot| table.row(slot)).map_or(0, Row::changed);
+                if changed <= base.0 {
+                    continue;
+                }
+                (instance.to_string(), changed)
+            }
+        };
+        if changed > base.0 {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!(
+                    "{what} was changed at position {changed}, after this transaction's snapshot {base}; retry"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}

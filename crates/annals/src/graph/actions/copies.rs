@@ -1,0 +1,325 @@
+//! Copies of what belongs to other collections: kept as they are there, changed by their home only.
+
+use std::sync::Arc;
+
+use super::apply::Context;
+use super::header_changes::proxy_only;
+use super::lifecycle::check_not_before;
+use super::version::first_version;
+use crate::graph::instance::headers::{Header, HeaderNumber};
+use crate::graph::instance::past::{Past, PastVersion};
+use crate::graph::instance::unpacked::{Classification, Instance, Stamp};
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::{Graph, kind_of};
+use crate::model::{
+    ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
+    Status, TypeKind,
+};
+use crate::{Error, ErrorKind, Result};
+
+impl Graph {
+    pub(crate) fn save_entity(&mut self, context: Context, copy: &EntityCopy) -> Result<()> {
+        let instance = InstanceId::Entity(copy.id.clone());
+        let type_name = self.symbol("type", &copy.type_name)?;
+        let properties = self.properties(&copy.properties)?;
+        let mut classifications: Vec<Classification> = Vec::with_capacity(copy.classifications.len());
+        for known in &copy.classifications {
+            let copied = self.copied_classification(known)?;
+            if classifications.iter().any(|other| other.name == copied.name) {
+                let text = format!("{instance}: classification {} is given twice; give it once", known.name);
+                return Err(Error::new(ErrorKind::AlreadyExists, text));
+            }
+            classifications.push(copied);
+        }
+        let known = self.known_copy(context, &instance, &copy.header.provenance)?;
+        let mut after =
+            self.copied(context, known.as_ref(), &copy.id, type_name, [u32::MAX; 2], &copy.header)?;
+        after.properties = properties;
+        after.set_classifications(classifications);
+        self.check_content(TypeKind::Entity, &after)?;
+        let Some((slot, before)) = known else {
+            self.links.push();
+            let slot = self.entities.push(&after);
+            self.enter_indexes(TypeKind::Entity, slot, &after);
+            return Ok(());
+        };
+        self.put_copy(TypeKind::Entity, slot, &before, &after);
+        Ok(())
+    }
+
+    pub(crate) fn save_relationship(&mut self, context: Context, copy: &RelationshipCopy) -> Result<()> {
+        let instance = InstanceId::Relationship(copy.id.clone());
+        let type_name = self.symbol("type", &copy.type_name)?;
+        let properties = self.properties(&copy.properties)?;
+        let known = self.known_copy(context, &instance, &copy.header.provenance)?;
+        let valid_from = context.valid_from;
+        let ends = [self.live_end(&copy.from, valid_from)?, self.live_end(&copy.to, valid_from)?];
+        self.check_end_types(type_name, ends)?;
+        let mut after = self.copied(context, known.as_ref(), &copy.id, type_name, ends, &copy.header)?;
+        after.properties = properties;
+        self.check_content(TypeKind::Relationship, &after)?;
+        let Some((slot, before)) = known else {
+            let slot = self.relationships.push(&after);
+            self.links.insert(slot, type_name, ends);
+            self.enter_indexes(TypeKind::Relationship, slot, &after);
+            return Ok(());
+        };
+        self.leave_links(slot, &before);
+        self.enter_links(slot, &after);
+        self.put_copy(TypeKind::Relationship, slot, &before, &after);
+        Ok(())
+    }
+
+    fn put_copy(&mut self, kind: TypeKind, slot: u32, before: &Instance, after: &Instance) {
+        if before.is_live() {
+            self.leave_indexes(kind, slot, before);
+        }
+        for (name, _) in before.properties.iter().filter(|(name, _)| after.properties.get(*name).is_none()) {
+            self.table_mut(kind).columns.put(name, slot, None);
+        }
+        for (name, value) in after.properties.iter() {
+            self.table_mut(kind).columns.put(name, slot, Some(value));
+        }
+        self.table_mut(kind).replace(slot, after);
+        self.enter_indexes(kind, slot, after);
+    }
+
+    /// What is here of an instance that a copy of this provenance may replace; `None` if nothing is.
+    fn known_copy(
+        &self,
+        context: Context,
+        instance: &InstanceId,
+        provenance: &Provenance,
+    ) -> Result<Option<(u32, Arc<Instance>)>> {
+        let home = self.foreign_home(instance, provenance)?;
+        let table = self.table(kind_of(instance));
+        if table.former_ids.slot(instance.id()).is_some() {
+            return self.known(instance).map(Some);
+        }
+        let Some((slot, found)) = table.find(instance.id())? else { return Ok(None) };
+        let header = self.headers.get(found.header);
+        // Of a proxy only what somebody said about it is known.
+        if !header.is_proxy {
+            self.check_home(instance, header.home(), &home)?;
+        }
+        check_not_before(context, &found)?;
+        Ok(Some((slot, found)))
+    }
+
+    /// The home of a copy, which must be another collection than this.
+    fn foreign_home(&self, what: impl std::fmt::Display, provenance: &Provenance) -> Result<Arc<str>> {
+        provenance.check()?;
+        match &provenance.home {
+            None => Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!("copy of {what}: expected the home that it belongs to, found none"),
+            )),
+            Some(home) if Some(home) == self.collection.as_ref() => Err(Error::new(
+                ErrorKind::HomeConflict,
+                format!("copy of {what}: {home} is this repository; write it instead"),
+            )),
+            Some(home) => Ok(Arc::clone(home)),
+        }
+    }
+
+    /// A copy in its next version, still without its content.
+    fn copied(
+        &mut self,
+        context: Context,
+        known: Option<&(u32, Arc<Instance>)>,
+        id: &Id,
+        type_name: Symbol,
+        ends: [u32; 2],
+        given: &CopyHeader,
+    ) -> Result<Instance> {
+        let kind = if ends == [u32::MAX; 2] { TypeKind::Entity } else { TypeKind::Relationship };
+        check_version(id, given.version)?;
+        let (created, updated) = (self.stamp_from(&given.created), self.stamp_from(&given.updated));
+        let mut header = Header {
+            status: self.new_status(
+                kind,
+                type_name,
+                given.status.as_ref().or(Some(&crate::graph::actions::header_changes::ACTIVE.into())),
+            )?,
+            provenance: Some(Arc::new(given.provenance.clone())),
+            ..Header::default()
+        };
+        let Some((_, before)) = known else {
+            let first = first_version(
+                context,
+                id.clone(),
+                type_name,
+                crate::graph::instance::properties::Properties::new(),
+            );
+            header.version_offset = i64::from(given.version) - 1;
+            let header = self.enter_header(header);
+            return Ok(Instance { created, updated, ends, header, ..first });
+        };
+        let known = Header::clone(self.headers.get(before.header));
+        let before = if before.created == created {
+            Arc::clone(before)
+        } else {
+            Arc::new(self.with_creation_told(before))
+        };
+        let live_from = if before.is_live() { before.live_from } else { context.valid_from };
+        let mut after = Instance {
+            type_name,
+            ends,
+            created,
+            updated,
+            live_from,
+            status: Status::Active,
+            since_anchor: 0,
+            ..before.next_version(context)
+        };
+        header.version_offset = i64::from(given.version) - i64::from(after.version);
+        header.reidentified_from.clone_from(&known.reidentified_from);
+        header.identity.clone_from(&known.identity);
+        let is_reshaped = (before.type_name, before.ends) != (type_name, ends);
+        after.header = if is_reshaped || header.identity.is_some() {
+            self.reshaped(&before, &after, header)
+        } else {
+            self.enter_header(header)
+        };
+        Ok(after)
+    }
+
+    /// The same instance, whose versions tell of its creation themselves what was said of it so far.
+    fn with_creation_told(&mut self, instance: &Instance) -> Instance {
+        let said = Some((instance.created.micros, instance.created.author));
+        let mut told = |number: HeaderNumber| {
+            let header = Arc::clone(self.headers.get(number));
+            let created = header.created.or(said);
+            self.enter_header(Header { created, ..Header::clone(&header) })
+        };
+        let mut versions: Vec<PastVersion> =
+            instance.past.iter().flat_map(|past| past.iter().copied()).collect();
+        versions.reverse();
+        let past = versions.into_iter().fold(None, |past, version| {
+            Some(Past::push(past, PastVersion { header: told(version.header), ..version }))
+        });
+        Instance { header: told(instance.header), past, ..instance.clone() }
+    }
+
+    fn stamp_from(&mut self, given: &crate::model::Stamp) -> Stamp {
+        Stamp { micros: given.instant.micros(), author: self.authors.intern(&given.author) }
+    }
+
+    pub(crate) fn save_proxy(&mut self, context: Context, proxy: &EntityProxy) -> Result<()> {
+        self.check_new(TypeKind::Entity, &proxy.id)?;
+        let provenance = Provenance::of_home(&proxy.home);
+        self.foreign_home(InstanceId::Entity(proxy.id.clone()), &provenance)?;
+        let type_name = self.symbol("type", &proxy.type_name)?;
+        let properties = self.properties(&proxy.properties)?;
+        let touched = properties.iter().map(|(name, _)| name);
+        self.check_touched(TypeKind::Entity, type_name, &properties, touched)?;
+        let header = Header { provenance: Some(Arc::new(provenance)), is_proxy: true, ..Header::default() };
+        let header = self.enter_header(header);
+        let first = first_version(context, proxy.id.clone(), type_name, properties);
+        let proxy = Instance { header, ..first };
+        self.links.push();
+        let slot = self.entities.push(&proxy);
+        self.enter_indexes(TypeKind::Entity, slot, &proxy);
+        Ok(())
+    }
+
+    fn copied_classification(&mut self, copy: &ClassificationCopy) -> Result<Classification> {
+        let name = self.symbol("classification", &copy.name)?;
+        check_version(&copy.name, copy.version)?;
+        copy.provenance.check()?;
+        let mut provenance = copy.provenance.clone();
+        if provenance.home == self.collection {
+            provenance.home = None;
+        }
+        let properties = self.properties(&copy.properties)?;
+        let touched = properties.iter().map(|(name, _)| name);
+        self.check_properties(TypeKind::Classification, name, &properties, touched)?;
+        Ok(Classification {
+            name,
+            version: copy.version,
+            header: self
+                .provenance_header((provenance != Provenance::default()).then(|| Arc::new(provenance))),
+            created: self.stamp_from(&copy.created),
+            updated: self.stamp_from(&copy.updated),
+            properties,
+        })
+    }
+
+    /// The header of a classification.
+    pub(crate) fn provenance_header(&mut self, provenance: Option<Arc<Provenance>>) -> HeaderNumber {
+        self.enter_header(Header { provenance, ..Header::default() })
+    }
+
+    pub(crate) fn save_classification(
+        &mut self,
+        context: Context,
+        entity: &Id,
+        copy: &ClassificationCopy,
+    ) -> Result<()> {
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = self.live(&instance)?;
+        check_not_before(context, &before)?;
+        let home = self.foreign_home(&copy.name, &copy.provenance)?;
+        let copied = self.copied_classification(copy)?;
+        self.check_applies(copied.name, &before)?;
+        let (name, is_proxy) = (copied.name, self.headers.get(before.header).is_proxy);
+        if let Some(known) = before.classification(name) {
+            let what = format!("classification {} of {instance}", copy.name);
+            self.check_home(what, self.headers.get(known.header).home(), &home)?;
+        }
+        let mut after = self.next_version_here(&before, context);
+        let others = before.classifications().iter().filter(|other| other.name != name).cloned();
+        after.set_classifications(others.chain([copied]).collect());
+        if !is_proxy {
+            self.entities.set_classified(name, slot, true);
+        }
+        self.entities.replace(slot, &after);
+        Ok(())
+    }
+
+    pub(crate) fn purge_classification_copy(
+        &mut self,
+        context: Context,
+        entity: &Id,
+        name: &Arc<str>,
+        home: &Arc<str>,
+    ) -> Result<()> {
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = self.live(&instance)?;
+        check_not_before(context, &before)?;
+        let symbol = self.symbol("classification", name)?;
+        let known = before
+            .classification(symbol)
+            .ok_or_else(|| crate::graph::actions::content::not_classified(&instance, name))?;
+        let what = format!("classification {name} of {instance}");
+        self.check_home(what, self.headers.get(known.header).home(), home)?;
+        let mut after = self.next_version_here(&before, context);
+        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
+        after.set_classifications(others.collect());
+        self.entities.set_classified(symbol, slot, false);
+        if self.headers.get(before.header).is_proxy {
+            self.entities.add_past_classified(symbol, slot);
+        }
+        self.entities.replace(slot, &after);
+        Ok(())
+    }
+
+    pub(crate) fn purge_copy(&mut self, instance: &InstanceId, home: &Arc<str>) -> Result<()> {
+        let (slot, found) = self.known(instance)?;
+        self.check_home(instance, self.headers.get(found.header).home(), home)?;
+        self.purge_at(kind_of(instance), slot)
+    }
+
+    /// Refuses a proxy where the whole entity is needed.
+    pub(crate) fn check_whole(&self, instance: &InstanceId, found: &Instance) -> Result<()> {
+        if self.headers.get(found.header).is_proxy { Err(proxy_only(instance)) } else { Ok(()) }
+    }
+}
+
+fn check_version(what: impl std::fmt::Display, version: u32) -> Result<()> {
+    if (1..1 << 31).contains(&version) {
+        return Ok(());
+    }
+    let text = format!("copy of {what}: expected a version from 1 to 2,147,483,647, found {version}");
+    Err(Error::new(ErrorKind::InvalidArgument, text))
+}

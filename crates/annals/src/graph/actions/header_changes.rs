@@ -1,0 +1,430 @@
+//! Changes of what an instance is rather than of what it holds: status, provenance, home, id, type, ends.
+//!
+//! Each makes a version. None reaches into the past: what was said about earlier times stays.
+
+use std::sync::Arc;
+
+use super::apply::Context;
+use super::lifecycle::check_not_before;
+use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::integrity::types::check_status_name;
+use crate::graph::structures::adjacency::Link;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::{Graph, kind_of, past_link_key};
+use crate::model::{Direction, Id, InstanceId, Provenance, ProvenanceKind, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+/// The status of instances that have no other.
+pub(crate) const ACTIVE: &str = "active";
+
+impl Graph {
+    /// The header of an instance about to be created here.
+    pub(crate) fn new_header(
+        &mut self,
+        kind: TypeKind,
+        type_name: Symbol,
+        status: Option<&Arc<str>>,
+        provenance: Option<&Arc<Provenance>>,
+    ) -> Result<HeaderNumber> {
+        if status.is_none() && provenance.is_none() && self.types.is_empty() {
+            return Ok(PLAIN);
+        }
+        let status = self.new_status(kind, type_name, status)?;
+        let provenance = provenance.map(|given| self.own_provenance(given)).transpose()?.flatten();
+        let header = Header { status, provenance, ..Header::default() };
+        Ok(self.enter_header(header))
+    }
+
+    /// Interns a header, with the name of its home.
+    pub(crate) fn enter_header(&mut self, header: Header) -> HeaderNumber {
+        if let Some(home) = header.home() {
+            self.names.intern(home);
+        }
+        self.headers.intern(header)
+    }
+
+    /// The status of an instance of this type that is given `status`; `None` for active.
+    pub(crate) fn new_status(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        status: Option<&Arc<str>>,
+    ) -> Result<Option<Arc<str>>> {
+        let declared = self.types.get(kind, type_name);
+        let Some(status) = status.or_else(|| declared?.initial_status.as_ref()) else { return Ok(None) };
+        check_status_name(status)?;
+        if let Some(declared) = declared.filter(|known| !known.statuses.is_empty())
+            && !declared.statuses.contains(status)
+        {
+            let known = declared.statuses.join(", ");
+            let text =
+                format!("type {}: expected a status of {known}, found {status}", self.names.name(type_name));
+            return Err(Error::new(ErrorKind::StatusNotAllowed, text));
+        }
+        Ok((**status != *ACTIVE).then(|| Arc::clone(status)))
+    }
+
+    /// What is kept of the provenance of something created here; `None` if that is nothing.
+    pub(crate) fn own_provenance(&self, given: &Arc<Provenance>) -> Result<Option<Arc<Provenance>>> {
+        given.check()?;
+        let is_own = given.home.is_none() || given.home == self.collection;
+        let mut provenance = Arc::clone(given);
+        if given.kind == ProvenanceKind::ExternalSource {
+            if given.replicated_by.is_none() {
+                Arc::make_mut(&mut provenance).replicated_by.clone_from(&self.collection);
+            }
+            if provenance.replicated_by.is_none() || provenance.replicated_by != self.collection {
+                let text = "external source: expected this repository as what replicates it; name the collection first";
+                return Err(Error::new(ErrorKind::NotHome, text));
+            }
+        } else if !is_own {
+            let text = format!(
+                "home {}: what is created here is of this repository; save a copy of what belongs elsewhere",
+                given.home.as_deref().unwrap_or_default()
+            );
+            return Err(Error::new(ErrorKind::NotHome, text));
+        }
+        if is_own && provenance.home.is_some() {
+            Arc::make_mut(&mut provenance).home = None;
+        }
+        Ok((*provenance != Provenance::default()).then_some(provenance))
+    }
+
+    /// True if this repository may write what has this header.
+    pub(crate) fn is_own(&self, header: HeaderNumber) -> bool {
+        self.check_own("", header).is_ok()
+    }
+
+    /// Refuses to write what only its home writes.
+    pub(crate) fn check_own(&self, what: impl std::fmt::Display, header: HeaderNumber) -> Result<()> {
+        if header == PLAIN {
+            return Ok(());
+        }
+        let Some(provenance) = &self.headers.get(header).provenance else { return Ok(()) };
+        let is_own = match provenance.kind {
+            ProvenanceKind::Local | ProvenanceKind::Unknown => provenance.home.is_none(),
+            ProvenanceKind::ExternalSource => {
+                provenance.replicated_by.is_some() && provenance.replicated_by == self.collection
+            }
+            _ => false,
+        };
+        if is_own {
+            return Ok(());
+        }
+        let text = match &provenance.home {
+            Some(home) => format!("{what} belongs to {home}; write it there, or re-home it"),
+            None => format!("{what} comes from a {} and is not changed here", provenance.kind.name()),
+        };
+        Err(Error::new(ErrorKind::NotHome, text))
+    }
+
+    /// The slot and the live instance, if this repository may write it and the change is not one of the past.
+    fn own_live(&self, context: Context, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let (slot, found) = self.live(instance)?;
+        self.check_own(instance, found.header)?;
+        check_not_before(context, &found)?;
+        Ok((slot, found))
+    }
+
+    pub(crate) fn set_status(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        status: &Arc<str>,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.own_live(context, instance)?;
+        let status = self.new_status(kind, before.type_name, Some(status))?;
+        let header = Header { status, ..Header::clone(self.headers.get(before.header)) };
+        let after = Instance { header: self.enter_header(header), ..before.next_version(context) };
+        self.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+
+    pub(crate) fn set_provenance(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        given: &Provenance,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.own_live(context, instance)?;
+        let known = Header::clone(self.headers.get(before.header));
+        let home = known.home().cloned();
+        if given.home.is_some() && given.home != home && given.home != self.collection {
+            return self.give_back(context, instance, slot, &before, given);
+        }
+        let given = Arc::new(Provenance { home, ..given.clone() });
+        given.check()?;
+        let provenance = if known.home().is_some() { Some(given) } else { self.own_provenance(&given)? };
+        let header = self.enter_header(Header { provenance, ..known });
+        let after = Instance { header, ..before.next_version(context) };
+        self.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+
+    /// Takes back that an instance was re-homed: it has the home again that it was taken from.
+    fn give_back(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        slot: u32,
+        before: &Instance,
+        given: &Provenance,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let base = before.version_numbered(before.base);
+        let theirs = base.filter(|base| self.headers.get(base.header).provenance.as_deref() == Some(given));
+        let Some(theirs) = theirs else {
+            let text = format!(
+                "{instance}: expected no home, or what its provenance was before it was re-homed, found the home {}; \
+                 another home is only given by re-homing",
+                given.home.as_deref().unwrap_or_default()
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        };
+        let next = before.next_version(context);
+        let after = Instance { header: self.header_here(theirs, next.version), ..next };
+        self.table_mut(kind).replace(slot, &after);
+        self.enter_home(kind, slot, after.header);
+        Ok(())
+    }
+
+    pub(crate) fn rehome(&mut self, context: Context, instance: &InstanceId, home: &Arc<str>) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.live(instance)?;
+        check_not_before(context, &before)?;
+        let known = Header::clone(self.headers.get(before.header));
+        self.check_home(instance, known.home(), home)?;
+        if known.is_proxy {
+            return Err(proxy_only(instance));
+        }
+        let provenance = known.provenance.as_ref().map(|provenance| Provenance {
+            home: None,
+            kind: ProvenanceKind::Local,
+            replicated_by: None,
+            ..Provenance::clone(provenance)
+        });
+        let provenance = provenance.filter(|rest| *rest != Provenance::default()).map(Arc::new);
+        let next = before.next_version(context);
+        // Its home's numbers go on here, whatever was made here of it before.
+        let version_offset = known.version_offset + i64::from(before.version) + 1 - i64::from(next.version);
+        let header = self.enter_header(Header { provenance, version_offset, ..known });
+        let after = Instance { header, ..next };
+        // From now on it is held to what holds for all that is written here.
+        self.check_instance(kind, &after, Some(slot))?;
+        self.leave_home(kind, slot, before.header);
+        self.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+
+    /// Refuses another home than the one that an instance has.
+    pub(crate) fn check_home(
+        &self,
+        what: impl std::fmt::Display,
+        found: Option<&Arc<str>>,
+        expected: &Arc<str>,
+    ) -> Result<()> {
+        let text = match found {
+            Some(found) if found == expected => return Ok(()),
+            Some(found) => format!("{what}: expected it to belong to {expected}, found {found}"),
+            None => format!("{what}: expected it to belong to {expected}, found it to be of this repository"),
+        };
+        Err(Error::new(ErrorKind::HomeConflict, text))
+    }
+
+    /// The header of `after`, which has another shape than `before`.
+    pub(crate) fn reshaped(&mut self, before: &Instance, after: &Instance, header: Header) -> HeaderNumber {
+        let shape = |of: &Instance| Shape { id: of.id.clone(), type_name: of.type_name, ends: of.ends };
+        let known = header.identity.as_ref();
+        let original = known.map_or_else(|| shape(before), |identity| identity.original.clone());
+        let identity = Some(Arc::new(Identity { own: shape(after), original }));
+        self.enter_header(Header { identity, ..header })
+    }
+
+    pub(crate) fn retype(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        type_name: &Arc<str>,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.own_live(context, instance)?;
+        let type_name = self.symbol("type", type_name)?;
+        let is_declared = |name: Symbol| self.types.get(kind, name).is_some();
+        if is_declared(before.type_name) && !is_declared(type_name) {
+            let name = self.names.name(type_name);
+            let text = format!("{instance}: expected a declared {} type, found {name}", kind.name());
+            return Err(Error::new(ErrorKind::WrongType, text));
+        }
+        let known = Header::clone(self.headers.get(before.header));
+        self.new_status(kind, type_name, Some(known.status.as_ref().unwrap_or(&ACTIVE.into())))?;
+        let mut after = Instance { type_name, ..before.next_version(context) };
+        after.header = self.reshaped(&before, &after, known);
+        self.leave_indexes(kind, slot, &before);
+        self.check_instance(kind, &after, Some(slot))?;
+        self.check_content(kind, &after)?;
+        match kind {
+            TypeKind::Relationship => self.move_link(slot, &before, &after)?,
+            _ => self.check_links(slot, &before, &after)?,
+        }
+        self.table_mut(kind).replace(slot, &after);
+        self.enter_indexes(kind, slot, &after);
+        Ok(())
+    }
+
+    pub(crate) fn relink(&mut self, context: Context, id: &Id, ends: [Option<&Id>; 2]) -> Result<()> {
+        let instance = InstanceId::Relationship(id.clone());
+        let (slot, before) = self.own_live(context, &instance)?;
+        if ends == [None, None] {
+            let text = format!("{instance}: expected another start, another end, or both; found neither");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let mut after = before.next_version(context);
+        for (own, end) in after.ends.iter_mut().zip(ends) {
+            if let Some(end) = end {
+                *own = self.live_end(end, context.valid_from)?;
+            }
+        }
+        let known = Header::clone(self.headers.get(before.header));
+        after.header = self.reshaped(&before, &after, known);
+        self.move_link(slot, &before, &after)?;
+        self.relationships.replace(slot, &after);
+        Ok(())
+    }
+
+    /// Moves the links of a relationship to where it leads now; reads of the past still find the ones before.
+    pub(crate) fn move_link(&mut self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
+        self.leave_links(slot, before);
+        self.check_ends(after.type_name, after.ends)?;
+        self.enter_links(slot, after);
+        Ok(())
+    }
+
+    /// Refuses another type of an entity that some of its relationships cannot lead to. Looks at each declared type of
+    /// relationships once, however many the entity has.
+    fn check_links(&self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
+        for (name, declared) in self.types.of_kind(TypeKind::Relationship) {
+            for (_, definitions) in &declared.ends {
+                for (end, direction) in definitions.iter().zip([Direction::Out, Direction::In]) {
+                    let fits = |instance: &Instance| {
+                        end.type_name.as_ref().is_none_or(|expected| {
+                            let expected = self.names.find(expected);
+                            expected.is_some_and(|expected| {
+                                self.types.is_a(TypeKind::Entity, instance.type_name, expected)
+                            })
+                        })
+                    };
+                    let is_broken = fits(before) && !fits(after);
+                    if is_broken && self.neighbors(slot, direction).degree(Some(name)) > 0 {
+                        let text = format!(
+                            "entity {}: a relationship of type {} needs a {} there, found the type {}",
+                            after.id,
+                            declared.definition.name,
+                            end.type_name.as_deref().unwrap_or_default(),
+                            self.names.name(after.type_name)
+                        );
+                        return Err(Error::new(ErrorKind::InvalidEnds, text));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reidentify(&mut self, context: Context, instance: &InstanceId, id: &Id) -> Result<()> {
+        let kind = kind_of(instance);
+        let (slot, before) = self.own_live(context, instance)?;
+        // It may have an id of its own again.
+        if self.table(kind).former_ids.slot(id) != Some(slot) {
+            self.check_new(kind, id)?;
+        }
+        let mut after = Instance { id: id.clone(), ..before.next_version(context) };
+        let known = Header::clone(self.headers.get(before.header));
+        let reidentified_from = Some(before.id.clone());
+        after.header = self.reshaped(&before, &after, Header { reidentified_from, ..known });
+        // Relationships lead to slots, so they follow by themselves.
+        let table = self.table_mut(kind);
+        table.set_id(slot, id);
+        table.replace(slot, &after);
+        Ok(())
+    }
+
+    pub(crate) fn name_collection(&mut self, name: &Arc<str>) -> Result<()> {
+        crate::model::check_name("collection", name)?;
+        if let Some(known) = self.collection.as_ref().filter(|known| *known != name) {
+            let text = format!("collection {name}: this repository is the collection {known}, and stays it");
+            return Err(Error::new(ErrorKind::AlreadyExists, text));
+        }
+        // Of any time, and of classifications, too: history tells whose a copy was by the name of today.
+        if self.headers.iter().any(|known| known.home() == Some(name)) {
+            let text = format!(
+                "collection {name}: copies of that collection are or were kept here; take another name"
+            );
+            return Err(Error::new(ErrorKind::HomeConflict, text));
+        }
+        self.collection = Some(Arc::clone(name));
+        Ok(())
+    }
+
+    /// Lists an instance below the home that its header names.
+    pub(crate) fn enter_home(&mut self, kind: TypeKind, slot: u32, header: HeaderNumber) {
+        let Some(home) = self.home_symbol(header) else { return };
+        let table = self.table_mut(kind);
+        table.homed.insert(home, slot);
+        table.past_homed.remove(home, slot);
+    }
+
+    pub(crate) fn leave_home(&mut self, kind: TypeKind, slot: u32, header: HeaderNumber) {
+        let Some(home) = self.home_symbol(header) else { return };
+        let table = self.table_mut(kind);
+        table.homed.remove(home, slot);
+        table.past_homed.insert(home, slot);
+    }
+
+    fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {
+        if header == PLAIN {
+            return None;
+        }
+        self.names.find(self.headers.get(header).home()?)
+    }
+
+    /// Forgets what the versions of an instance were called, were, and whose they were.
+    pub(crate) fn forget_headers(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
+        if self.headers.len() == 1 {
+            return;
+        }
+        for version in instance.all_versions() {
+            let shape = self.shape_of(instance, version.header);
+            let home = self.home_symbol(version.header);
+            if kind == TypeKind::Relationship {
+                for (end, direction, link) in links_of_shape(slot, &shape) {
+                    self.past_links.remove(&past_link_key(end, direction, link));
+                }
+            }
+            let table = self.table_mut(kind);
+            table.forget_extent(shape.type_name, slot);
+            if shape.id != instance.id {
+                table.former_ids.remove(&shape.id);
+            }
+            if let Some(home) = home {
+                table.homed.remove(home, slot);
+                table.past_homed.remove(home, slot);
+            }
+        }
+    }
+}
+
+fn links_of_shape(slot: u32, shape: &Shape) -> [(u32, Direction, Link); 2] {
+    let [from, to] = shape.ends;
+    let link = |other| Link { type_name: shape.type_name, relationship: slot, other };
+    [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
+}
+
+pub(crate) fn proxy_only(instance: &InstanceId) -> Error {
+    Error::new(
+        ErrorKind::ProxyOnly,
+        format!("{instance}: only a proxy of it is here; save a copy of the whole first"),
+    )
+}

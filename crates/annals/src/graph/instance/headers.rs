@@ -1,0 +1,135 @@
+//! What most instances have not: a status of their own, a foreign home, a license, another type than at first.
+//!
+//! Each different header is kept once and has a number. An instance without one pays nothing for it, not a byte.
+
+use std::sync::Arc;
+
+use crate::graph::structures::hash::key_of;
+use crate::graph::structures::id_map::IdMap;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Id, Provenance};
+use crate::structures::vector::Vector;
+
+/// The number of a header within one graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct HeaderNumber(pub(crate) u32);
+
+/// The header that says nothing.
+pub(crate) const PLAIN: HeaderNumber = HeaderNumber(0);
+
+/// What a version of an instance has beyond the usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Header {
+    /// `None`: active.
+    pub(crate) status: Option<Arc<str>>,
+    pub(crate) provenance: Option<Arc<Provenance>>,
+    /// What the home's number of a version is more than ours.
+    pub(crate) version_offset: i64,
+    /// True if only what relationships tell of the entity is known.
+    pub(crate) is_proxy: bool,
+    /// The id it had before.
+    pub(crate) reidentified_from: Option<Id>,
+    /// There from the first change of its type, ends or id on.
+    pub(crate) identity: Option<Arc<Identity>>,
+    /// When and by whom it was created, as far as this version knew; only where later ones know otherwise.
+    pub(crate) created: Option<(i64, Symbol)>,
+}
+
+/// What a version is, and what the first versions were.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Identity {
+    pub(crate) own: Shape,
+    /// That of the versions whose header has no identity.
+    pub(crate) original: Shape,
+}
+
+/// What an instance is called, what it is, and between which entities.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    pub(crate) id: Id,
+    pub(crate) type_name: Symbol,
+    pub(crate) ends: [u32; 2],
+}
+
+impl Header {
+    /// The name of its collection, if it is not this repository's own.
+    pub(crate) fn home(&self) -> Option<&Arc<str>> {
+        self.provenance.as_ref()?.home.as_ref()
+    }
+}
+
+/// All headers of a graph by number, and numbers by header.
+#[derive(Clone)]
+pub(crate) struct Headers {
+    list: Vector<Arc<Header>>,
+    numbers: IdMap,
+    has_proxy: bool,
+    has_identity: bool,
+    has_creation: bool,
+}
+
+impl Headers {
+    pub(crate) fn new() -> Headers {
+        let mut headers = Headers {
+            list: Vector::new(),
+            numbers: IdMap::new(),
+            has_proxy: false,
+            has_identity: false,
+            has_creation: false,
+        };
+        headers.list.push(Arc::new(Header::default()));
+        headers
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn get(&self, number: HeaderNumber) -> &Arc<Header> {
+        self.list.get(number.0 as usize).expect("a number of a header comes from this graph")
+    }
+
+    /// False if nothing ever was a proxy.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.has_proxy
+    }
+
+    /// False if all versions tell the same creation as the one in force.
+    pub(crate) fn has_creation(&self) -> bool {
+        self.has_creation
+    }
+
+    /// False if everything always had the id, the type and the ends that it has.
+    pub(crate) fn has_identity(&self) -> bool {
+        self.has_identity
+    }
+
+    /// The number of `header`.
+    pub(crate) fn find(&self, header: &Header) -> Option<HeaderNumber> {
+        if *header == Header::default() {
+            return Some(PLAIN);
+        }
+        let is_it = |number: u32| self.list.get(number as usize).is_some_and(|known| **known == *header);
+        self.numbers.get(key_of(header), is_it).map(HeaderNumber)
+    }
+
+    /// The number of `header`, a new one if it has none.
+    pub(crate) fn intern(&mut self, header: Header) -> HeaderNumber {
+        if let Some(number) = self.find(&header) {
+            return number;
+        }
+        let key = key_of(&header);
+        self.has_proxy |= header.is_proxy;
+        self.has_identity |= header.identity.is_some();
+        self.has_creation |= header.created.is_some();
+        let number = u32::try_from(self.list.len()).expect("fewer than 2^32 headers");
+        self.list.push(Arc::new(header));
+        self.numbers.insert(key, number, |number| self.list.get(number as usize).map(key_of));
+        HeaderNumber(number)
+    }
+
+    /// All but the plain one, in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Header>> {
+        self.list.iter().skip(1)
+    }
+}

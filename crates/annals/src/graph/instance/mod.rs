@@ -1,0 +1,12 @@
+//! An instance: packed into a row, taken apart to be changed, its properties, its header and its past.
+
+pub(crate) mod classified;
+pub(crate) mod headers;
+pub(crate) mod past;
+pub(crate) mod patch;
+pub(crate) mod properties;
+pub(crate) mod row;
+pub(crate) mod row_check;
+pub(crate) mod row_value;
+pub(crate) mod spill;
+pub(crate) mod unpacked;

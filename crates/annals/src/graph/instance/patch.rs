@@ -1,0 +1,119 @@
+//! Applies the steps of a patch to properties and tells what became of each value.
+
+use std::sync::Arc;
+
+use super::properties::Properties;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Patch, PatchStep, Value, ValueSet};
+use crate::{Error, ErrorKind, Result};
+
+/// What a step did to the values under one name.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueChange {
+    Added(Symbol, Value),
+    Removed(Symbol, Value),
+}
+
+impl ValueChange {
+    pub(crate) fn name(&self) -> Symbol {
+        match self {
+            ValueChange::Added(name, _) | ValueChange::Removed(name, _) => *name,
+        }
+    }
+}
+
+/// Applies `patch`; `symbol` gives the symbol of a name.
+pub(crate) fn apply_patch(
+    properties: &mut Properties,
+    patch: &Patch,
+    mut symbol: impl FnMut(&Arc<str>) -> Result<Symbol>,
+) -> Result<Vec<ValueChange>> {
+    let mut changes = Vec::new();
+    for step in &patch.steps {
+        match step {
+            PatchStep::Set(name, value) => put(properties, symbol(name)?, Some(value.clone()), &mut changes),
+            PatchStep::Unset(name) => put(properties, symbol(name)?, None, &mut changes),
+            PatchStep::Add(name, value) => add(properties, name, symbol(name)?, value, &mut changes)?,
+            PatchStep::Remove(name, value) => remove(properties, symbol(name)?, value, &mut changes),
+            PatchStep::Clear => {
+                changes
+                    .extend(properties.iter().map(|(name, value)| ValueChange::Removed(name, value.clone())));
+                *properties = Properties::new();
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// What changes when `before` is replaced by `after`.
+pub(crate) fn differences(before: &Properties, after: &Properties) -> Vec<ValueChange> {
+    let mut changes = Vec::new();
+    for (name, value) in before.iter().filter(|(name, value)| after.get(*name) != Some(*value)) {
+        changes.push(ValueChange::Removed(name, value.clone()));
+    }
+    for (name, value) in after.iter().filter(|(name, value)| before.get(*name) != Some(*value)) {
+        changes.push(ValueChange::Added(name, value.clone()));
+    }
+    changes
+}
+
+fn put(properties: &mut Properties, name: Symbol, value: Option<Value>, changes: &mut Vec<ValueChange>) {
+    let before = properties.put(name, value.clone());
+    if before == value {
+        return;
+    }
+    changes.extend(before.map(|value| ValueChange::Removed(name, value)));
+    changes.extend(value.map(|value| ValueChange::Added(name, value)));
+}
+
+fn add(
+    properties: &mut Properties,
+    text: &str,
+    name: Symbol,
+    value: &Value,
+    changes: &mut Vec<ValueChange>,
+) -> Result<()> {
+    // A single value turns into a set even if it is the added one; whoever checks types must hear of it.
+    let mut is_changed = false;
+    let mut values = match properties.take(name) {
+        None => ValueSet::new(),
+        Some(Value::Set(values)) => values,
+        Some(single) if single.is_scalar() => {
+            let mut values = ValueSet::new();
+            values.insert(&single)?;
+            is_changed = true;
+            values
+        }
+        Some(other) => {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "property {text}: expected a set to add to, found a {}; set the property as a whole",
+                    other.value_type().name()
+                ),
+            ));
+        }
+    };
+    if values.insert(value)? || is_changed {
+        changes.push(ValueChange::Added(name, value.clone()));
+    }
+    properties.put(name, Some(Value::Set(values)));
+    Ok(())
+}
+
+fn remove(properties: &mut Properties, name: Symbol, value: &Value, changes: &mut Vec<ValueChange>) {
+    let rest = match properties.take(name) {
+        Some(Value::Set(mut values)) => {
+            if values.remove(value) {
+                changes.push(ValueChange::Removed(name, value.clone()));
+            }
+            (!values.is_empty()).then_some(Value::Set(values))
+        }
+        Some(single) if single == *value => {
+            changes.push(ValueChange::Removed(name, single));
+            None
+        }
+        other => other,
+    };
+    properties.put(name, rest);
+}

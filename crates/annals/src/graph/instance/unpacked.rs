@@ -1,0 +1,139 @@
+//! One entity or relationship as the graph holds it: the version in force, and a pointer to the past.
+
+use std::sync::Arc;
+
+use super::headers::HeaderNumber;
+use super::past::{Past, PastVersion, Place, View};
+use super::properties::Properties;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Id, Status};
+
+/// The ends of an entity: none.
+pub(crate) const NO_ENDS: [u32; 2] = [u32::MAX; 2];
+
+/// When and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// Units: microseconds since 1970.
+    pub(crate) micros: i64,
+    pub(crate) author: Symbol,
+}
+
+/// An instance in one version, taken apart: how it is changed, and how one that does not fit a row is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub(crate) properties: Properties,
+    pub(crate) type_name: Symbol,
+    /// Number of the version in force.
+    pub(crate) version: u32,
+    /// Number of the version written last; higher than `version` after a correction of the past.
+    pub(crate) versions: u32,
+    pub(crate) status: Status,
+    pub(crate) header: HeaderNumber,
+    pub(crate) id: Id,
+    /// Slots of the entities at both ends of a relationship.
+    pub(crate) ends: [u32; 2],
+    /// From when the version in force is true. Units: microseconds since 1970.
+    pub(crate) valid_from: i64,
+    pub(crate) place: Place,
+    /// The versions that are not in force.
+    pub(crate) past: Option<Arc<Past>>,
+    /// Ordered by name.
+    pub(crate) classifications: Option<Arc<[Classification]>>,
+    pub(crate) created: Stamp,
+    pub(crate) updated: Stamp,
+    /// From when the instance exists (or exists again) without a break.
+    pub(crate) live_from: i64,
+    /// Record that wrote the latest version: what conflicts are decided by.
+    pub(crate) changed: u64,
+    /// Version the version in force was made from; 0 for the first.
+    pub(crate) base: u32,
+    /// How many versions were written since the log last held the whole content.
+    pub(crate) since_anchor: u32,
+}
+
+/// A classification attached to an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Classification {
+    pub(crate) name: Symbol,
+    pub(crate) version: u32,
+    /// Only the provenance in it counts.
+    pub(crate) header: HeaderNumber,
+    pub(crate) created: Stamp,
+    pub(crate) updated: Stamp,
+    pub(crate) properties: Properties,
+}
+
+impl Instance {
+    pub(crate) fn is_live(&self) -> bool {
+        self.status != Status::Deleted
+    }
+
+    /// The version in force, described as a past one.
+    pub(crate) fn in_force(&self) -> PastVersion {
+        PastVersion {
+            version: self.version,
+            base: self.base,
+            status: self.status,
+            header: self.header,
+            place: self.place,
+            valid_from: self.valid_from,
+        }
+    }
+
+    /// The version that `view` sees; `None` if it sees none.
+    pub(crate) fn version_in(&self, view: View) -> Option<PastVersion> {
+        // Invariant: no version has a later valid time than the one in force.
+        if view.admits(self.place, self.valid_from) {
+            return Some(self.in_force());
+        }
+        self.past.as_ref()?.find(view).copied()
+    }
+
+    /// The version with this number.
+    pub(crate) fn version_numbered(&self, number: u32) -> Option<PastVersion> {
+        if number == self.version {
+            return Some(self.in_force());
+        }
+        self.past.as_ref()?.version(number).copied()
+    }
+
+    /// All versions, in the order they were written.
+    pub(crate) fn all_versions(&self) -> Vec<PastVersion> {
+        let mut versions: Vec<PastVersion> = vec![self.in_force()];
+        versions.extend(self.past.iter().flat_map(|past| past.iter().copied()));
+        versions.sort_by_key(|version| version.version);
+        versions
+    }
+
+    pub(crate) fn classifications(&self) -> &[Classification] {
+        self.classifications.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn classification(&self, name: Symbol) -> Option<&Classification> {
+        self.classifications().iter().find(|classification| classification.name == name)
+    }
+
+    pub(crate) fn set_classifications(&mut self, mut classifications: Vec<Classification>) {
+        classifications.sort_by_key(|classification| classification.name);
+        self.classifications = if classifications.is_empty() { None } else { Some(classifications.into()) };
+    }
+
+    /// True if both say the same of everything but the past chain's shape.
+    pub(crate) fn is_same(&self, other: &Instance) -> bool {
+        self.id == other.id
+            && (self.type_name, self.status, self.version, self.versions, self.base)
+                == (other.type_name, other.status, other.version, other.versions, other.base)
+            && (self.created, self.updated, self.valid_from, self.live_from)
+                == (other.created, other.updated, other.valid_from, other.live_from)
+            && (self.place, self.since_anchor, self.changed, self.ends, self.header)
+                == (other.place, other.since_anchor, other.changed, other.ends, other.header)
+            && self.properties == other.properties
+            && self.classifications() == other.classifications()
+            && self
+                .past
+                .iter()
+                .flat_map(|past| past.iter())
+                .eq(other.past.iter().flat_map(|past| past.iter()))
+    }
+}

@@ -1,0 +1,310 @@
+//! What must hold of every instance: declared types, unique attributes, existing ends, cardinalities.
+
+use super::types::{DeclaredType, check_element};
+use crate::graph::Graph;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::row::Row;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::table::{for_each_indexed, slot_of_key};
+use crate::model::{
+    AttributeDefinition, Direction, EndDefinition, Id, TypeKind, Value, ValueType, append_index_key,
+};
+use crate::{Error, ErrorKind, Result};
+
+/// Checks `value` against the attribute that declares it.
+pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, value: &Value) -> Result<()> {
+    let fits =
+        |value: &Value| fits_type(value, attribute.value_type) && fits_items(value, attribute.item_type);
+    let is_right = match (value, attribute.is_many) {
+        (Value::Set(values), true) => values.iter().all(|value| fits(&value)),
+        (Value::Set(_), false) | (_, true) => false,
+        (value, false) => fits(value),
+    };
+    if is_right {
+        return Ok(());
+    }
+    let found = if let Value::Set(_) = value { "a set of values" } else { value.value_type().name() };
+    let many = if attribute.is_many { "a set of " } else { "" };
+    let items = attribute.item_type.map(|item_type| format!(" of {}", item_type.name())).unwrap_or_default();
+    Err(Error::new(
+        ErrorKind::InvalidProperty,
+        format!(
+            "type {type_name}, attribute {}: expected {many}{}{items}, found {found}",
+            attribute.name,
+            attribute.value_type.name()
+        ),
+    ))
+}
+
+fn fits_type(value: &Value, value_type: ValueType) -> bool {
+    value_type == ValueType::Any || value.value_type() == value_type
+}
+
+fn fits_items(value: &Value, item_type: Option<ValueType>) -> bool {
+    let Some(item_type) = item_type else { return true };
+    match value {
+        Value::List(items) => items.iter().all(|item| fits_type(item, item_type)),
+        Value::Map(items) => items.values().all(|item| fits_type(item, item_type)),
+        _ => true,
+    }
+}
+
+impl Graph {
+    /// Checks the properties of an instance (or classification) of this type, those named by `touched` in detail.
+    pub(crate) fn check_properties(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        properties: &Properties,
+        touched: impl Iterator<Item = Symbol>,
+    ) -> Result<()> {
+        let Some(declared) = self.types.get(kind, type_name) else { return Ok(()) };
+        self.check_touched(kind, type_name, properties, touched)?;
+        for (name, attribute) in &declared.attributes {
+            if attribute.definition.is_required && properties.get(*name).is_none() {
+                return Err(Error::new(
+                    ErrorKind::InvalidProperty,
+                    format!(
+                        "type {}: expected the required attribute {}, found none; give it a value",
+                        declared.definition.name, attribute.definition.name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same without asking for required ones.
+    pub(crate) fn check_touched(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        properties: &Properties,
+        mut touched: impl Iterator<Item = Symbol>,
+    ) -> Result<()> {
+        let Some(declared) = self.types.get(kind, type_name) else { return Ok(()) };
+        touched.try_for_each(|name| match properties.get(name) {
+            Some(value) => self.check_property(declared, name, value),
+            None => Ok(()),
+        })
+    }
+
+    /// Checks all properties of an instance, and of its classifications, against their types.
+    pub(crate) fn check_content(&self, kind: TypeKind, instance: &Instance) -> Result<()> {
+        if self.types.is_empty() {
+            return Ok(());
+        }
+        let names = instance.properties.iter().map(|(name, _)| name);
+        self.check_properties(kind, instance.type_name, &instance.properties, names)?;
+        instance.classifications().iter().try_for_each(|known| {
+            let names = known.properties.iter().map(|(name, _)| name);
+            self.check_properties(TypeKind::Classification, known.name, &known.properties, names)?;
+            self.check_applies(known.name, instance)
+        })
+    }
+
+    /// Checks one value against the type that may declare it.
+    pub(crate) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
+        match declared.attributes.get(&name) {
+            Some(attribute) => {
+                let (type_name, attribute) = (&declared.definition.name, &attribute.definition);
+                check_value(type_name, attribute, value)?;
+                let enumeration = attribute.enum_type.as_ref();
+                match enumeration.and_then(|name| self.types.enumeration(name, &self.names)) {
+                    Some(enumeration) => check_element(type_name, attribute, enumeration, value),
+                    None => Ok(()),
+                }
+            }
+            None if declared.is_closed => Err(Error::new(
+                ErrorKind::InvalidProperty,
+                format!(
+                    "closed type {}: expected only declared attributes, found {}; declare it or leave it out",
+                    declared.definition.name,
+                    self.names.name(name)
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a value of a unique attribute that another live instance of the declaring type has.
+    pub(crate) fn check_unique(
+        &self,
+        kind: TypeKind,
+        instance: &Instance,
+        own_slot: Option<u32>,
+        name: Symbol,
+        value: &Value,
+    ) -> Result<()> {
+        let Some(declared) = self.types.get(kind, instance.type_name) else { return Ok(()) };
+        let unique_in = declared.attributes.get(&name).map_or(&[][..], |attribute| &attribute.unique_in);
+        if unique_in.is_empty() {
+            return Ok(());
+        }
+        let table = self.table(kind);
+        let Some(values) = table.values.sets().get(name.index()) else { return Ok(()) };
+        let (mut taken, mut unread) = (None, Ok(()));
+        for_each_indexed(value, |scalar| {
+            let mut key = Vec::new();
+            append_index_key(scalar, &mut key);
+            for found in values.prefix(&key).map(slot_of_key) {
+                let Some(other) = table.row(found).filter(|_| Some(found) != own_slot) else { continue };
+                let held = table.read_value(found, name).unwrap_or_else(|error| {
+                    unread = Err(error);
+                    None
+                });
+                let holds = held.is_some_and(|held| match held {
+                    Value::Set(held) => held.contains(scalar),
+                    held => held == *scalar,
+                });
+                let is_within = |declaring: &Symbol| self.types.is_a(kind, other.type_name(), *declaring);
+                if holds && unique_in.iter().any(is_within) {
+                    taken = Some((scalar.clone(), table.id(found).clone()));
+                }
+            }
+        });
+        let Some((scalar, other)) = taken else { return unread };
+        Err(Error::new(
+            ErrorKind::NotUnique,
+            format!(
+                "type {}, attribute {}: expected a unique value, found {scalar:?} also in {other}",
+                declared.definition.name,
+                self.names.name(name)
+            ),
+        ))
+    }
+
+    /// The slot of a live entity that has existed without a break since `valid_from`.
+    pub(crate) fn live_end(&self, id: &Id, valid_from: i64) -> Result<u32> {
+        let missing =
+            |text: String| Error::new(ErrorKind::MissingEnd, format!("relationship end {id}: {text}"));
+        let Some(slot) = self.entities.slot(id) else {
+            return Err(missing("expected an entity, found none; create it first".into()));
+        };
+        if !self.entities.is_live(slot) {
+            return Err(missing("the entity is deleted; restore it first".into()));
+        }
+        // Whatever is live now, is so at the latest instant.
+        if valid_from < self.last_instant()
+            && let Some(live_from) = self.entities.row(slot).map(Row::live_from)
+            && live_from > valid_from
+        {
+            let (since, asked) = (display_micros(live_from), display_micros(valid_from));
+            return Err(missing(format!(
+                "the entity exists since {since}, the relationship would be valid from {asked}; use a later instant"
+            )));
+        }
+        Ok(slot)
+    }
+
+    /// Checks types and cardinalities of the ends of a live relationship about to be added.
+    pub(crate) fn check_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        self.check_ends_beside(type_name, ends, 0)
+    }
+
+    /// The same of a relationship that is there already.
+    pub(crate) fn check_linked_ends(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        self.check_ends_beside(type_name, ends, 1)
+    }
+
+    fn check_ends_beside(&self, type_name: Symbol, ends: [u32; 2], linked: usize) -> Result<()> {
+        let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
+        for (declaring, definitions) in &declared.ends {
+            for (side, definition) in definitions.iter().enumerate() {
+                self.check_end_type(declared, definition, ends[side])?;
+                if !definition.is_many {
+                    // At most one entity at this end, seen from the entity at the other end.
+                    let direction = if side == 1 { Direction::Out } else { Direction::In };
+                    self.check_cardinality(declared, *declaring, ends[1 - side], direction, linked)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks types of the ends only.
+    pub(crate) fn check_end_types(&self, type_name: Symbol, ends: [u32; 2]) -> Result<()> {
+        let Some(declared) = self.types.get(TypeKind::Relationship, type_name) else { return Ok(()) };
+        let ends = declared.ends.iter().flat_map(|(_, definitions)| definitions.iter().zip(ends));
+        ends.into_iter().try_for_each(|(definition, slot)| self.check_end_type(declared, definition, slot))
+    }
+
+    fn check_end_type(&self, declared: &DeclaredType, end: &EndDefinition, slot: u32) -> Result<()> {
+        let Some(expected) = &end.type_name else { return Ok(()) };
+        let type_name = self.entities.row(slot).expect("the end was found").type_name();
+        let fits = self
+            .names
+            .find(expected)
+            .is_some_and(|expected| self.types.is_a(TypeKind::Entity, type_name, expected));
+        if fits {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::InvalidEnds,
+            format!(
+                "relationship type {}: expected an end of type {expected}, found {} of type {}",
+                declared.definition.name,
+                self.entities.id(slot),
+                self.names.name(type_name)
+            ),
+        ))
+    }
+
+    fn check_cardinality(
+        &self,
+        declared: &DeclaredType,
+        declaring: Symbol,
+        slot: u32,
+        direction: Direction,
+        linked: usize,
+    ) -> Result<()> {
+        let neighbors = self.neighbors(slot, direction);
+        let subtypes = self.types.with_subtypes(TypeKind::Relationship, declaring);
+        if subtypes.iter().map(|&subtype| neighbors.degree(Some(subtype))).sum::<usize>() <= linked {
+            return Ok(());
+        }
+        let way = if direction == Direction::Out { "from" } else { "to" };
+        Err(Error::new(
+            ErrorKind::Cardinality,
+            format!(
+                "relationship type {}: expected at most one {way} {}, which has one; delete that first",
+                declared.definition.name,
+                self.entities.id(slot)
+            ),
+        ))
+    }
+
+    /// Refuses a classification that does not fit the entity's type.
+    pub(crate) fn check_applies(&self, classification: Symbol, entity: &Instance) -> Result<()> {
+        let Some(declared) = self.types.get(TypeKind::Classification, classification) else { return Ok(()) };
+        // A classification may be narrower than its supertypes, never wider.
+        for &ancestor in &declared.ancestors {
+            let Some(ancestor) = self.types.get(TypeKind::Classification, ancestor) else { continue };
+            let allowed = &ancestor.definition.applies_to;
+            let fits = allowed.is_empty()
+                || allowed.iter().any(|allowed| {
+                    self.names
+                        .find(allowed)
+                        .is_some_and(|allowed| self.types.is_a(TypeKind::Entity, entity.type_name, allowed))
+                });
+            if !fits {
+                return Err(Error::new(
+                    ErrorKind::InvalidClassification,
+                    format!(
+                        "classification {}: expected an entity of type {}, found {} of type {}",
+                        declared.definition.name,
+                        allowed.join(" or "),
+                        entity.id,
+                        self.names.name(entity.type_name)
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn display_micros(micros: i64) -> crate::model::Instant {
+    crate::model::Instant::from_checked_micros(micros)
+}

@@ -1,0 +1,4 @@
+//! Declared types, and what instances must fulfil.
+
+pub(crate) mod checks;
+pub(crate) mod types;

@@ -1,0 +1,462 @@
+//! The relationships of all entities in one direction: by entity, then by type, then by age.
+
+use std::iter::Zip;
+use std::slice;
+use std::sync::Arc;
+
+use super::links_page::{
+    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_end, read_head, read_likely, set_wide, splice,
+};
+use super::symbols::Symbol;
+use super::wide::{Wide, WideLinks};
+use crate::structures::vector::Vector;
+
+/// Most links kept within a page; more go into a tree, so that the millionth costs what the tenth did.
+const NARROW_LINKS_MAX: usize = 32;
+
+/// How many pages are read at once.
+const AHEAD: usize = 32;
+
+/// One relationship as seen from one of its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Link {
+    pub(crate) type_name: Symbol,
+    /// Slot of the relationship.
+    pub(crate) relationship: u32,
+    /// Slot of the entity at the other end.
+    pub(crate) other: u32,
+}
+
+/// A link, when nobody asks for its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Untyped {
+    /// Slot of the relationship.
+    pub(crate) relationship: u32,
+    /// Slot of the entity at the other end.
+    pub(crate) other: u32,
+}
+
+/// What links may refer to: numbers below these.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) types: usize,
+    pub(crate) relationships: usize,
+    pub(crate) entities: usize,
+}
+
+impl Bounds {
+    pub(crate) fn admit(self, link: &Link) -> bool {
+        link.type_name.index() < self.types
+            && (link.relationship as usize) < self.relationships
+            && (link.other as usize) < self.entities
+    }
+}
+
+/// A persistent map from entities to their links. The links of 32 entities lie side by side in one block, so a walk
+/// reads little more memory than a packed adjacency would.
+#[derive(Clone)]
+pub(crate) struct Adjacency {
+    len: usize,
+    pages: Vector<Arc<[u32]>>,
+    // Links of entities that have many, by the number that their page holds; `None` where there are few again.
+    wide: Vector<Option<Arc<Wide>>>,
+}
+
+/// The links of one entity.
+#[derive(Clone, Copy)]
+pub(crate) enum Neighbors<'g> {
+    Narrow(Narrow<'g>),
+    Wide(&'g Wide),
+}
+
+/// Few links: the slices are of one length and in one order.
+#[derive(Clone, Copy)]
+pub(crate) struct Narrow<'g> {
+    pub(crate) others: &'g [u32],
+    pub(crate) relationships: &'g [u32],
+    pub(crate) types: NarrowTypes<'g>,
+}
+
+/// The types of few links.
+#[derive(Clone, Copy)]
+pub(crate) enum NarrowTypes<'g> {
+    /// All of one type.
+    One(Symbol),
+    /// Symbols, ascending.
+    Each(&'g [u32]),
+}
+
+impl Adjacency {
+    pub(crate) fn new() -> Adjacency {
+        Adjacency { len: 0, pages: Vector::new(), wide: Vector::new() }
+    }
+
+    /// What [`Adjacency::from_pages`] takes.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &[u32]> {
+        self.pages.iter().map(|page| &**page)
+    }
+
+    /// The links that are kept outside of the pages, by number.
+    pub(crate) fn wide(&self) -> impl Iterator<Item = Option<Neighbors<'_>>> {
+        self.wide.iter().map(|wide| wide.as_deref().map(Neighbors::Wide))
+    }
+
+    /// The links of `len` entities from parts that somebody else wrote; `None` if they do not fit together or go
+    /// beyond `bounds`.
+    pub(crate) fn from_pages(
+        len: usize,
+        pages: Vec<Arc<[u32]>>,
+        wide: &[Option<Vec<Link>>],
+        bounds: Bounds,
+    ) -> Option<Adjacency> {
+        let is_wide = |number: u32| wide.get(number as usize).is_some_and(Option::is_some);
+        let are_ordered = |links: &Vec<Link>| links.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_sound = pages.len() == len.div_ceil(PAGE_ENTITIES)
+            && pages.iter().all(|page| is_sound(page, bounds, is_wide))
+            && wide
+                .iter()
+                .flatten()
+                .all(|links| are_ordered(links) && links.iter().all(|link| bounds.admit(link)));
+        let wide = wide.iter().map(|links| links.as_ref().map(|links| Arc::new(Wide::from_sorted(links))));
+        is_sound.then(|| Adjacency { len, pages: pages.into_iter().collect(), wide: wide.collect() })
+    }
+
+    /// Counts the entities.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Makes room for one more entity, without links.
+    pub(crate) fn push(&mut self) {
+        if self.len.is_multiple_of(PAGE_ENTITIES) {
+            self.pages.push(empty_page());
+        }
+        self.len += 1;
+    }
+
+    /// The links of the entity at `slot`, which must be there.
+    #[inline(always)]
+    pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
+        self.entry(self.page(slot), slot)
+    }
+
+    /// Reads what walking from the entity at `slot` will likely need: the processor then does not wait for one memory to know
+    /// where the other is.
+    #[inline]
+    pub(crate) fn read_likely(&self, slot: u32) {
+        if let Some(page) = self.pages.get(slot as usize / PAGE_ENTITIES) {
+            read_likely(page, slot as usize % PAGE_ENTITIES);
+        }
+    }
+
+    /// The links of several entities, in order: faster than asking for those of one after the other, because the processor waits
+    /// for their memory together.
+    #[inline]
+    pub(crate) fn each<'g>(&'g self, slots: &[u32], mut take: impl FnMut(Neighbors<'g>)) {
+        self.each_page(slots, |page, slot| take(self.entry(page, slot)));
+    }
+
+    /// Reads what adding links to these entities will need: the processor then waits for the memory of all of them together.
+    pub(crate) fn look_ahead(&self, slots: &[u32]) {
+        self.each_page(slots, |page, slot| read_end(page, slot as usize % PAGE_ENTITIES));
+    }
+
+    // Calls `take` with the page of each of `slots`.
+    #[inline]
+    fn each_page<'g>(&'g self, slots: &[u32], mut take: impl FnMut(&'g [u32], u32)) {
+        for slots in slots.chunks(AHEAD) {
+            // First what leads to the pages, then their heads: the processor waits for each of both together.
+            let mut pages: [&[u32]; AHEAD] = [&[]; AHEAD];
+            pages.iter_mut().zip(slots).for_each(|(page, slot)| *page = self.page(*slot));
+            let pages = &pages[..slots.len()];
+            pages.iter().for_each(|page| read_head(page));
+            pages.iter().zip(slots).for_each(|(page, slot)| take(page, *slot));
+        }
+    }
+
+    #[inline(always)]
+    fn page(&self, slot: u32) -> &[u32] {
+        self.pages.get(slot as usize / PAGE_ENTITIES).expect("every entity has a place in a page")
+    }
+
+    #[inline(always)]
+    fn entry<'g>(&'g self, page: &'g [u32], slot: u32) -> Neighbors<'g> {
+        match entry_of(page, slot as usize % PAGE_ENTITIES) {
+            Ok(narrow) => Neighbors::Narrow(narrow),
+            Err(number) => Neighbors::Wide(self.wide_at(number)),
+        }
+    }
+
+    #[inline(never)]
+    fn wide_at(&self, number: u32) -> &Wide {
+        self.wide.get(number as usize).and_then(Option::as_deref).expect("a page names a wide entity")
+    }
+
+    /// Adds a link that is not there yet.
+    pub(crate) fn insert(&mut self, slot: u32, link: Link) {
+        match self.get(slot) {
+            Neighbors::Wide(_) => Arc::make_mut(self.wide_mut(slot)).insert(link),
+            Neighbors::Narrow(narrow) if narrow.others.len() < NARROW_LINKS_MAX => {
+                let at = narrow.count_before(link);
+                let (page, place) = self.page_mut(slot);
+                splice(page, place, at..at, &[link]);
+            }
+            Neighbors::Narrow(narrow) => {
+                let mut links: Vec<Link> = narrow.iter().collect();
+                links.insert(narrow.count_before(link), link);
+                let number = u32::try_from(self.wide.len()).expect("fewer wide entities than entities");
+                self.wide.push(Some(Arc::new(Wide::from_sorted(&links))));
+                let (page, place) = self.page_mut(slot);
+                set_wide(page, place, Some(number));
+            }
+        }
+    }
+
+    /// Takes a link away, if it is there.
+    pub(crate) fn remove(&mut self, slot: u32, link: Link) {
+        match self.get(slot) {
+            Neighbors::Wide(_) => {
+                let wide = Arc::make_mut(self.wide_mut(slot));
+                wide.remove(link);
+                // Half the limit, so that a degree around the limit does not change form at every step.
+                if wide.len() <= NARROW_LINKS_MAX / 2 {
+                    let links: Vec<Link> = wide.iter(None, None).collect();
+                    let number = self.wide_number(slot).expect("it is wide");
+                    self.wide.set(number as usize, None);
+                    let (page, place) = self.page_mut(slot);
+                    set_wide(page, place, None);
+                    splice(page, place, 0..0, &links);
+                }
+            }
+            Neighbors::Narrow(narrow) => {
+                let at = narrow.count_before(link);
+                if narrow.iter().nth(at) == Some(link) {
+                    let (page, place) = self.page_mut(slot);
+                    splice(page, place, at..at + 1, &[]);
+                }
+            }
+        }
+    }
+
+    fn page_mut(&mut self, slot: u32) -> (&mut Arc<[u32]>, usize) {
+        let slot = slot as usize;
+        let page = self.pages.get_mut(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
+        (page, slot % PAGE_ENTITIES)
+    }
+
+    fn wide_number(&self, slot: u32) -> Option<u32> {
+        let page = self.pages.get(slot as usize / PAGE_ENTITIES)?;
+        entry_of(page, slot as usize % PAGE_ENTITIES).err()
+    }
+
+    fn wide_mut(&mut self, slot: u32) -> &mut Arc<Wide> {
+        let number = self.wide_number(slot).expect("asked of wide entities only");
+        self.wide.get_mut(number as usize).and_then(Option::as_mut).expect("a page names a wide entity")
+    }
+}
+
+impl<'g> Neighbors<'g> {
+    /// Number of links, of one type or of all.
+    pub(crate) fn degree(self, type_name: Option<Symbol>) -> usize {
+        match self {
+            Neighbors::Narrow(narrow) => narrow.of_type(type_name).others.len(),
+            Neighbors::Wide(wide) => wide.degree(type_name),
+        }
+    }
+
+    /// The links of one type or of all, in order.
+    #[inline]
+    pub(crate) fn iter(self, type_name: Option<Symbol>) -> Links<'g> {
+        match self {
+            Neighbors::Narrow(narrow) => narrow.of_type(type_name).iter(),
+            Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, None))),
+        }
+    }
+
+    /// The links of one type or of all that come after `after`, in order.
+    #[inline]
+    pub(crate) fn iter_after(self, type_name: Option<Symbol>, after: Option<Link>) -> Links<'g> {
+        let Some(after) = after else { return self.iter(type_name) };
+        match self {
+            Neighbors::Narrow(narrow) => {
+                let narrow = narrow.of_type(type_name);
+                let first = narrow.iter().take_while(|link| *link <= after).count();
+                narrow.from(first).iter()
+            }
+            Neighbors::Wide(wide) => Links::Wide(Box::new(wide.iter(type_name, Some(after)))),
+        }
+    }
+}
+
+impl<'g> Narrow<'g> {
+    #[inline]
+    pub(crate) fn of_type(self, type_name: Option<Symbol>) -> Narrow<'g> {
+        match (self.types, type_name) {
+            (_, None) => self,
+            (NarrowTypes::One(only), Some(wanted)) if only == wanted => self,
+            (NarrowTypes::One(_), Some(_)) => self.from(self.others.len()),
+            (NarrowTypes::Each(types), Some(wanted)) => {
+                let (start, end) = range_of(types, wanted);
+                Narrow {
+                    others: &self.others[start..end],
+                    relationships: &self.relationships[start..end],
+                    types: NarrowTypes::One(wanted),
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn from(self, first: usize) -> Narrow<'g> {
+        let types = match self.types {
+            NarrowTypes::One(only) => NarrowTypes::One(only),
+            NarrowTypes::Each(types) => NarrowTypes::Each(&types[first..]),
+        };
+        Narrow { others: &self.others[first..], relationships: &self.relationships[first..], types }
+    }
+
+    #[inline]
+    pub(crate) fn iter(self) -> Links<'g> {
+        Links::Narrow(self.others.iter().zip(self.relationships), self.types)
+    }
+
+    fn count_before(self, link: Link) -> usize {
+        // New links are the youngest, so most belong at the end.
+        self.others.len() - (0..self.others.len()).rev().take_while(|at| self.link(*at) >= link).count()
+    }
+
+    #[inline]
+    fn link(self, at: usize) -> Link {
+        let type_name = match self.types {
+            NarrowTypes::One(only) => only,
+            NarrowTypes::Each(types) => Symbol(types[at]),
+        };
+        Link { type_name, relationship: self.relationships[at], other: self.others[at] }
+    }
+}
+
+// Where one of ascending types stands. Not inlined, so that what asks is: it takes and gives registers.
+#[inline(never)]
+fn range_of(types: &[u32], wanted: Symbol) -> (usize, usize) {
+    let start = types.partition_point(|&known| known < wanted.0);
+    (start, start + types[start..].partition_point(|&known| known == wanted.0))
+}
+
+/// Iterates over links.
+pub(crate) enum Links<'g> {
+    // What is left, and the types of all. A zip asks once whether there is more.
+    Narrow(Zip<slice::Iter<'g, u32>, slice::Iter<'g, u32>>, NarrowTypes<'g>),
+    // Boxed: a range is large, few entities are wide, and iterators are moved about.
+    Wide(Box<WideLinks<'g>>),
+}
+
+impl Links<'_> {
+    pub(crate) fn none() -> Self {
+        Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) }.iter()
+    }
+
+    /// The next one without its type, which costs less.
+    #[inline]
+    pub(crate) fn next_untyped(&mut self) -> Option<Untyped> {
+        match self {
+            Links::Narrow(ends, _) => ends
+                .next()
+                .map(|(other, relationship)| Untyped { relationship: *relationship, other: *other }),
+            Links::Wide(links) => {
+                links.next().map(|Link { relationship, other, .. }| Untyped { relationship, other })
+            }
+        }
+    }
+}
+
+impl Iterator for Links<'_> {
+    type Item = Link;
+
+    #[inline]
+    fn next(&mut self) -> Option<Link> {
+        match self {
+            Links::Narrow(ends, types) => {
+                let left = ends.len();
+                let (other, relationship) = ends.next()?;
+                let type_name = match types {
+                    NarrowTypes::One(only) => *only,
+                    NarrowTypes::Each(types) => Symbol(types[types.len() - left]),
+                };
+                Some(Link { type_name, relationship: *relationship, other: *other })
+            }
+            Links::Wide(links) => links.next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn neighbors_behave_as_an_ordered_set(
+            steps in proptest::collection::vec((any::<bool>(), 0u32..4, 0u32..80, 0u32..3), 0..600),
+        ) {
+            let mut adjacency = Adjacency::new();
+            (0..40).for_each(|_| adjacency.push());
+            let mut model: Vec<BTreeSet<Link>> = vec![BTreeSet::new(); 40];
+            for (is_insert, type_name, relationship, slot) in steps {
+                // Two entities of one page and one of another.
+                let slot = 16 * slot;
+                let known = &mut model[slot as usize];
+                let link = Link { type_name: Symbol(type_name), relationship, other: relationship / 3 };
+                if is_insert && known.insert(link) {
+                    adjacency.insert(slot, link);
+                } else if !is_insert {
+                    known.remove(&link);
+                    adjacency.remove(slot, link);
+                }
+                let neighbors = adjacency.get(slot);
+                let of_type: Vec<Link> =
+                    known.iter().copied().filter(|known| known.type_name == link.type_name).collect();
+                prop_assert_eq!(neighbors.degree(Some(link.type_name)), of_type.len());
+                prop_assert_eq!(neighbors.iter(Some(link.type_name)).collect::<Vec<_>>(), of_type);
+                prop_assert_eq!(neighbors.degree(None), known.len());
+                let rest: Vec<Link> = known.range(link..).skip_while(|known| **known == link).copied().collect();
+                prop_assert_eq!(neighbors.iter_after(None, Some(link)).collect::<Vec<_>>(), rest);
+                let mut links = neighbors.iter(None);
+                let untyped: Vec<_> = std::iter::from_fn(|| links.next_untyped()).collect();
+                let without_type = |link: &Link| Untyped { relationship: link.relationship, other: link.other };
+                prop_assert_eq!(untyped, known.iter().map(without_type).collect::<Vec<_>>());
+            }
+            let pages = adjacency.pages().map(Arc::from).collect();
+            let wide: Vec<_> =
+                adjacency.wide().map(|wide| wide.map(|wide| wide.iter(None).collect())).collect();
+            let bounds = Bounds { types: 4, relationships: 80, entities: 40 };
+            let loaded = Adjacency::from_pages(40, pages, &wide, bounds).expect("parts it wrote");
+            for (slot, links) in (0u32..).zip(&model) {
+                let links: Vec<Link> = links.iter().copied().collect();
+                prop_assert_eq!(&adjacency.get(slot).iter(None).collect::<Vec<_>>(), &links);
+                prop_assert_eq!(&loaded.get(slot).iter(None).collect::<Vec<_>>(), &links);
+            }
+        }
+
+        #[test]
+        fn foreign_pages_are_refused_or_read_without_panic(
+            page in proptest::collection::vec(0u32..4, 0..30),
+            ends in proptest::collection::vec(0u32..2, 16),
+            head in (prop_oneof![3 => 0u32..3, 1 => Just(u32::MAX)], 0u32..2, 0u32..12),
+            len in prop_oneof![4 => Just(usize::MAX), 1 => 0usize..25],
+        ) {
+            let ends = ends.iter().map(|end| end | end << 16);
+            let page: Vec<u32> = ends.chain([head.0, head.1, head.2]).chain(page).take(len).collect();
+            let bounds = Bounds { types: 3, relationships: 3, entities: 32 };
+            if let Some(loaded) = Adjacency::from_pages(32, vec![page.into()], &[], bounds) {
+                for slot in 0..32 {
+                    let neighbors = loaded.get(slot);
+                    let count = neighbors.iter(None).count();
+                    assert!(count < 30 && neighbors.iter(Some(Symbol(1))).count() <= count);
+                    assert!(neighbors.iter_after(None, neighbors.iter(None).last()).count() <= count);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The short values of one property by slot: what a walk or a scan reads without looking at whole rows.
+
+mod page;
+
+use super::symbols::Symbol;
+use crate::model::Value;
+use crate::structures::vector::Vector;
+use page::{ABSENT, Kind, PAGE_SLOTS, Page, Place, value_of, word_of};
+
+/// How many pages are looked up at once.
+const AHEAD: usize = 32;
+/// Where a column has no page.
+const NOWHERE: (Kind, Place<'static>) = (Kind::Boolean, Place::Nowhere);
+
+/// The booleans, integers, floats and timestamps that the instances of one table hold now.
+///
+/// They are no more than rows hold, but densely: a value by its slot is a few words away.
+#[derive(Clone)]
+pub(crate) struct Columns {
+    // By property.
+    columns: Vector<Column>,
+}
+
+// A persistent vector of the values of one property.
+#[derive(Clone)]
+struct Column {
+    pages: Vector<Page>,
+}
+
+impl Columns {
+    pub(crate) fn new() -> Columns {
+        Columns { columns: Vector::new() }
+    }
+
+    /// The value of a property at `slot`; `None` also if only the row has it.
+    #[inline]
+    pub(crate) fn get(&self, name: Symbol, slot: u32) -> Option<Value> {
+        let (kind, word) = self.word(name, slot);
+        value_of(kind, word)
+    }
+
+    // Gives registers, and is not inlined, so that what makes values of them is: what goes through memory, written in
+    // parts and read as a whole, is waited for.
+    #[inline(never)]
+    fn word(&self, name: Symbol, slot: u32) -> (Kind, i64) {
+        let (kind, place) = self.columns.get(name.index()).map_or(NOWHERE, |column| column.find(slot));
+        (kind, place.word())
+    }
+
+    /// Calls `take` with the same at each of `slots`, in order.
+    #[inline]
+    pub(crate) fn each(&self, name: Symbol, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
+        match self.columns.get(name.index()) {
+            Some(column) => column.each(slots, take),
+            None => slots.iter().for_each(|slot| take(*slot, None)),
+        }
+    }
+
+    /// Says which value of a property is held at `slot` now.
+    pub(crate) fn put(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
+        while self.columns.len() <= name.index() {
+            self.columns.push(Column { pages: Vector::new() });
+        }
+        self.columns.get_mut(name.index()).expect("grown above").put(slot, value);
+    }
+}
+
+impl Column {
+    #[inline]
+    fn find(&self, slot: u32) -> (Kind, Place<'_>) {
+        let (at, place) = at(slot);
+        self.pages.get(at).map_or(NOWHERE, |page| page.find(place))
+    }
+
+    // First where the values stand, then the values, then what is done with them: the fewer instructions between two values,
+    // the more of them the processor waits for together.
+    #[inline]
+    fn each(&self, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
+        for slots in slots.chunks(AHEAD) {
+            let (mut kinds, mut places) = ([Kind::Boolean; AHEAD], [Place::Nowhere; AHEAD]);
+            for ((kind, place), slot) in kinds.iter_mut().zip(&mut places).zip(slots) {
+                (*kind, *place) = self.find(*slot);
+            }
+            let words = places.map(Place::word);
+            for ((kind, word), slot) in kinds.iter().zip(&words).zip(slots) {
+                // Whoever takes a value knows its kind at each place: then it stays in a register.
+                match (*kind, *word) {
+                    (_, ABSENT) => take(*slot, None),
+                    (Kind::Integer, word) => take(*slot, Some(&Value::Integer(word))),
+                    (Kind::Float, word) => {
+                        take(*slot, Some(&Value::Float(f64::from_bits(word.cast_unsigned()))))
+                    }
+                    (kind, word) => take(*slot, value_of(kind, word).as_ref()),
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, slot: u32, value: Option<&Value>) {
+        let (at, place) = at(slot);
+        let admits = |kind| self.pages.get(at).is_none_or(|page| page.admits(kind, place));
+        let word = value.and_then(word_of).filter(|(kind, _)| admits(*kind));
+        if word.is_none() && self.find(slot).1.word() == ABSENT {
+            return;
+        }
+        while self.pages.len() <= at {
+            self.pages.push(Page::Empty);
+        }
+        let page = self.pages.get_mut(at).expect("grown above");
+        match word {
+            Some((kind, word)) => page.hold(kind, place, word),
+            None => page.drop_at(place),
+        }
+    }
+}
+
+// The page of a slot, and its place there.
+#[inline]
+fn at(slot: u32) -> (usize, usize) {
+    (slot as usize / PAGE_SLOTS, slot as usize % PAGE_SLOTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Instant;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    const SLOTS: u32 = 200;
+
+    /// No number is wider than a width that is drawn first.
+    fn numbers() -> impl Strategy<Value = Vec<(u32, Option<i64>)>> {
+        let widths = [57, 49, 33, 1];
+        (0..widths.len()).prop_flat_map(move |widest| {
+            let shift = proptest::sample::select(widths[..=widest].to_vec());
+            let number = (any::<i64>(), shift).prop_map(|(number, shift)| Some(number >> shift));
+            let number = prop_oneof![8 => number, 1 => Just(None), 1 => Just(Some(ABSENT))];
+            proptest::collection::vec((0..SLOTS, number), 0..600)
+        })
+    }
+
+    fn value() -> impl Strategy<Value = Option<Value>> {
+        let float =
+            proptest::sample::select(vec![0.0, -0.0, 1.5, f64::NAN, f64::from_bits(ABSENT.cast_unsigned())]);
+        prop_oneof![
+            Just(None),
+            any::<i8>().prop_map(|number| Some(Value::Integer(number.into()))),
+            any::<bool>().prop_map(|boolean| Some(Value::Boolean(boolean))),
+            float.prop_map(|float| Some(Value::Float(float))),
+            Just(Some(Value::from("text"))),
+            any::<i32>()
+                .prop_map(|micros| Some(Value::Timestamp(Instant::from_checked_micros(micros.into())))),
+        ]
+    }
+
+    fn all(columns: &Columns) -> Vec<Option<Value>> {
+        let slots: Vec<u32> = (0..SLOTS).collect();
+        let mut all = Vec::new();
+        columns.each(Symbol(1), &slots, |_, value| all.push(value.cloned()));
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn a_column_gives_the_value_held_now_or_nothing(
+            steps in proptest::collection::vec((0..SLOTS, value()), 0..300),
+        ) {
+            let mut columns = Columns::new();
+            let mut model: HashMap<u32, Option<Value>> = HashMap::new();
+            let mut earlier = Vec::new();
+            for (slot, value) in steps {
+                columns.put(Symbol(1), slot, value.as_ref());
+                model.insert(slot, value);
+                earlier.push((columns.clone(), model.clone()));
+            }
+            for (columns, model) in &earlier {
+                for (slot, each) in (0..SLOTS).zip(all(columns)) {
+                    let found = columns.get(Symbol(1), slot);
+                    prop_assert!(found.is_none() || Some(&found) == model.get(&slot), "slot {}", slot);
+                    prop_assert_eq!(each, found);
+                }
+            }
+        }
+
+        #[test]
+        fn values_of_one_kind_are_all_held(numbers in numbers(), is_float in any::<bool>()) {
+            let mut columns = Columns::new();
+            let mut model = vec![None; SLOTS as usize];
+            for (slot, number) in numbers {
+                let float = |number: i64| Value::Float(f64::from_bits(number.cast_unsigned()));
+                let value = number.map(|number| if is_float { float(number) } else { Value::Integer(number) });
+                columns.put(Symbol(1), slot, value.as_ref());
+                model[slot as usize] = value.filter(|_| number != Some(ABSENT));
+            }
+            let gets: Vec<_> = (0..SLOTS).map(|slot| columns.get(Symbol(1), slot)).collect();
+            prop_assert_eq!(&gets, &model);
+            prop_assert_eq!(&all(&columns), &model);
+        }
+    }
+}

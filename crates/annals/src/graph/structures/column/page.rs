@@ -1,0 +1,321 @@
+//! The values of one property at neighbouring slots, each in as many bits as the widest of them takes.
+
+use std::sync::Arc;
+
+use crate::model::{Instant, Value};
+
+/// So many that the list of all pages stays in the cache of a core. Few in unit tests, so that few values fill several pages.
+pub(crate) const PAGE_SLOTS: usize = if cfg!(test) { 64 } else { 1024 };
+const _: () = assert!(PAGE_SLOTS <= u16::MAX as usize, "a place and a count have 16 bits");
+/// A page that never had more values than these has them with their places; one that had keeps room for all until it is empty.
+const FEW_MAX: usize = PAGE_SLOTS / 8;
+/// The word of no value. The value that this word would be is only in its row: the least integer but one, the largest
+/// negative float.
+pub(crate) const ABSENT: i64 = i64::MIN + 1;
+
+/// The values of neighbouring slots that are of one kind; those of other kinds are only in the rows. What is asked of
+/// every page stands here, beside the pointer, so that a value takes one line of the memory behind it.
+///
+/// Invariant: a page that is not empty has a value.
+#[derive(Clone)]
+pub(crate) enum Page {
+    Empty,
+    // Instances of many types by turns: each property is of few of them. Shape: place, word; in the order of places.
+    Few(Kind, Arc<Vec<(u16, i64)>>),
+    Bits8(Head, Arc<All<i8>>),
+    Bits16(Head, Arc<All<i16>>),
+    Bits32(Head, Arc<All<i32>>),
+    Bits64(Head, Arc<All<i64>>),
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
+    kind: Kind,
+    // How many values there are.
+    count: u16,
+}
+
+// With room for a value at every place.
+type All<B> = [B; PAGE_SLOTS];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Boolean,
+    Integer,
+    Float,
+    Timestamp,
+}
+
+/// Where a value stands. Nobody waits for the value itself yet.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'p> {
+    Nowhere,
+    Bits8(&'p i8),
+    Bits16(&'p i16),
+    Bits32(&'p i32),
+    Bits64(&'p i64),
+}
+
+// A word without the high bits that repeat its sign.
+trait Bits: Copy + Eq + TryFrom<i64> + Into<i64> {
+    // Stands where there is no value: the least number, but for 64 bits.
+    const ABSENT: Self;
+
+    // `None` if the word takes more.
+    fn of(word: i64) -> Option<Self> {
+        Self::try_from(word).ok().filter(|bits| !bits.is_absent())
+    }
+
+    #[inline(always)]
+    fn word(self) -> i64 {
+        if self.is_absent() { ABSENT } else { self.into() }
+    }
+
+    #[inline(always)]
+    fn is_absent(self) -> bool {
+        self == Self::ABSENT
+    }
+}
+
+impl Bits for i8 {
+    const ABSENT: i8 = i8::MIN;
+}
+
+impl Bits for i16 {
+    const ABSENT: i16 = i16::MIN;
+}
+
+impl Bits for i32 {
+    const ABSENT: i32 = i32::MIN;
+}
+
+impl Bits for i64 {
+    const ABSENT: i64 = ABSENT;
+}
+
+/// `None` for what is only in rows.
+pub(crate) fn word_of(value: &Value) -> Option<(Kind, i64)> {
+    let (kind, word) = match value {
+        Value::Boolean(boolean) => (Kind::Boolean, i64::from(*boolean)),
+        Value::Integer(number) => (Kind::Integer, *number),
+        Value::Float(number) => (Kind::Float, number.to_bits().cast_signed()),
+        Value::Timestamp(instant) => (Kind::Timestamp, instant.micros()),
+        _ => return None,
+    };
+    (word != ABSENT).then_some((kind, word))
+}
+
+/// The value that a word of a page stands for.
+#[inline]
+pub(crate) fn value_of(kind: Kind, word: i64) -> Option<Value> {
+    if word == ABSENT {
+        return None;
+    }
+    Some(match kind {
+        Kind::Integer => Value::Integer(word),
+        Kind::Float => Value::Float(f64::from_bits(word.cast_unsigned())),
+        Kind::Boolean => Value::Boolean(word != 0),
+        Kind::Timestamp => Value::Timestamp(Instant::from_checked_micros(word)),
+    })
+}
+
+impl Place<'_> {
+    /// `ABSENT` if there is no value.
+    #[inline(always)]
+    pub(crate) fn word(self) -> i64 {
+        match self {
+            Place::Nowhere => ABSENT,
+            Place::Bits8(bits) => bits.word(),
+            Place::Bits16(bits) => bits.word(),
+            Place::Bits32(bits) => bits.word(),
+            Place::Bits64(bits) => bits.word(),
+        }
+    }
+}
+
+// Does the same with a page that has room for all values, whatever their width.
+macro_rules! match_page {
+    ($page:expr, $head:pat, $all:pat => $result:expr, $($others:tt)*) => {
+        match $page {
+            Page::Bits8($head, $all) => $result,
+            Page::Bits16($head, $all) => $result,
+            Page::Bits32($head, $all) => $result,
+            Page::Bits64($head, $all) => $result,
+            $($others)*
+        }
+    };
+}
+
+impl Page {
+    /// Where the value at a place stands.
+    #[inline(always)]
+    pub(crate) fn find(&self, place: usize) -> (Kind, Place<'_>) {
+        match self {
+            Page::Bits8(head, all) => (head.kind, Place::Bits8(&all[place])),
+            Page::Bits16(head, all) => (head.kind, Place::Bits16(&all[place])),
+            Page::Bits32(head, all) => (head.kind, Place::Bits32(&all[place])),
+            Page::Bits64(head, all) => (head.kind, Place::Bits64(&all[place])),
+            Page::Few(kind, few) => {
+                (*kind, search(few, place).map_or(Place::Nowhere, |at| Place::Bits64(&few[at].1)))
+            }
+            Page::Empty => (Kind::Boolean, Place::Nowhere),
+        }
+    }
+
+    /// True if it can hold a value of this kind at this place: it keeps its kind as long as it holds another value.
+    pub(crate) fn admits(&self, kind: Kind, place: usize) -> bool {
+        self.is_of(kind) || self.count() == usize::from(self.holds(place))
+    }
+
+    fn is_of(&self, kind: Kind) -> bool {
+        match_page!(self, head, _ => head.kind == kind,
+            Page::Few(known, _) => *known == kind,
+            Page::Empty => false,
+        )
+    }
+
+    fn count(&self) -> usize {
+        match_page!(self, head, _ => head.count.into(), Page::Few(_, few) => few.len(), Page::Empty => 0)
+    }
+
+    fn holds(&self, place: usize) -> bool {
+        self.find(place).1.word() != ABSENT
+    }
+
+    /// Holds a value that it admits.
+    pub(crate) fn hold(&mut self, kind: Kind, place: usize, word: i64) {
+        debug_assert!(self.admits(kind, place), "a page has values of one kind");
+        if !self.is_of(kind) {
+            *self = Page::Few(kind, Arc::default());
+        }
+        let is_held = match_page!(self, head, all => put(head, all, place, word),
+            Page::Few(_, few) => put_among_few(few, place, word),
+            Page::Empty => unreachable!("it is of this kind"),
+        );
+        if !is_held {
+            // Of two at one place the second counts, and the first is no wider than the page was.
+            let held = (0..PAGE_SLOTS).map(|at| (at, self.find(at).1.word()));
+            let values: Vec<_> = held.filter(|(_, word)| *word != ABSENT).chain([(place, word)]).collect();
+            *self = Page::of_all(kind, &values);
+        }
+    }
+
+    /// Holds nothing at this place any more.
+    pub(crate) fn drop_at(&mut self, place: usize) {
+        if !self.holds(place) {
+            return;
+        }
+        if self.count() == 1 {
+            *self = Page::Empty;
+            return;
+        }
+        match_page!(self, head, all => {
+                head.count -= 1;
+                Arc::make_mut(all)[place] = Bits::ABSENT;
+            },
+            Page::Few(_, few) => Arc::make_mut(few).retain(|(at, _)| usize::from(*at) != place),
+            Page::Empty => unreachable!("it holds two values"),
+        );
+    }
+
+    // With room for all, in as many bits as the widest of these values takes. Shape: place, word.
+    fn of_all(kind: Kind, values: &[(usize, i64)]) -> Page {
+        let page = in_bits(kind, values).map(|(head, all)| Page::Bits8(head, all));
+        page.or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits16(head, all)))
+            .or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits32(head, all)))
+            .or_else(|| in_bits(kind, values).map(|(head, all)| Page::Bits64(head, all)))
+            .expect("a word has 64 bits")
+    }
+}
+
+// `None` if one of them takes more bits.
+fn in_bits<B: Bits>(kind: Kind, values: &[(usize, i64)]) -> Option<(Head, Arc<All<B>>)> {
+    let mut head = Head { kind, count: 0 };
+    let mut all = Arc::new([B::ABSENT; PAGE_SLOTS]);
+    let has_room = values.iter().all(|(place, word)| put(&mut head, &mut all, *place, *word));
+    has_room.then_some((head, all))
+}
+
+// False, and nothing changes, if the word takes more bits.
+fn put<B: Bits>(head: &mut Head, all: &mut Arc<All<B>>, place: usize, word: i64) -> bool {
+    let Some(bits) = B::of(word) else { return false };
+    let old = std::mem::replace(&mut Arc::make_mut(all)[place], bits);
+    head.count += u16::from(old.is_absent());
+    true
+}
+
+// False, and nothing changes, if there are enough.
+fn put_among_few(few: &mut Arc<Vec<(u16, i64)>>, place: usize, word: i64) -> bool {
+    match search(few, place) {
+        Ok(at) => Arc::make_mut(few)[at].1 = word,
+        Err(_) if few.len() == FEW_MAX => return false,
+        Err(at) => Arc::make_mut(few).insert(at, (place as u16, word)),
+    }
+    true
+}
+
+// Where the value of a place stands among few, or would.
+fn search(few: &[(u16, i64)], place: usize) -> Result<usize, usize> {
+    few.binary_search_by_key(&place, |(at, _)| usize::from(*at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bits(page: &Page) -> u32 {
+        match page {
+            Page::Empty => 0,
+            Page::Few(..) => 1,
+            Page::Bits8(..) => 8,
+            Page::Bits16(..) => 16,
+            Page::Bits32(..) => 32,
+            Page::Bits64(..) => 64,
+        }
+    }
+
+    #[test]
+    fn a_page_takes_the_bits_of_its_widest_value() {
+        let few = (0..FEW_MAX).fold(Page::Empty, |mut page, place| {
+            page.hold(Kind::Integer, place, i64::MIN);
+            page
+        });
+        assert_eq!(bits(&few), 1);
+        let of_width = [
+            (8, [127, -127]),
+            (16, [128, -128]),
+            (16, [i16::MAX.into(), -i64::from(i16::MAX)]),
+            (32, [i64::from(i16::MAX) + 1, i16::MIN.into()]),
+            (32, [i32::MAX.into(), -i64::from(i32::MAX)]),
+            (64, [i64::from(i32::MAX) + 1, i32::MIN.into()]),
+            (64, [i64::MAX, i64::MIN]),
+        ];
+        for (bits_before, [word, _]) in of_width {
+            let mut page = Page::Empty;
+            (0..=FEW_MAX).for_each(|place| page.hold(Kind::Integer, place, word - place as i64));
+            assert_eq!(bits(&page), bits_before);
+            for (bits_of, words) in of_width {
+                for word_after in words {
+                    let mut after = page.clone();
+                    after.hold(Kind::Integer, 3, word_after);
+                    assert_eq!((bits(&after), after.count()), (bits_before.max(bits_of), FEW_MAX + 1));
+                    let words = |page: &Page| [3, 4, PAGE_SLOTS - 1].map(|place| page.find(place).1.word());
+                    assert_eq!(words(&page), [word - 3, word - 4, ABSENT]);
+                    assert_eq!(words(&after), [word_after, word - 4, ABSENT]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_that_lost_all_values_but_one_takes_another_kind_in_its_place() {
+        let mut page = Page::Empty;
+        (0..PAGE_SLOTS).for_each(|place| page.hold(Kind::Integer, place, 7));
+        (1..PAGE_SLOTS).for_each(|place| page.drop_at(place));
+        assert!(page.admits(Kind::Float, 0) && !page.admits(Kind::Float, 1));
+        page.hold(Kind::Float, 0, 8);
+        assert!(page.is_of(Kind::Float) && page.count() == 1 && page.find(0).1.word() == 8);
+        page.drop_at(0);
+        assert!(matches!(page, Page::Empty) && page.admits(Kind::Integer, 1));
+    }
+}

@@ -1,0 +1,182 @@
+//! The links of 32 neighbouring entities in one block of memory.
+//!
+//! Shape, in words of 32 bits: where the links of each entity end (two to a word); the type of all links, or `MIXED`;
+//! which entities have many links (a bit each); how many links there is room for; then, each with that room, the other
+//! ends, the relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead,
+//! whose other end is the number under which they are kept.
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use super::adjacency::{Bounds, Link, Narrow, NarrowTypes};
+use super::symbols::Symbol;
+
+/// Entities of one page.
+pub(crate) const PAGE_ENTITIES: usize = 32;
+const ENDS_WORDS: usize = PAGE_ENTITIES / 2;
+const TYPE: usize = ENDS_WORDS;
+const WIDE: usize = ENDS_WORDS + 1;
+const ROOM: usize = ENDS_WORDS + 2;
+const LINKS: usize = ENDS_WORDS + 3;
+// No type has this number.
+const MIXED: u32 = u32::MAX;
+// Pages grow in steps of so many links, so that most links find room in place.
+const ROOM_STEP: usize = 16;
+
+/// A page of entities without links; all of them share one.
+pub(crate) fn empty_page() -> Arc<[u32]> {
+    static EMPTY: OnceLock<Arc<[u32]>> = OnceLock::new();
+    Arc::clone(EMPTY.get_or_init(|| Arc::from([0; LINKS])))
+}
+
+#[inline]
+fn end(page: &[u32], place: usize) -> usize {
+    debug_assert!(place < PAGE_ENTITIES, "a page has no place {place}");
+    // One look at the length for all that a place may be.
+    let ends: &[u32; ENDS_WORDS] = page.first_chunk().expect("a page begins with a head");
+    (ends[place / 2 % ENDS_WORDS] >> (16 * (place % 2)) & 0xFFFF) as usize
+}
+
+#[inline]
+fn start(page: &[u32], place: usize) -> usize {
+    if place == 0 { 0 } else { end(page, place - 1) }
+}
+
+fn count(page: &[u32]) -> usize {
+    end(page, PAGE_ENTITIES - 1)
+}
+
+#[inline]
+fn room(page: &[u32]) -> usize {
+    page[ROOM] as usize
+}
+
+/// Reads the memory with which every use of a page begins.
+pub(crate) fn read_head(page: &[u32]) {
+    black_box((page[0], page[ROOM]));
+}
+
+/// Reads the memory where a new link of the entity at `place` will go.
+pub(crate) fn read_end(page: &[u32], place: usize) {
+    let end = LINKS + end(page, place);
+    black_box((page.get(end).copied(), page.get(end + room(page)).copied()));
+}
+
+/// Reads the memory where the ends of the links of the entity at `place` are if all of a page have as many, while the
+/// processor waits for the head of the page.
+#[inline]
+pub(crate) fn read_likely(page: &[u32], place: usize) {
+    // In most pages two columns.
+    let room = (page.len() - LINKS) / 2;
+    black_box(page.get(LINKS + room * place / PAGE_ENTITIES).copied());
+}
+
+/// The links of the entity at `place`, or the number under which they are kept elsewhere.
+#[inline]
+pub(crate) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
+    let (start, end, room) = (start(page, place), end(page, place), room(page));
+    let others = &page[LINKS + start..LINKS + end];
+    if page[WIDE] >> place & 1 == 1 {
+        return Err(others[0]);
+    }
+    let relationships = &page[LINKS + room + start..LINKS + room + end];
+    let types = match page[TYPE] {
+        MIXED => NarrowTypes::Each(&page[LINKS + 2 * room + start..LINKS + 2 * room + end]),
+        only => NarrowTypes::One(Symbol(only)),
+    };
+    Ok(Narrow { others, relationships, types })
+}
+
+/// Puts `links` in the place of those in `range` of the entity at `place`, which has few links before and after.
+pub(crate) fn splice(page: &mut Arc<[u32]>, place: usize, range: Range<usize>, links: &[Link]) {
+    let only = match links.first() {
+        // A page that had no links takes the type of its first.
+        Some(first) if count(page) == 0 => first.type_name.0,
+        _ => page[TYPE],
+    };
+    let is_mixed = only == MIXED || links.iter().any(|link| link.type_name.0 != only);
+    let needed = count(page) - range.len() + links.len();
+    if needed > room(page) || is_mixed != (page[TYPE] == MIXED) {
+        *page = grown(page, needed.next_multiple_of(ROOM_STEP), is_mixed);
+    }
+    let page = Arc::make_mut(page);
+    if !is_mixed {
+        page[TYPE] = only;
+    }
+    let (count, room) = (count(page), room(page));
+    let from = start(page, place) + range.start;
+    let behind = from + range.len();
+    let columns: [fn(&Link) -> u32; 3] =
+        [|link| link.other, |link| link.relationship, |link| link.type_name.0];
+    for (number, of_link) in columns.into_iter().take(if is_mixed { 3 } else { 2 }).enumerate() {
+        let column = &mut page[LINKS + number * room..LINKS + (number + 1) * room];
+        column.copy_within(behind..count, from + links.len());
+        column[from..from + links.len()].iter_mut().zip(links).for_each(|(word, link)| *word = of_link(link));
+    }
+    move_ends(page, place, range.len(), links.len());
+}
+
+/// Says that the links of the entity at `place` are kept elsewhere under `number`, or (with `None`) that it has none.
+pub(crate) fn set_wide(page: &mut Arc<[u32]>, place: usize, number: Option<u32>) {
+    let known = end(page, place) - start(page, place);
+    let type_name = Symbol(page[TYPE]);
+    let pseudo = number.map(|other| Link { type_name, relationship: 0, other });
+    splice(page, place, 0..known, pseudo.as_slice());
+    let wide = &mut Arc::make_mut(page)[WIDE];
+    *wide = *wide & !(1 << place) | u32::from(number.is_some()) << place;
+}
+
+// A copy with room for so many links.
+fn grown(page: &[u32], new_room: usize, is_mixed: bool) -> Arc<[u32]> {
+    let (count, room) = (count(page), room(page));
+    let mut copy = Vec::with_capacity(LINKS + new_room * if is_mixed { 3 } else { 2 });
+    copy.extend_from_slice(&page[..LINKS]);
+    copy[ROOM] = new_room as u32;
+    for number in 0..2 {
+        copy.extend_from_slice(&page[LINKS + number * room..][..count]);
+        copy.resize(LINKS + (number + 1) * new_room, 0);
+    }
+    if is_mixed {
+        match page[TYPE] {
+            MIXED => copy.extend_from_slice(&page[LINKS + 2 * room..][..count]),
+            only => copy.extend(std::iter::repeat_n(only, count)),
+        }
+        copy.resize(LINKS + 3 * new_room, 0);
+        copy[TYPE] = MIXED;
+    }
+    copy.into()
+}
+
+/// True if reading this page, which somebody else wrote, stays within it and within `bounds`.
+pub(crate) fn is_sound(page: &[u32], bounds: Bounds, is_wide: impl Fn(u32) -> bool) -> bool {
+    if page.len() < LINKS {
+        return false;
+    }
+    let ends: Vec<usize> = (0..PAGE_ENTITIES).map(|place| end(page, place)).collect();
+    let columns = if page[TYPE] == MIXED { 3 } else { 2 };
+    if ends.windows(2).any(|pair| pair[0] > pair[1])
+        || ends[PAGE_ENTITIES - 1] > room(page)
+        || Some(page.len() - LINKS) != room(page).checked_mul(columns)
+    {
+        return false;
+    }
+    // Without its pseudo link a wide entity would lead nowhere.
+    let has_pseudo_link = |place: usize| start(page, place) < end(page, place);
+    (0..PAGE_ENTITIES).all(|place| page[WIDE] >> place & 1 == 0 || has_pseudo_link(place))
+        && (0..PAGE_ENTITIES).all(|place| match entry_of(page, place) {
+            Err(number) => is_wide(number),
+            Ok(narrow) => narrow.iter().all(|link| bounds.admit(&link)),
+        })
+}
+
+// Says that the entity at `place` has `more` links in the place of `fewer`.
+fn move_ends(page: &mut [u32], place: usize, fewer: usize, more: usize) {
+    let moved = (more as u32).wrapping_sub(fewer as u32);
+    if place % 2 == 1 {
+        page[place / 2] = page[place / 2].wrapping_add(moved << 16);
+    }
+    // Two ends to a word move together: neither leaves its 16 bits, so neither carries into the other.
+    let both = moved.wrapping_mul(0x1_0001);
+    page[place.div_ceil(2)..ENDS_WORDS].iter_mut().for_each(|ends| *ends = ends.wrapping_add(both));
+}

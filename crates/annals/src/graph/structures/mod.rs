@@ -1,0 +1,12 @@
+//! What the graph keeps its instances, ids, names and links in. None of these knows what an instance is.
+
+pub(crate) mod adjacency;
+pub(crate) mod column;
+pub(crate) mod hash;
+pub(crate) mod id_map;
+pub(crate) mod links_page;
+pub(crate) mod rows;
+pub(crate) mod slot_set;
+pub(crate) mod spill_file;
+pub(crate) mod symbols;
+pub(crate) mod wide;

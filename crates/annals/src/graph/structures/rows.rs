@@ -1,0 +1,276 @@
+//! Rows of bytes by number, 32 to a page, so that a million of them are a few ten thousand blocks of memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::structures::vector::Vector;
+
+/// Rows of one page.
+pub(crate) const PAGE_ROWS: usize = 32;
+const END_BYTES: usize = 2;
+const ENDS_BYTES: usize = PAGE_ROWS * END_BYTES;
+/// Longest row: all rows of a page end where two bytes can say it.
+pub(crate) const ROW_BYTES_MAX: usize = u16::MAX as usize / PAGE_ROWS;
+
+/// What a copy of the tail has room for, and in which steps it grows: few sizes of blocks are soon found again.
+/// Units: bytes.
+const ROOM_BYTES: usize = 1 << 10;
+const ROOM_STEP: usize = 1 << 12;
+
+/// A persistent vector of rows: a clone costs a few reference counts, and the first row that is replaced after it copies its
+/// page. Further rows of the page are replaced in place, unless their length changes.
+///
+/// Shape of a page: where each row ends (2 bytes each, little endian, counted from the end of this table), then the
+/// rows side by side.
+/// Units: a row has at most 2,047 bytes.
+#[derive(Clone)]
+pub(crate) struct Rows {
+    pages: Vector<Arc<[u8]>>,
+    // Invariant: holds fewer than PAGE_ROWS rows, those behind the last page.
+    tail: Arc<Tail>,
+}
+
+struct Tail {
+    ends: Vec<u16>,
+    bytes: Vec<u8>,
+}
+
+impl Rows {
+    pub(crate) fn new() -> Rows {
+        Rows { pages: Vector::new(), tail: Arc::new(Tail::new()) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len() * PAGE_ROWS + self.tail.ends.len()
+    }
+
+    /// The row at `index`; `None` from `len` on.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&[u8]> {
+        let place = index % PAGE_ROWS;
+        match self.pages.get(index / PAGE_ROWS) {
+            Some(page) => Some(row_of(page, place)),
+            None if index / PAGE_ROWS > self.pages.len() => None,
+            None => self.tail.get(place),
+        }
+    }
+
+    /// Adds a row at the end.
+    pub(crate) fn push(&mut self, row: &[u8]) {
+        assert_bounded(row);
+        let tail = Arc::make_mut(&mut self.tail);
+        tail.bytes.extend_from_slice(row);
+        tail.ends.push(tail.bytes.len() as u16);
+        if tail.ends.len() == PAGE_ROWS {
+            self.pages.push(page_from(&tail.ends, &tail.bytes));
+            tail.ends.clear();
+            tail.bytes.clear();
+        }
+    }
+
+    /// Puts `row` in the place of the one at `index`, which must be there.
+    pub(crate) fn set(&mut self, index: usize, row: &[u8]) {
+        assert_bounded(row);
+        let place = index % PAGE_ROWS;
+        match self.pages.get_mut(index / PAGE_ROWS) {
+            Some(page) => replace(page, place, row),
+            None => Arc::make_mut(&mut self.tail).set(place, row),
+        }
+    }
+
+    /// All rows in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.get(index).expect("below the length"))
+    }
+
+    /// The whole pages, then one with what is left, if anything is. [`Rows::push_page`] takes them.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Arc<[u8]>> {
+        let rest = (!self.tail.ends.is_empty()).then(|| {
+            let mut ends = self.tail.ends.clone();
+            ends.resize(PAGE_ROWS, self.tail.bytes.len() as u16);
+            page_from(&ends, &self.tail.bytes)
+        });
+        self.pages.iter().cloned().chain(rest)
+    }
+
+    /// Adds the first `count` rows of a page that somebody else wrote, behind whole pages; `None` if it is no page or does
+    /// not go there. The rows are not looked into.
+    pub(crate) fn push_page(&mut self, page: &[u8], count: usize) -> Option<()> {
+        if !is_page(page) || !self.tail.ends.is_empty() || count > PAGE_ROWS {
+            return None;
+        }
+        if count == PAGE_ROWS {
+            self.pages.push(Arc::from(page));
+            return Some(());
+        }
+        let ends: Vec<u16> = (0..count).map(|place| end_of(page, place) as u16).collect();
+        let bytes = page[ENDS_BYTES..ENDS_BYTES + usize::from(*ends.last()?)].to_vec();
+        self.tail = Arc::new(Tail { ends, bytes });
+        Some(())
+    }
+}
+
+/// True if rows can be taken out of these bytes, which somebody else wrote.
+pub(crate) fn is_page(page: &[u8]) -> bool {
+    page.len() >= ENDS_BYTES
+        && (1..PAGE_ROWS).all(|place| end_of(page, place - 1) <= end_of(page, place))
+        && end_of(page, PAGE_ROWS - 1) == page.len() - ENDS_BYTES
+}
+
+/// The rows of a page.
+pub(crate) fn rows_of(page: &[u8]) -> impl Iterator<Item = &[u8]> {
+    (0..PAGE_ROWS).map(|place| row_of(page, place))
+}
+
+/// A page of these rows, at most [`PAGE_ROWS`]; empty ones fill it up.
+pub(crate) fn page_of<'r>(rows: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
+    let mut page = vec![0; ENDS_BYTES];
+    let mut count = 0;
+    for row in rows.take(PAGE_ROWS) {
+        assert_bounded(row);
+        page.extend_from_slice(row);
+        let end = (page.len() - ENDS_BYTES) as u16;
+        page[END_BYTES * count..END_BYTES * (count + 1)].copy_from_slice(&end.to_le_bytes());
+        count += 1;
+    }
+    let end = (page.len() - ENDS_BYTES) as u16;
+    for place in count..PAGE_ROWS {
+        page[END_BYTES * place..END_BYTES * (place + 1)].copy_from_slice(&end.to_le_bytes());
+    }
+    page
+}
+
+fn page_from(ends: &[u16], rows: &[u8]) -> Arc<[u8]> {
+    let mut page = Vec::with_capacity(ENDS_BYTES + rows.len());
+    page.extend(ends.iter().flat_map(|end| end.to_le_bytes()));
+    page.extend_from_slice(rows);
+    page.into()
+}
+
+fn assert_bounded(row: &[u8]) {
+    assert!(row.len() <= ROW_BYTES_MAX, "a row has {} bytes, at most {ROW_BYTES_MAX} are allowed", row.len());
+}
+
+#[inline]
+fn end_of(page: &[u8], place: usize) -> usize {
+    usize::from(u16::from_le_bytes([page[END_BYTES * place], page[END_BYTES * place + 1]]))
+}
+
+/// Where the row at `place` stands in its page.
+#[inline]
+fn range_of(page: &[u8], place: usize) -> Range<usize> {
+    let start = if place == 0 { 0 } else { end_of(page, place - 1) };
+    ENDS_BYTES + start..ENDS_BYTES + end_of(page, place)
+}
+
+#[inline]
+fn row_of(page: &[u8], place: usize) -> &[u8] {
+    &page[range_of(page, place)]
+}
+
+/// Puts another row at `place`.
+fn replace(page: &mut Arc<[u8]>, place: usize, row: &[u8]) {
+    let range = range_of(page, place);
+    if range.len() == row.len() {
+        Arc::make_mut(page)[range].copy_from_slice(row);
+        return;
+    }
+    let mut copy = Vec::with_capacity(page.len() + row.len() - range.len());
+    copy.extend_from_slice(&page[..END_BYTES * place]);
+    for following in place..PAGE_ROWS {
+        let moved = end_of(page, following) + row.len() - range.len();
+        copy.extend_from_slice(&(moved as u16).to_le_bytes());
+    }
+    copy.extend_from_slice(&page[ENDS_BYTES..range.start]);
+    copy.extend_from_slice(row);
+    copy.extend_from_slice(&page[range.end..]);
+    *page = copy.into();
+}
+
+impl Clone for Tail {
+    // Leaves room for some rows, because a tail is copied in order to be added to.
+    fn clone(&self) -> Tail {
+        let mut tail = Tail::new();
+        tail.ends.extend_from_slice(&self.ends);
+        tail.bytes.reserve_exact((self.bytes.len() + ROOM_BYTES).next_multiple_of(ROOM_STEP));
+        tail.bytes.extend_from_slice(&self.bytes);
+        tail
+    }
+}
+
+impl Tail {
+    fn new() -> Tail {
+        Tail { ends: Vec::with_capacity(PAGE_ROWS), bytes: Vec::new() }
+    }
+
+    fn start(&self, place: usize) -> usize {
+        place.checked_sub(1).map_or(0, |before| self.ends[before].into())
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> Option<&[u8]> {
+        let end = usize::from(*self.ends.get(place)?);
+        Some(&self.bytes[self.start(place)..end])
+    }
+
+    fn set(&mut self, place: usize, row: &[u8]) {
+        let (start, end) = (self.start(place), usize::from(self.ends[place]));
+        self.bytes.splice(start..end, row.iter().copied());
+        for following in &mut self.ends[place..] {
+            *following = (usize::from(*following) + row.len() - (end - start)) as u16;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_behave_as_a_vector_and_clones_keep_what_they_had(
+            // Short ones often have the length of those they replace.
+            steps in proptest::collection::vec((0usize..300, prop_oneof![0usize..8, 0usize..70], any::<u8>()), 0..300),
+        ) {
+            let mut rows = Rows::new();
+            let mut model: Vec<Vec<u8>> = Vec::new();
+            let mut clones: Vec<(Rows, Vec<Vec<u8>>)> = Vec::new();
+            for (index, length, byte) in steps {
+                let row = vec![byte; length];
+                if index < model.len() {
+                    rows.set(index, &row);
+                    model[index] = row;
+                } else {
+                    rows.push(&row);
+                    model.push(row);
+                }
+                if byte % 16 == 0 {
+                    clones.push((rows.clone(), model.clone()));
+                }
+            }
+            clones.push((rows, model));
+            for (rows, model) in &clones {
+                prop_assert_eq!(rows.len(), model.len());
+                prop_assert!(rows.iter().eq(model.iter().map(Vec::as_slice)));
+                prop_assert!(rows.get(model.len()).is_none() && rows.get(model.len() + 64).is_none());
+                let pages: Vec<Arc<[u8]>> = rows.pages().collect();
+                let mut loaded = Rows::new();
+                for page in &pages {
+                    let made = page_of(rows_of(page));
+                    prop_assert!(is_page(page) && *made == **page);
+                    loaded.push_page(page, (model.len() - loaded.len()).min(PAGE_ROWS)).expect("pages it wrote");
+                }
+                prop_assert!(loaded.iter().eq(rows.iter()));
+            }
+        }
+
+        #[test]
+        fn foreign_pages_never_panic(page in proptest::collection::vec(any::<u8>(), 0..200), len in 0usize..70) {
+            let mut rows = Rows::new();
+            let is_taken = rows.push_page(&page, len).is_some();
+            prop_assert!(!is_taken || is_page(&page));
+            prop_assert!(!is_page(&page) || rows_of(&page).map(<[u8]>::len).sum::<usize>() + ENDS_BYTES == page.len());
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Sets of slots, as bits in pages that are shared between snapshots.
+
+use std::sync::Arc;
+
+use super::symbols::Symbol;
+use crate::structures::vector::Vector;
+
+const WORD_BITS: u32 = u64::BITS;
+/// How many words a page of a set has.
+pub(crate) const PAGE_WORDS: usize = 32;
+/// How many slots a page of a set stands for.
+pub(crate) const PAGE_SLOTS: u32 = WORD_BITS * PAGE_WORDS as u32;
+
+type Page = Arc<[u64; PAGE_WORDS]>;
+
+/// A persistent set of slots. Pages without slots take no memory.
+#[derive(Clone)]
+pub(crate) struct SlotSet {
+    len: usize,
+    pages: Vector<Option<Page>>,
+}
+
+fn place(slot: u32) -> (usize, usize, u64) {
+    let in_page = slot % PAGE_SLOTS;
+    ((slot / PAGE_SLOTS) as usize, (in_page / WORD_BITS) as usize, 1 << (in_page % WORD_BITS))
+}
+
+impl SlotSet {
+    pub(crate) fn new() -> SlotSet {
+        SlotSet { len: 0, pages: Vector::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        let (page, word, bit) = place(slot);
+        matches!(self.pages.get(page), Some(Some(page)) if page[word] & bit != 0)
+    }
+
+    /// Adds `slot`; false if it was there.
+    pub(crate) fn insert(&mut self, slot: u32) -> bool {
+        if self.contains(slot) {
+            return false;
+        }
+        let (page, word, bit) = place(slot);
+        while self.pages.len() <= page {
+            self.pages.push(None);
+        }
+        let page = self.pages.get_mut(page).expect("grown above");
+        Arc::make_mut(page.get_or_insert_with(|| Arc::new([0; PAGE_WORDS])))[word] |= bit;
+        self.len += 1;
+        true
+    }
+
+    /// Removes `slot`; false if it was not there.
+    pub(crate) fn remove(&mut self, slot: u32) -> bool {
+        if !self.contains(slot) {
+            return false;
+        }
+        let (page, word, bit) = place(slot);
+        let page = self.pages.get_mut(page).expect("it contains the slot");
+        let words = Arc::make_mut(page.as_mut().expect("it contains the slot"));
+        words[word] &= !bit;
+        if words.iter().all(|word| *word == 0) {
+            *page = None;
+        }
+        self.len -= 1;
+        true
+    }
+
+    /// The first slot from `slot` on.
+    pub(crate) fn next_from(&self, slot: u32) -> Option<u32> {
+        let (first_page, first_word, bit) = place(slot);
+        let (mut word, mut mask) = (first_word, !(bit - 1));
+        for page in first_page..self.pages.len() {
+            if let Some(Some(words)) = self.pages.get(page) {
+                for (at, bits) in words.iter().enumerate().skip(word) {
+                    let bits = bits & mask;
+                    mask = u64::MAX;
+                    if bits != 0 {
+                        let in_page = at as u32 * WORD_BITS + bits.trailing_zeros();
+                        return Some(page as u32 * PAGE_SLOTS + in_page);
+                    }
+                }
+            }
+            (word, mask) = (0, u64::MAX);
+        }
+        None
+    }
+
+    /// The bits of one page; `None` if none is set.
+    #[inline]
+    pub(crate) fn page(&self, index: usize) -> Option<&[u64; PAGE_WORDS]> {
+        self.pages.get(index)?.as_deref()
+    }
+
+    /// The slots, ascending.
+    pub(crate) fn iter(&self) -> Iter<'_> {
+        Iter { set: self, word: 0, first: 0, bits: 0 }
+    }
+}
+
+/// The slots of a set, ascending. Made by [`SlotSet::iter`].
+pub(crate) struct Iter<'g> {
+    set: &'g SlotSet,
+    // The word behind the present one, counted over all pages.
+    word: usize,
+    // Of the present word, what is left, and the slot of its lowest bit.
+    first: u32,
+    bits: u64,
+}
+
+impl Iterator for Iter<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.bits == 0 && !self.move_to_next_word() {
+            return None;
+        }
+        let bit = self.bits.trailing_zeros();
+        self.bits &= self.bits - 1;
+        Some(self.first + bit)
+    }
+}
+
+impl Iter<'_> {
+    // False behind the last word with a slot.
+    fn move_to_next_word(&mut self) -> bool {
+        while self.word / PAGE_WORDS < self.set.pages.len() {
+            let Some(page) = self.set.page(self.word / PAGE_WORDS) else {
+                self.word += PAGE_WORDS;
+                continue;
+            };
+            self.first = self.word as u32 * WORD_BITS;
+            self.bits = page[self.word % PAGE_WORDS];
+            self.word += 1;
+            if self.bits != 0 {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl PartialEq for SlotSet {
+    fn eq(&self, other: &SlotSet) -> bool {
+        self.len == other.len && self.iter().eq(other.iter())
+    }
+}
+
+/// Sets of slots by name: of a type, or of a classification.
+#[derive(Clone)]
+pub(crate) struct Extents {
+    len: usize,
+    sets: Vector<SlotSet>,
+}
+
+impl Extents {
+    pub(crate) fn new() -> Extents {
+        Extents { len: 0, sets: Vector::new() }
+    }
+
+    /// Counts the slots of all names; one with two names counts twice.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The slots of one name; `None` if it never had any.
+    pub(crate) fn of(&self, name: Symbol) -> Option<&SlotSet> {
+        self.sets.get(name.index())
+    }
+
+    /// The slots of all names, by symbol.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Symbol, &SlotSet)> {
+        (0..).map(Symbol).zip(self.sets.iter())
+    }
+
+    pub(crate) fn contains(&self, name: Symbol, slot: u32) -> bool {
+        self.of(name).is_some_and(|slots| slots.contains(slot))
+    }
+
+    /// Lists `slot` under `name`; false if it was.
+    pub(crate) fn insert(&mut self, name: Symbol, slot: u32) -> bool {
+        while self.sets.len() <= name.index() {
+            self.sets.push(SlotSet::new());
+        }
+        let is_new = self.sets.get_mut(name.index()).expect("grown above").insert(slot);
+        self.len += usize::from(is_new);
+        is_new
+    }
+
+    /// Takes `slot` from `name`; false if it was not there.
+    pub(crate) fn remove(&mut self, name: Symbol, slot: u32) -> bool {
+        let was_there = self.contains(name, slot)
+            && self.sets.get_mut(name.index()).is_some_and(|slots| slots.remove(slot));
+        self.len -= usize::from(was_there);
+        was_there
+    }
+}
+
+impl PartialEq for Extents {
+    /// Trailing names without slots make no difference.
+    fn eq(&self, other: &Extents) -> bool {
+        let used = |extents: &Extents| -> Vec<(Symbol, SlotSet)> {
+            let used = extents.iter().filter(|(_, slots)| slots.len() > 0);
+            used.map(|(name, slots)| (name, slots.clone())).collect()
+        };
+        self.len == other.len && used(self) == used(other)
+    }
+}
+
+#[cfg(test)]
+impl std::fmt::Debug for SlotSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn slot_sets_behave_as_ordered_sets(
+            steps in proptest::collection::vec((any::<bool>(), 0u32..5_000), 0..300),
+            from in 0u32..6_000,
+        ) {
+            let mut slots = SlotSet::new();
+            let mut model = BTreeSet::new();
+            let mut earlier = Vec::new();
+            for (is_insert, slot) in steps {
+                let (found, expected) = if is_insert {
+                    (slots.insert(slot), model.insert(slot))
+                } else {
+                    (slots.remove(slot), model.remove(&slot))
+                };
+                prop_assert_eq!(found, expected);
+                prop_assert_eq!(slots.contains(slot), is_insert);
+                if slot % 8 == 0 {
+                    earlier.push((slots.clone(), model.clone()));
+                }
+            }
+            earlier.push((slots, model));
+            for (slots, model) in &earlier {
+                prop_assert_eq!(slots.len(), model.len());
+                prop_assert!(slots.iter().eq(model.iter().copied()));
+                prop_assert_eq!(slots.next_from(from), model.range(from..).next().copied());
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Names as small numbers: types, properties, classifications; and authors.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::hash::key_of;
+use super::id_map::IdMap;
+use crate::structures::vector::Vector;
+
+/// The number of a name within one graph. Symbols are given in the order in which names first appear on the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Symbol(pub(crate) u32);
+
+impl Symbol {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Names by symbol and symbols by name.
+#[derive(Clone, Default)]
+pub(crate) struct Symbols {
+    names: Vector<Arc<str>>,
+    by_name: IdMap,
+    // Only while it pays.
+    recent: Option<Box<Recent>>,
+}
+
+/// The first names met, with their symbols: few clients use more at a time. Those that are the same memory are found by its
+/// address, the others without a hash.
+#[derive(Clone, Default)]
+struct Recent(SmallVec<[(Arc<str>, Symbol); RECENT_MAX]>);
+
+/// More names are looked up as fast as they are searched here.
+const RECENT_MAX: usize = 8;
+
+impl Symbols {
+    pub(crate) fn new() -> Symbols {
+        Symbols::default()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Symbol> {
+        self.by_name
+            .get(key_of(name), |slot| self.names.get(slot as usize).is_some_and(|known| **known == *name))
+            .map(Symbol)
+    }
+
+    /// From now on remembers what is found, until [`Symbols::forget`]. False if it does already, for somebody else.
+    pub(crate) fn remember(&mut self) -> bool {
+        let begins = self.recent.is_none();
+        self.recent.get_or_insert_default();
+        begins
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.recent = None;
+    }
+
+    /// As [`Symbols::find`], for somebody who asks for the same names again and again.
+    pub(crate) fn find_again(&mut self, name: &Arc<str>) -> Option<Symbol> {
+        let Some(Recent(known)) = self.recent.as_deref() else { return self.find(name) };
+        if let Some((_, symbol)) = known.iter().find(|(known, _)| known == name) {
+            return Some(*symbol);
+        }
+        let symbol = self.find(name)?;
+        if let Some(Recent(known)) = self.recent.as_deref_mut()
+            && known.len() < RECENT_MAX
+        {
+            known.push((Arc::clone(name), symbol));
+        }
+        Some(symbol)
+    }
+
+    /// The symbol of `name`, a new one if it has none.
+    pub(crate) fn intern(&mut self, name: &Arc<str>) -> Symbol {
+        if let Some(symbol) = self.find(name) {
+            return symbol;
+        }
+        let symbol = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
+        self.names.push(Arc::clone(name));
+        self.by_name.insert(key_of(name), symbol, |symbol| self.names.get(symbol as usize).map(key_of));
+        Symbol(symbol)
+    }
+
+    pub(crate) fn name(&self, symbol: Symbol) -> &Arc<str> {
+        self.names.get(symbol.index()).expect("a symbol comes from this graph")
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.names.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_again_wherever_it_is_kept() {
+        let names: Vec<Arc<str>> =
+            (0..2 * RECENT_MAX).map(|number| format!("name {number}").into()).collect();
+        let mut symbols = Symbols::new();
+        let known: Vec<Symbol> = names.iter().map(|name| symbols.intern(name)).collect();
+        symbols.remember();
+        for _ in 0..2 {
+            for (name, symbol) in names.iter().zip(&known) {
+                assert_eq!(symbols.find_again(name), Some(*symbol));
+                assert_eq!(
+                    symbols.find_again(&Arc::from(&**name)),
+                    Some(*symbol),
+                    "the same in other memory"
+                );
+            }
+            assert_eq!(symbols.find_again(&Arc::from("unknown")), None);
+        }
+        symbols.forget();
+        assert_eq!(symbols.find_again(&names[0]), Some(known[0]));
+    }
+}

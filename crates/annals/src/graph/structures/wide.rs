@@ -1,0 +1,121 @@
+//! The links of one entity that has many of them in one direction.
+
+use std::ops::Bound::{Excluded, Included, Unbounded};
+
+use super::adjacency::Link;
+use super::symbols::Symbol;
+use crate::structures::key_set::{KeySet, Range};
+
+const LINK_BYTES: usize = 12;
+
+/// Many links, ordered by type and then by age.
+#[derive(Clone)]
+pub(crate) struct Wide {
+    // Shape of a key: type, relationship, other end; four bytes each, big endian.
+    links: KeySet,
+    // Number of links by type: degree is one look-up.
+    counts: Vec<(Symbol, u32)>,
+}
+
+/// Iterates over many links.
+pub(crate) struct WideLinks<'g>(Range<'g>);
+
+fn key(link: Link) -> [u8; LINK_BYTES] {
+    let mut key = [0; LINK_BYTES];
+    key[..4].copy_from_slice(&link.type_name.0.to_be_bytes());
+    key[4..8].copy_from_slice(&link.relationship.to_be_bytes());
+    key[8..].copy_from_slice(&link.other.to_be_bytes());
+    key
+}
+
+fn word(key: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(key[at..at + 4].try_into().expect("a link key has twelve bytes"))
+}
+
+/// The link of the last twelve bytes of `key`.
+pub(crate) fn link_of_key(key: &[u8]) -> Link {
+    let key = &key[key.len() - LINK_BYTES..];
+    Link { type_name: Symbol(word(key, 0)), relationship: word(key, 4), other: word(key, 8) }
+}
+
+/// Appends the key of `link`, from which [`link_of_key`] restores it.
+pub(crate) fn append_link_key(link: Link, out: &mut Vec<u8>) {
+    out.extend_from_slice(&key(link));
+}
+
+impl Wide {
+    pub(crate) fn from_sorted(links: &[Link]) -> Wide {
+        let mut counts: Vec<(Symbol, u32)> = Vec::new();
+        for link in links {
+            match counts.last_mut() {
+                Some((type_name, count)) if *type_name == link.type_name => *count += 1,
+                _ => counts.push((link.type_name, 1)),
+            }
+        }
+        Wide { links: KeySet::from_sorted(links.iter().map(|link| key(*link))), counts }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    pub(crate) fn insert(&mut self, link: Link) {
+        if self.links.insert(&key(link)) {
+            match self.counts.binary_search_by_key(&link.type_name, |count| count.0) {
+                Ok(at) => self.counts[at].1 += 1,
+                Err(at) => self.counts.insert(at, (link.type_name, 1)),
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, link: Link) {
+        if self.links.remove(&key(link))
+            && let Ok(at) = self.counts.binary_search_by_key(&link.type_name, |count| count.0)
+        {
+            self.counts[at].1 -= 1;
+            if self.counts[at].1 == 0 {
+                self.counts.remove(at);
+            }
+        }
+    }
+
+    pub(crate) fn degree(&self, type_name: Option<Symbol>) -> usize {
+        let Some(type_name) = type_name else { return self.links.len() };
+        let found = self.counts.binary_search_by_key(&type_name, |count| count.0);
+        found.map_or(0, |at| self.counts[at].1 as usize)
+    }
+
+    /// The links of one type or of all that come after `after`, in order.
+    pub(crate) fn iter(&self, type_name: Option<Symbol>, after: Option<Link>) -> WideLinks<'_> {
+        WideLinks(self.keys(type_name, after))
+    }
+
+    /// The other ends of the links of one type or of all, in the same order.
+    pub(crate) fn ends(&self, type_name: Option<Symbol>) -> impl Iterator<Item = u32> {
+        let end = |key: &[u8]| key.last_chunk().map_or(u32::MAX, |end| u32::from_be_bytes(*end));
+        self.keys(type_name, None).map(end)
+    }
+
+    fn keys(&self, type_name: Option<Symbol>, after: Option<Link>) -> Range<'_> {
+        let first = type_name.map(|type_name| type_name.0.to_be_bytes());
+        let end = type_name.and_then(|type_name| type_name.0.checked_add(1)).map(u32::to_be_bytes);
+        let after = after.map(key);
+        let from = match (&after, &first) {
+            (Some(after), Some(first)) if after[..] < first[..] => Included(&first[..]),
+            (Some(after), _) => Excluded(&after[..]),
+            (None, Some(first)) => Included(&first[..]),
+            (None, None) => Unbounded,
+        };
+        self.links.range(from, end.as_ref().map_or(Unbounded, |end| Excluded(&end[..])))
+    }
+}
+
+impl Iterator for WideLinks<'_> {
+    type Item = Link;
+
+    // Not inlined, so that walking few links is.
+    #[inline(never)]
+    fn next(&mut self) -> Option<Link> {
+        self.0.next().map(link_of_key)
+    }
+}

@@ -1,0 +1,126 @@
+//! Backup, restore and verification: copies of the log at one position.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use super::folder::{log_folder, open_log};
+use crate::graph::Graph;
+use crate::log::{FileLog, FileOptions, Log, is_vacant_log};
+use crate::memory::Memory;
+use crate::options::Options;
+use crate::repository::{Repository, load_with};
+use crate::storage::{Disk, RealDisk};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// What was copied or verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The last position in it.
+    pub position: Position,
+    /// How many records.
+    pub records_count: u64,
+    /// Units: bytes of the log's segments.
+    pub bytes: u64,
+}
+
+impl Repository {
+    /// Copies the repository as it is now into a new folder, durably, while writers and readers go on. The copy is
+    /// itself a repository: it opens, and it can be restored from.
+    ///
+    /// Errors: `AlreadyExists` if `target` is there and not empty; `InvalidArgument` for a repository without a
+    /// folder; `Corrupted` if a record on the way is damaged; `NoRoom`; `Io`.
+    pub fn backup(&self, target: impl AsRef<Path>) -> Result<BackupReport> {
+        let Some(folder) = &self.inner().folder else {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "backup: expected a repository in a folder, found one on a log alone; export it",
+            ));
+        };
+        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        copy(folder.log(), self.snapshot().position(), &**folder.disk(), target.as_ref())
+    }
+}
+
+/// Copies a backup (or any repository that nobody writes) into a new folder, and verifies it.
+///
+/// Errors: as [`Repository::backup`]; whatever [`verify`] finds.
+pub fn restore(backup: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<BackupReport> {
+    restore_with(backup, target, &Options::default())
+}
+
+/// As [`restore`], within the memory budget of `options`; nothing else of them counts.
+pub fn restore_with(
+    backup: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    options: &Options,
+) -> Result<BackupReport> {
+    restore_on(Arc::new(RealDisk), backup, target, options)
+}
+
+/// As [`restore_with`], on any disk.
+pub fn restore_on(
+    disk: Arc<dyn Disk>,
+    backup: impl AsRef<Path>,
+    target: impl AsRef<Path>,
+    options: &Options,
+) -> Result<BackupReport> {
+    let log = open_log(&disk, backup.as_ref(), options.of_files(), true)?;
+    copy(&log, log.tail()?, &*disk, target.as_ref())?;
+    verify_on(disk, target, options)
+}
+
+/// Reads every record of a repository's folder, checks it, and replays it from nothing. Changes nothing.
+///
+/// Errors: `Corrupted`, `Gap` or `NewerFormat` for what is found first; `NotFound` if there is no repository;
+/// `Unavailable` if a power cut left records that only a writer can tell about.
+pub fn verify(folder: impl AsRef<Path>) -> Result<BackupReport> {
+    verify_with(folder, &Options::default())
+}
+
+/// As [`verify`], within the memory budget of `options`; nothing else of them counts.
+pub fn verify_with(folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
+    verify_on(Arc::new(RealDisk), folder, options)
+}
+
+/// As [`verify_with`], on any disk.
+pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Options) -> Result<BackupReport> {
+    let memory = Arc::new(Memory::new(options.memory_bytes_max));
+    memory.check()?;
+    let log = open_log(&disk, folder.as_ref(), options.of_files(), true)?;
+    let verified = log.verify()?;
+    let spill = options.spill(None, &memory);
+    let (graph, _) = load_with(&log, &memory, None, || {
+        Ok(Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) })
+    })?;
+    Ok(BackupReport {
+        position: graph.position,
+        records_count: verified.records_count,
+        bytes: verified.bytes,
+    })
+}
+
+fn copy(log: &FileLog, position: Position, disk: &dyn Disk, target: &Path) -> Result<BackupReport> {
+    let log_path = log_folder(target);
+    let io = |operation: &str, source| Error::of_disk(operation, source).with("path", target.display());
+    if !is_vacant(disk, target, &log_path).map_err(|source| io("list the folder to copy to", source))? {
+        return Err(Error::new(
+            ErrorKind::AlreadyExists,
+            format!("{}: expected an empty folder; choose another", target.display()),
+        ));
+    }
+    log.copy_to(&log_path, position)?;
+    let copied = FileLog::open_read_only_on(log.disk(), &log_path, FileOptions::default())?;
+    let bytes = copied.segments()?.iter().map(|segment| segment.bytes).sum();
+    Ok(BackupReport { position, records_count: position.0, bytes })
+}
+
+/// True if `target` holds nothing but, at most, a copy that was cut short.
+fn is_vacant(disk: &dyn Disk, target: &Path, log_path: &Path) -> io::Result<bool> {
+    let names = match disk.list(target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        other => other?,
+    };
+    let is_log = |name: &String| log_path.file_name().is_some_and(|log| log == name.as_str());
+    if names.iter().all(is_log) { is_vacant_log(disk, log_path) } else { Ok(false) }
+}

@@ -1,0 +1,86 @@
+//! Check: rebuilds the graph from the log and compares it with the one in use.
+
+use std::sync::PoisonError;
+
+use super::recover;
+use crate::graph::{Graph, compare};
+use crate::memory::Memory;
+use crate::repository::Repository;
+use crate::write::catch_up;
+use crate::{Error, ErrorKind, Position, Result, Snapshot};
+
+/// How often a repository that is compacted meanwhile is replayed.
+const REBUILDS_MAX: usize = 10;
+
+/// What a check has looked at and found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The position that was checked.
+    pub position: Position,
+    /// Records replayed.
+    pub records_count: u64,
+    /// Live entities.
+    pub entities_count: u64,
+    /// Live relationships.
+    pub relationships_count: u64,
+    /// What is wrong, at most 100 lines of each kind of check; empty if all is well.
+    pub differences: Vec<String>,
+}
+
+impl CheckReport {
+    /// True if nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.differences.is_empty()
+    }
+}
+
+impl Repository {
+    /// Reads the whole log, rebuilds the graph from nothing, and compares every instance and every index with the
+    /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
+    ///
+    /// Units: it takes the memory of a second graph.
+    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it; `Unavailable` if an index is lost. What is wrong with the graph is in the report.
+    pub fn check(&self) -> Result<CheckReport> {
+        self.check_with(|_, _| {})
+    }
+
+    /// As [`Repository::check`], telling now and then how many records of how many are replayed.
+    pub fn check_with(&self, mut progress: impl FnMut(Position, Position)) -> Result<CheckReport> {
+        let _one = self.inner().maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        self.snapshot().source().memory().admit_second_graph()?;
+        let (snapshot, rebuilt) = self.rebuilt(&mut progress)?;
+        let position = snapshot.position();
+        let mut differences = compare::differences(&rebuilt, snapshot.graph());
+        differences.extend(compare::inconsistencies(snapshot.graph()));
+        Ok(CheckReport {
+            position,
+            records_count: position.0,
+            entities_count: snapshot.entities_count(),
+            relationships_count: snapshot.relationships_count(),
+            differences,
+        })
+    }
+
+    /// A snapshot, and the graph of the same records of the log, replayed from nothing. Another process may rewrite the
+    /// log meanwhile: then the snapshot is taken again.
+    fn rebuilt(&self, progress: &mut impl FnMut(Position, Position)) -> Result<(Snapshot, Graph)> {
+        for _ in 0..REBUILDS_MAX {
+            let snapshot = self.snapshot();
+            let position = snapshot.position();
+            let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
+            let log = snapshot.source().log();
+            let unbounded = Memory::new(None);
+            let report = |at| progress(at, position);
+            let replayed = recover::replay_to(&**log, &mut rebuilt, position, &unbounded, report);
+            if log.generation() == rebuilt.generation {
+                return replayed.map(|()| (snapshot, rebuilt));
+            }
+            if !self.is_read_only() {
+                break;
+            }
+            catch_up(&self.inner().committer)?;
+        }
+        let text = "check: the log was compacted, and this repository does not know it yet; reopen it";
+        Err(Error::new(ErrorKind::Unavailable, text))
+    }
+}

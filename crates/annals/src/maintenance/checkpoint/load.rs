@@ -1,0 +1,370 @@
+//! Reads a graph from blocks. Any bytes give a graph or a warning, never a panic.
+
+use std::io::Read;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
+use super::headers::{load_collection, load_header, loaded_headers};
+use super::load_keys::KeySets;
+use super::load_table::{Message, TableParts};
+use super::save::{FORMAT, MAGIC, NO_TABLE, Origin, SetKind};
+use crate::graph::Graph;
+use crate::graph::index::links::Links;
+use crate::graph::instance::headers::{self, Headers};
+use crate::graph::instance::row_check::Ends;
+use crate::graph::integrity::types::Types;
+use crate::graph::structures::adjacency::{Adjacency, Bounds, Link};
+use crate::graph::structures::spill_file::SpillSettings;
+use crate::graph::structures::symbols::{Symbol, Symbols};
+use crate::graph::table::Table;
+use crate::log::LogId;
+use crate::memory::{Memory, Stored};
+use crate::model::{Action, TypeDefinition};
+use crate::record::decode_record;
+use crate::{Error, Position};
+
+/// Blocks that may wait for the thread that reads a table, as long as it makes the table of its rows.
+const WAITING_BLOCKS_MAX: usize = 64;
+/// The same in a repository with a memory budget, unless its share is less.
+const WAITING_BLOCKS_SPILLED_MAX: usize = 16;
+/// What follows from a row counts as much of a checkpoint as so many bytes: places in the maps of ids, columns, lists of
+/// types. Units: bytes.
+const ROW_BYTES: usize = 20;
+/// As long as a block is, as a rule. Units: bytes.
+const BLOCK_BYTES: usize = 1 << 20;
+
+#[derive(Default)]
+struct Header {
+    origin: Origin,
+    slots_counts: [usize; 2],
+}
+
+/// What belongs to no table.
+#[derive(Default)]
+struct Parts {
+    header: Header,
+    instants: Vec<i64>,
+    names: Symbols,
+    authors: Symbols,
+    type_changes: Vec<(u64, Arc<TypeDefinition>)>,
+    collection: Option<Arc<str>>,
+    headers: Vec<headers::Header>,
+    // True once the tables were told that their rows are whole.
+    are_rows_whole: bool,
+    links: [LinkParts; 2],
+    keys: KeySets,
+    // How many keys there must be in all.
+    keys_count: Option<u64>,
+}
+
+/// What has been read of the links in one direction.
+#[derive(Default)]
+struct LinkParts {
+    pages: Vec<Arc<[u32]>>,
+    wide: Vec<Option<Vec<Link>>>,
+}
+
+/// What both tables refer to. It stands in the file before them.
+pub(crate) struct Common {
+    pub(crate) names: Symbols,
+    pub(crate) authors: Symbols,
+    types: Types,
+    pub(crate) headers: Headers,
+    /// How many entities and relationships there are, purged ones included.
+    pub(crate) slots: [usize; 2],
+}
+
+/// Reads what ties the checkpoint to its log. Errors: why the file cannot be used.
+pub(crate) fn read_origin(mut input: impl Read) -> Loaded<Origin> {
+    let mut payload = Vec::new();
+    let mut parts = Parts::default();
+    match read_block(&mut input, &mut payload)? {
+        Some(Kind::Header) => parts.read_header(&mut Input::new(&payload))?,
+        _ => return Err(damaged("it is no checkpoint")),
+    }
+    Ok(parts.header.origin)
+}
+
+/// The memory budget while a checkpoint is read.
+pub(crate) struct Room<'s> {
+    memory: Option<&'s Memory>,
+    /// Length of the file without long values. Units: bytes.
+    bytes: u64,
+    /// Held by a table while it makes what follows from its rows: that is much at once, and both see the same room.
+    derives: Mutex<()>,
+    /// Why nothing more is read: threads that wait for each other only know that another has ended.
+    refusal: OnceLock<Error>,
+}
+
+impl Room<'_> {
+    /// Admits what follows from `rows`, until the guard is dropped. Errors: as [`Room::admit`].
+    pub(crate) fn admit_derived(&self, rows: usize) -> Loaded<Option<MutexGuard<'_, ()>>> {
+        if self.memory.is_none() {
+            return Ok(None);
+        }
+        let guard = self.derives.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit(ROW_BYTES * rows).map(|()| Some(guard))
+    }
+
+    /// Looks whether there is room for what `bytes` become. Errors: there is none, and [`load`] tells why.
+    pub(crate) fn admit(&self, bytes: usize) -> Loaded<()> {
+        let Some(memory) = self.memory else { return Ok(()) };
+        memory.admit_stored(bytes, Stored::Checkpoint { bytes: self.bytes }).map_err(|error| {
+            let _ = self.refusal.set(error);
+            damaged("there is no room for it")
+        })
+    }
+}
+
+/// Reads the whole graph, from a file of `bytes` without
+/// long values. Errors: why the file cannot be used.
+pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+    let memory = spill.map(|spill| &*spill.memory);
+    let room = Room { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
+    let outcome = load_within(input, spill, &room);
+    match room.refusal.into_inner() {
+        Some(error) => Err(Damage::TooLarge(error)),
+        None => outcome,
+    }
+}
+
+fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room) -> Loaded<Graph> {
+    let waiting = match room.memory {
+        // Half for each table.
+        Some(memory) => memory.share(2 * WAITING_BLOCKS_SPILLED_MAX * BLOCK_BYTES) / BLOCK_BYTES / 2,
+        None => WAITING_BLOCKS_MAX,
+    };
+    let common = OnceLock::new();
+    let (parts, links, tables) = std::thread::scope(|scope| {
+        // The tables are most of the work. All that one needs of the other is which entities there are.
+        let (entities_in, entities) = sync_channel(waiting);
+        let (relationships_in, relationships) = sync_channel(waiting);
+        let (ends_out, ends_in) = sync_channel(1);
+        let (common, entities_in, relationships_in) = (&common, entities_in, relationships_in);
+        let entities = scope.spawn(move || {
+            let whole = TableParts::read_rows(&entities, spill, common, 0, room)?;
+            // Whoever waits for them may have failed.
+            let _ = ends_out.send(whole.slots());
+            whole.table(&entities, common, Ends::None, room)
+        });
+        let relationships = scope.spawn(move || {
+            let whole = TableParts::read_rows(&relationships, spill, common, 1, room)?;
+            let ends = ends_in.recv().map_err(|_| damaged("the rows of entities"))?;
+            whole.table(&relationships, common, Ends::Of(ends), room)
+        });
+        let parts = read(&mut input, common, [entities_in, relationships_in], room);
+        let parts = parts.and_then(|mut parts| {
+            let links = parts.adjacencies(common)?;
+            Ok((parts, links))
+        });
+        let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
+        let tables: [Loaded<(Table, u64)>; 2] = [joined(entities.join()), joined(relationships.join())];
+        let [entities, relationships] = tables;
+        // A table that failed tells why; the reader then only knows that nobody listens.
+        let tables = [entities?, relationships?];
+        let (parts, links) = parts?;
+        Ok::<_, Damage>((parts, links, tables))
+    })?;
+    let common = common.into_inner().ok_or_else(|| damaged("it is cut off"))?;
+    parts.graph(common, links, tables)
+}
+
+/// Reads all blocks, and hands those of tables on.
+fn read(
+    input: &mut impl Read,
+    common: &OnceLock<Common>,
+    tables: [SyncSender<Message>; 2],
+    room: &Room,
+) -> Loaded<Parts> {
+    let mut parts = Parts::default();
+    let mut payload = Vec::new();
+    let mut is_first = true;
+    while let Some(kind) = read_block(input, &mut payload)? {
+        if is_first != (kind == Kind::Header) {
+            return Err(damaged("the order of blocks"));
+        }
+        is_first = false;
+        room.admit(payload.len())?;
+        if matches!(kind, Kind::Links | Kind::Wide | Kind::Keys | Kind::End) {
+            parts.end_rows(common, &tables)?;
+        }
+        let is_of_table = match kind {
+            Kind::Ids | Kind::Pages | Kind::Extras | Kind::Values => true,
+            Kind::Keys => payload.first() != Some(&NO_TABLE),
+            _ => false,
+        };
+        if is_of_table {
+            let table = payload.first().and_then(|number| tables.get(usize::from(*number)));
+            let table = table.ok_or_else(|| damaged("the number of a table"))?;
+            table.send(Message::Block(kind, std::mem::take(&mut payload))).map_err(|_| unheard())?;
+        } else {
+            parts.read(kind, Input::new(&payload))?;
+        }
+    }
+    parts.keys.close();
+    Ok(parts)
+}
+
+/// A thread that has ended tells why itself.
+fn unheard() -> Damage {
+    damaged("a table")
+}
+
+impl Parts {
+    fn read(&mut self, kind: Kind, mut input: Input) -> Loaded<()> {
+        match kind {
+            Kind::Header => return self.read_header(&mut input),
+            Kind::Keys => {
+                input.u8()?;
+                return self.keys.read(&mut input);
+            }
+            Kind::Links | Kind::Wide => {
+                let side = usize::from(input.u8()?);
+                let links = self.links.get_mut(side).ok_or_else(|| damaged("a direction"))?;
+                return links.read(kind, &mut input);
+            }
+            Kind::End => {
+                self.keys_count = Some(input.number()?);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if self.are_rows_whole {
+            return Err(damaged("the order of blocks"));
+        }
+        while !input.is_empty() {
+            match kind {
+                Kind::Instants => {
+                    let before = self.instants.last().copied().unwrap_or(0);
+                    self.instants.push(before.wrapping_add(input.signed()?));
+                }
+                Kind::Names => drop(self.names.intern(&input.text()?.into())),
+                Kind::Authors => drop(self.authors.intern(&input.text()?.into())),
+                Kind::Headers if self.collection.is_none() && self.headers.is_empty() => {
+                    self.collection = load_collection(&mut input)?;
+                    self.headers.push(headers::Header::default());
+                }
+                Kind::Headers => self.headers.push(load_header(&mut input)?),
+                _ => {
+                    let position = input.number()?;
+                    self.type_changes.push((position, Arc::new(definition(input.bytes()?)?)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_header(&mut self, input: &mut Input) -> Loaded<()> {
+        if input.bytes()? != MAGIC {
+            return Err(damaged("it is no checkpoint"));
+        }
+        let format = input.number()?;
+        if format != FORMAT {
+            return Err(format!("of format {format}, this version reads {FORMAT}").into());
+        }
+        self.header = Header {
+            origin: Origin {
+                position: Position(input.number()?),
+                record_checksum: input.small()?,
+                log_id: LogId(input.take(16)?.try_into().map_err(|_| damaged("the id of the log"))?),
+                generation: input.number()?,
+            },
+            slots_counts: [input.count()?, input.count()?],
+        };
+        Ok(())
+    }
+
+    /// Tells the tables that their rows are whole, and what both refer to, unless that was done before.
+    fn end_rows(&mut self, common: &OnceLock<Common>, tables: &[SyncSender<Message>; 2]) -> Loaded<()> {
+        if std::mem::replace(&mut self.are_rows_whole, true) {
+            return Ok(());
+        }
+        let (mut names, authors) = (std::mem::take(&mut self.names), std::mem::take(&mut self.authors));
+        let types =
+            Types::from_changes(&self.type_changes, &mut names).map_err(|error| damaged(error.text()))?;
+        let slots = self.header.slots_counts;
+        let headers = std::mem::take(&mut self.headers);
+        let headers = loaded_headers(headers, names.len(), authors.len(), slots[0])?;
+        let _ = common.set(Common { names, authors, types, headers, slots });
+        tables.iter().try_for_each(|table| table.send(Message::RowsEnd).map_err(|_| unheard()))
+    }
+
+    fn adjacencies(&mut self, common: &OnceLock<Common>) -> Loaded<[Adjacency; 2]> {
+        let Common { names, slots, .. } = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let bounds = Bounds { types: names.len(), relationships: slots[1], entities: slots[0] };
+        let [out, into] = std::mem::take(&mut self.links);
+        Ok([out.adjacency(slots[0], bounds)?, into.adjacency(slots[0], bounds)?])
+    }
+
+    fn graph(
+        mut self,
+        common: Common,
+        links: [Adjacency; 2],
+        [(entities, entity_keys), (relationships, relationship_keys)]: [(Table, u64); 2],
+    ) -> Loaded<Graph> {
+        if u64::try_from(self.instants.len()) != Ok(self.header.origin.position.0)
+            || self.keys_count != Some(self.keys.count + entity_keys + relationship_keys)
+        {
+            return Err(damaged("something is missing"));
+        }
+        Ok(Graph {
+            position: self.header.origin.position,
+            instants: self.instants.into_iter().collect(),
+            types: Arc::new(common.types),
+            type_changes: self.type_changes.into_iter().collect(),
+            entities,
+            relationships,
+            links: Links::new(links),
+            past_links: self.keys.take(SetKind::PastLinks, 0),
+            collection: self.collection,
+            headers: common.headers,
+            names: common.names,
+            authors: common.authors,
+            indexer: Arc::default(),
+            generation: self.header.origin.generation,
+            purged: None,
+        })
+    }
+}
+
+impl LinkParts {
+    fn read(&mut self, kind: Kind, input: &mut Input) -> Loaded<()> {
+        while !input.is_empty() {
+            let length = input.count()?;
+            if kind == Kind::Links {
+                let (words, _) = input.take(length.saturating_mul(4))?.as_chunks();
+                self.pages.push(words.iter().map(|word| u32::from_le_bytes(*word)).collect());
+                continue;
+            }
+            let Some(count) = length.checked_sub(1) else {
+                self.wide.push(None);
+                continue;
+            };
+            let link = |input: &mut Input| -> Loaded<Link> {
+                let type_name = Symbol(input.small()?);
+                Ok(Link { type_name, relationship: input.small()?, other: input.small()? })
+            };
+            // Not reserved: a damaged length must not make us allocate.
+            let mut links = Vec::new();
+            for _ in 0..count {
+                links.push(link(input)?);
+            }
+            self.wide.push(Some(links));
+        }
+        Ok(())
+    }
+
+    fn adjacency(self, len: usize, bounds: Bounds) -> Loaded<Adjacency> {
+        Adjacency::from_pages(len, self.pages, &self.wide, bounds)
+            .ok_or_else(|| damaged("a link refers to what is not there"))
+    }
+}
+
+fn definition(record: &[u8]) -> Loaded<TypeDefinition> {
+    let record = decode_record(Position(1), record).map_err(|_| damaged("a type"))?;
+    match record.changes.into_iter().next().map(|change| change.action) {
+        Some(Action::DefineType(definition)) => Ok(*definition),
+        _ => Err(damaged("a type")),
+    }
+}

@@ -1,0 +1,65 @@
+//! Reads sets of keys out of a checkpoint.
+
+use std::collections::HashMap;
+
+use super::block::{Input, Loaded, damaged};
+use super::save::SetKind;
+use crate::structures::key_set::{Builder, KEY_BYTES_MAX, KeySet};
+
+/// What names a set: its kind, and the property it indexes.
+type Name = (u8, u64);
+
+/// The sets of keys of one table, or those of no table.
+#[derive(Default)]
+pub(crate) struct KeySets {
+    sets: HashMap<Name, KeySet>,
+    // The set whose blocks are being read.
+    open: Option<(Name, Builder)>,
+    pub(crate) count: u64,
+}
+
+impl KeySets {
+    /// Reads a block, which names its set.
+    pub(crate) fn read(&mut self, input: &mut Input) -> Loaded<()> {
+        let set = (input.u8()?, input.number()?);
+        if self.open.as_ref().is_none_or(|(open, _)| *open != set) {
+            self.close();
+            self.open = Some((set, Builder::new()));
+        }
+        let Some((_, keys)) = &mut self.open else { return Err(damaged("a set of keys")) };
+        let mut key: Vec<u8> = Vec::new();
+        while !input.is_empty() {
+            let shared = input.count()?;
+            if shared > key.len() {
+                return Err(damaged("a key"));
+            }
+            key.truncate(shared);
+            key.extend_from_slice(input.bytes()?);
+            let is_ascending = keys.last().is_none_or(|last| last < &key[..]);
+            if !is_ascending || key.len() > KEY_BYTES_MAX || key.len() < 4 {
+                return Err(damaged("the order of keys"));
+            }
+            keys.push(&key);
+            self.count += 1;
+        }
+        Ok(())
+    }
+
+    /// Called when all blocks are read.
+    pub(crate) fn close(&mut self) {
+        if let Some((set, keys)) = self.open.take() {
+            self.sets.insert(set, keys.finish());
+        }
+    }
+
+    pub(crate) fn take(&mut self, kind: SetKind, property: u64) -> KeySet {
+        self.sets.remove(&(kind.code(), property)).unwrap_or_default()
+    }
+
+    /// The sets of all properties, by property; `names` is how many there can be.
+    pub(crate) fn take_all(&mut self, kind: SetKind, names: usize) -> impl Iterator<Item = KeySet> {
+        let last = self.sets.keys().filter(|set| set.0 == kind.code()).map(|set| set.1).max();
+        let used = last.map_or(0, |last| last.saturating_add(1));
+        (0..used).take(names).map(move |property| self.take(kind, property))
+    }
+}

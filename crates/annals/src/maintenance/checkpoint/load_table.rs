@@ -1,0 +1,160 @@
+//! Reads a table out of a checkpoint.
+
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, OnceLock};
+
+use super::block::{Input, Kind, Loaded, damaged};
+use super::load::{Common, Room};
+use super::load_instance::{instance, past};
+use super::load_keys::KeySets;
+use super::load_rows::RowParts;
+use super::save::SetKind;
+use crate::graph::index::past_index::{PastIndex, PastValues};
+use crate::graph::index::value_index::ValueIndex;
+use crate::graph::instance::row_check::{Ends, Limits};
+use crate::graph::instance::spill::Spill;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::rows::Rows;
+use crate::graph::structures::slot_set::SlotSet;
+use crate::graph::structures::spill_file::SpillSettings;
+use crate::graph::table::{Extra, Table};
+use crate::model::Id;
+
+/// What the thread that reads a table is told.
+pub(crate) enum Message {
+    Block(Kind, Vec<u8>),
+    /// No more blocks of rows: only keys follow.
+    RowsEnd,
+}
+
+/// What has been read of the rows of a table.
+pub(crate) struct TableParts {
+    ids: Vec<Id>,
+    extras: Vec<Extra>,
+    parts: RowParts,
+}
+
+/// All rows of a table, which are not looked into yet.
+pub(crate) struct WholeRows {
+    ids: Vec<Id>,
+    extras: Vec<Extra>,
+    spill: Spill,
+    rows: Rows,
+}
+
+impl TableParts {
+    /// Reads the rows of the table with this number.
+    pub(crate) fn read_rows(
+        messages: &Receiver<Message>,
+        spill: Option<&SpillSettings>,
+        common: &OnceLock<Common>,
+        number: usize,
+        room: &Room,
+    ) -> Loaded<WholeRows> {
+        let mut table = TableParts { ids: Vec::new(), extras: Vec::new(), parts: RowParts::new(spill) };
+        let next = || messages.recv().map_err(|_| damaged("it is cut off"));
+        while let Message::Block(kind, payload) = next()? {
+            table.read(kind, &payload)?;
+            room.admit(payload.len())?;
+        }
+        let TableParts { ids, extras, mut parts } = table;
+        let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let rows =
+            parts.finish(*common.slots.get(number).ok_or_else(|| damaged("the number of a table"))?)?;
+        if ids.len() != rows.len() {
+            return Err(damaged("something is missing"));
+        }
+        Ok(WholeRows { ids, extras, spill: parts.spill, rows })
+    }
+
+    fn read(&mut self, kind: Kind, payload: &[u8]) -> Loaded<()> {
+        let mut input = Input::new(payload);
+        input.u8()?;
+        while !input.is_empty() {
+            match kind {
+                Kind::Ids => self.ids.push(input.id()?),
+                Kind::Values => self.parts.read_value(input.bytes()?)?,
+                Kind::Pages => self.parts.read_page(input.bytes()?, &self.ids, &mut self.extras)?,
+                _ => {
+                    let extra = self.parts.take_extra(self.extras.len(), extra(&mut input)?);
+                    self.extras.push(extra);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl WholeRows {
+    /// The slots of what is there: a row may be empty.
+    pub(crate) fn slots(&self) -> SlotSet {
+        let mut slots = SlotSet::new();
+        for (slot, _) in (0..).zip(self.rows.iter()).filter(|(_, row)| !row.is_empty()) {
+            slots.insert(slot);
+        }
+        slots
+    }
+
+    /// The table and how many keys it has, if everything that its rows refer to is there. Its keys are read while it
+    /// is made: the file comes more slowly than rows are looked into.
+    pub(crate) fn table(
+        self,
+        messages: &Receiver<Message>,
+        common: &OnceLock<Common>,
+        ends: Ends,
+        room: &Room,
+    ) -> Loaded<(Table, u64)> {
+        let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
+        let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
+        let limits = Limits { names, authors, headers, ends };
+        let is_sound = |extra: &Extra| match extra {
+            Extra::Whole(instance) => {
+                limits.admit(instance) && instance.past.as_ref().is_none_or(|past| limits.admit_past(past))
+            }
+            Extra::Past(past) => limits.admit_past(past),
+            Extra::Gone => true,
+        };
+        let is_whole = |extra: u32| {
+            let extra = self.extras.get(usize::try_from(extra).ok()?)?;
+            Some(matches!(extra, Extra::Whole(_)))
+        };
+        if !self.extras.iter().all(is_sound) || !self.rows.iter().all(|row| limits.admit_row(row, is_whole)) {
+            return Err(damaged("an instance refers to what is not there"));
+        }
+        let admitted = room.admit_derived(self.rows.len())?;
+        let extras = self.extras.into_iter().collect();
+        let mut table =
+            Table::from_rows(self.rows, extras, self.ids, self.spill, &common.headers, &common.names);
+        drop(admitted);
+        let mut keys = KeySets::default();
+        for message in messages {
+            let Message::Block(Kind::Keys, payload) = message else {
+                return Err(damaged("the order of blocks"));
+            };
+            let mut input = Input::new(&payload);
+            input.u8()?;
+            keys.read(&mut input)?;
+            room.admit(payload.len())?;
+        }
+        keys.close();
+        let past_values = keys.take_all(SetKind::PastValues, names).collect();
+        let past_values = PastValues::of(past_values, table.slots_count());
+        table.past_values = PastIndex::new(past_values.ok_or_else(|| damaged("a value of the past"))?);
+        table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
+        let updated = keys.take(SetKind::Updated, 0);
+        let past_updated = keys.take(SetKind::PastUpdated, 0);
+        table.stamps.set_updated(updated, past_updated);
+        table.multi_valued = keys.take(SetKind::MultiValued, 0);
+        table.values = ValueIndex::new(keys.take_all(SetKind::Values, names).collect());
+        Ok((table, keys.count))
+    }
+}
+
+fn extra(input: &mut Input) -> Loaded<Extra> {
+    Ok(match input.u8()? {
+        0 => Extra::Gone,
+        1 => Extra::Past(past(input)?.ok_or_else(|| damaged("a past"))?),
+        2 => Extra::Whole(Arc::<Instance>::new(instance(input)?)),
+        _ => return Err(damaged("the kind of an extra")),
+    })
+}

@@ -1,0 +1,331 @@
+//! Writes a graph as blocks.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use super::block::{BlockWriter, Kind};
+use super::headers::save_headers;
+use crate::Position;
+use crate::graph::Graph;
+use crate::graph::instance::past::{Past, PastVersion};
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::row::Packed;
+use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::structures::adjacency::Adjacency;
+use crate::graph::structures::rows::rows_of;
+use crate::graph::table::{Extra, Table};
+use crate::log::LogId;
+use crate::model::{Action, Change, Instant, Record, Status};
+use crate::record::{encode_record, encode_value_into};
+use crate::structures::key_set::KeySet;
+
+/// Begins every checkpoint file.
+pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
+/// Changes whenever the bytes or the meaning of a checkpoint do.
+pub(crate) const FORMAT: u64 = 11;
+
+/// Pages whose spilled values stand together before them.
+const PAGES_TOGETHER: usize = 64;
+
+/// In the place of the number of a table, for keys that belong to none.
+pub(crate) const NO_TABLE: u8 = 2;
+
+/// Which set the keys of a block belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum SetKind {
+    PastClassifiedOf,
+    Values,
+    PastValues,
+    PastLinks,
+    MultiValued,
+    Updated,
+    PastUpdated,
+}
+
+/// What ties a checkpoint to its log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) position: Position,
+    /// CRC-32C of the record at the position.
+    pub(crate) record_checksum: u32,
+    pub(crate) log_id: LogId,
+    /// How often the log had been rewritten.
+    pub(crate) generation: u64,
+}
+
+impl SetKind {
+    #[expect(clippy::as_conversions, reason = "the enum has the representation of a u8")]
+    pub(crate) const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Writes the whole graph.
+pub(crate) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result<()> {
+    graph.check_indexes().map_err(io::Error::other)?;
+    let mut out = BlockWriter::new(out);
+    out.start(Kind::Header)?;
+    out.bytes(MAGIC);
+    out.number(FORMAT);
+    out.number(origin.position.0);
+    out.number(origin.record_checksum.into());
+    out.payload.extend_from_slice(&origin.log_id.0);
+    out.number(origin.generation);
+    out.count(graph.entities.slots_count());
+    out.count(graph.relationships.slots_count());
+    save_instants(&mut out, graph)?;
+    for (kind, symbols) in [(Kind::Names, &graph.names), (Kind::Authors, &graph.authors)] {
+        out.start(kind)?;
+        for name in symbols.iter() {
+            out.bytes(name.as_bytes());
+            out.end_item()?;
+        }
+    }
+    out.start(Kind::TypeChanges)?;
+    for (position, definition) in graph.type_changes.iter() {
+        out.number(*position);
+        out.bytes(&type_record((**definition).clone()));
+        out.end_item()?;
+    }
+    save_headers(&mut out, graph)?;
+    for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
+        save_table(&mut out, number, table)?;
+    }
+    graph.links.catch_up();
+    for (number, links) in (0..).zip(graph.links.part()) {
+        save_links(&mut out, number, links)?;
+    }
+    let mut keys_count = 0;
+    for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
+        keys_count += save_table_keys(&mut out, number, table)?;
+    }
+    keys_count += save_keys(&mut out, SetKind::PastLinks, NO_TABLE, 0, &graph.past_links)?;
+    out.start(Kind::End)?;
+    out.count(keys_count);
+    out.finish()?;
+    Ok(())
+}
+
+fn save_instants(out: &mut BlockWriter<impl Write>, graph: &Graph) -> io::Result<()> {
+    out.start(Kind::Instants)?;
+    let mut before = 0;
+    for &micros in graph.instants.iter() {
+        // Wrapping, because the first difference may exceed 63 bits.
+        out.signed(micros.wrapping_sub(before));
+        before = micros;
+        out.end_item()?;
+    }
+    Ok(())
+}
+
+fn type_record(definition: crate::TypeDefinition) -> Vec<u8> {
+    encode_record(&Record {
+        instant: Instant::default(),
+        author: "".into(),
+        message: "".into(),
+        valid_from: None,
+        changes: vec![Change::from(Action::DefineType(Box::new(definition)))],
+    })
+}
+
+/// Starts a block of a part of which there are two, or goes on with it in a new block.
+fn start_numbered(out: &mut BlockWriter<impl Write>, kind: Kind, number: u8) -> io::Result<()> {
+    out.start(kind)?;
+    out.u8(number);
+    Ok(())
+}
+
+fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<()> {
+    start_numbered(out, Kind::Ids, number)?;
+    for id in table.ids.iter() {
+        out.id(id);
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    start_numbered(out, Kind::Extras, number)?;
+    for extra in table.extras.iter() {
+        match extra {
+            Extra::Gone => out.u8(0),
+            Extra::Past(past) => {
+                out.u8(1);
+                save_past(out, Some(past));
+            }
+            Extra::Whole(instance) => {
+                out.u8(2);
+                save_instance(out, instance);
+            }
+        }
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    start_numbered(out, Kind::Pages, number)?;
+    let mut pages = table.rows.pages().peekable();
+    while pages.peek().is_some() {
+        let together: Vec<Arc<[u8]>> = pages.by_ref().take(PAGES_TOGETHER).collect();
+        if table.spill.is_used() {
+            save_values(out, number, table, &together)?;
+            start_numbered(out, Kind::Pages, number)?;
+        }
+        for page in together {
+            out.bytes(&page);
+            if out.end_item()? {
+                out.u8(number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The spilled values of the rows of `pages`, in order, before the pages: so whoever loads them has each when it comes
+/// upon its place, and never more than those of so many pages.
+fn save_values(
+    out: &mut BlockWriter<impl Write>,
+    number: u8,
+    table: &Table,
+    pages: &[Arc<[u8]>],
+) -> io::Result<()> {
+    start_numbered(out, Kind::Values, number)?;
+    let rows = pages.iter().flat_map(|page| rows_of(page)).filter(|row| !row.is_empty());
+    for place in rows.flat_map(|row| Packed::new(row).places()) {
+        out.bytes(&table.spill.read(place).map_err(io::Error::other)?);
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    Ok(())
+}
+
+fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) -> io::Result<()> {
+    start_numbered(out, Kind::Wide, number)?;
+    for wide in links.wide() {
+        // One more, so that zero says that there is none.
+        out.count(wide.map_or(0, |links| links.degree(None) + 1));
+        for link in wide.into_iter().flat_map(|links| links.iter(None)) {
+            for number in [link.type_name.0, link.relationship, link.other] {
+                out.number(number.into());
+            }
+        }
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    start_numbered(out, Kind::Links, number)?;
+    for page in links.pages() {
+        out.count(page.len());
+        page.iter().for_each(|word| out.payload.extend_from_slice(&word.to_le_bytes()));
+        if out.end_item()? {
+            out.u8(number);
+        }
+    }
+    Ok(())
+}
+
+fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
+    out.u8(1 + u8::from(instance.status == Status::Deleted));
+    out.id(&instance.id);
+    out.number(instance.type_name.0.into());
+    for number in [instance.version, instance.versions, instance.base, instance.since_anchor] {
+        out.number(number.into());
+    }
+    save_stamp(out, instance.created);
+    save_stamp(out, instance.updated);
+    out.signed(instance.valid_from);
+    out.signed(instance.live_from.wrapping_sub(instance.valid_from));
+    out.number(instance.place.position);
+    out.number(instance.place.change.into());
+    out.number(instance.changed);
+    for end in instance.ends {
+        // One more, so that "no end" is a short zero.
+        out.number(u64::from(end.wrapping_add(1)));
+    }
+    out.number(instance.header.0.into());
+    save_properties(out, &instance.properties);
+    out.count(instance.classifications().len());
+    for known in instance.classifications() {
+        out.number(known.name.0.into());
+        out.number(known.version.into());
+        out.number(known.header.0.into());
+        save_stamp(out, known.created);
+        save_stamp(out, known.updated);
+        save_properties(out, &known.properties);
+    }
+    save_past(out, instance.past.as_ref());
+}
+
+fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
+    let mut past: Vec<&PastVersion> = past.into_iter().flat_map(|past| past.iter()).collect();
+    past.reverse();
+    out.count(past.len());
+    for version in past {
+        out.number(version.version.into());
+        out.number(version.base.into());
+        out.u8(u8::from(version.status == Status::Deleted));
+        out.number(version.header.0.into());
+        out.number(version.place.position);
+        out.number(version.place.change.into());
+        out.signed(version.valid_from);
+    }
+}
+
+fn save_stamp(out: &mut BlockWriter<impl Write>, stamp: Stamp) {
+    out.signed(stamp.micros);
+    out.number(stamp.author.0.into());
+}
+
+fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
+    out.count(properties.len());
+    for (name, value) in properties.iter() {
+        out.number(name.0.into());
+        encode_value_into(value, &mut out.payload);
+    }
+}
+
+fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<usize> {
+    let mut count = 0;
+    for (kind, keys) in [
+        (SetKind::PastClassifiedOf, &table.past_classified_of),
+        (SetKind::MultiValued, &table.multi_valued),
+        (SetKind::Updated, table.stamps.updated()),
+        (SetKind::PastUpdated, table.stamps.past_updated()),
+    ] {
+        count += save_keys(out, kind, number, 0, keys)?;
+    }
+    for (kind, sets) in
+        [(SetKind::Values, table.values.sets()), (SetKind::PastValues, table.past_values.sets())]
+    {
+        for (name, keys) in (0..).zip(sets.iter()) {
+            count += save_keys(out, kind, number, name, keys)?;
+        }
+    }
+    Ok(count)
+}
+
+/// Keys in order, each as what it shares with the one before and the rest; every block names its set.
+fn save_keys(
+    out: &mut BlockWriter<impl Write>,
+    kind: SetKind,
+    table: u8,
+    name: u64,
+    keys: &KeySet,
+) -> io::Result<usize> {
+    let mut before: &[u8] = &[];
+    let mut is_new = true;
+    for key in keys.iter() {
+        if is_new {
+            out.start(Kind::Keys)?;
+            out.u8(table);
+            out.u8(kind.code());
+            out.number(name);
+            before = &[];
+        }
+        let shared = before.iter().zip(key).take_while(|(a, b)| a == b).count();
+        out.count(shared);
+        out.bytes(key.split_at(shared).1);
+        before = key;
+        is_new = out.end_item()?;
+    }
+    Ok(keys.len())
+}

@@ -1,0 +1,166 @@
+//! The folder of a repository: which name in it belongs to what.
+//!
+//! `log/` segments of the log · `checkpoints/` checkpoints · `spilled/` empty to look at: long values of a repository
+//! with a memory budget, in files that have no name.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::checkpoint::CheckpointFolder;
+use crate::graph::Graph;
+use crate::graph::structures::spill_file::SpillSettings;
+use crate::log::{FileLog, FileOptions, Log};
+use crate::storage::{Disk, UNNAMED_SUFFIX};
+use crate::{Error, ErrorKind, Result};
+
+/// What an earlier version left where a compaction was interrupted.
+const COMPACTING_1: &str = "compacting";
+
+/// The folder of a repository, opened.
+pub(crate) struct Folder {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    checkpoints: PathBuf,
+    log: Arc<FileLog>,
+    /// What went wrong when it was opened, without stopping anything.
+    warning: Option<String>,
+}
+
+impl Folder {
+    /// Opens the log in the folder `path`.
+    ///
+    /// Errors: those of [`FileLog`]; `Gap` if there are checkpoints and no log; `Unavailable` if a compaction by a
+    /// version before log format 2 was interrupted.
+    pub(crate) fn open(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        options: FileOptions,
+        is_read_only: bool,
+    ) -> Result<Folder> {
+        let log = open_log(disk, path, options, is_read_only)?;
+        let checkpoints = path.join("checkpoints");
+        let mut folder = Folder {
+            disk: Arc::clone(disk),
+            path: path.to_path_buf(),
+            checkpoints,
+            log: Arc::new(log),
+            warning: None,
+        };
+        if !is_read_only {
+            let removed = folder.checkpoints().remove_stale(&*folder.log);
+            // Where they cannot be looked at, loading says so.
+            let is_listed = folder.checkpoints().newest_position().is_ok();
+            folder.warning = removed.err().filter(|_| is_listed).map(|error| {
+                format!("checkpoints from before a compaction may be left and hold what was purged: {error}")
+            });
+            folder.remove_spilled();
+        }
+        Ok(folder)
+    }
+
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    pub(crate) fn log(&self) -> &Arc<FileLog> {
+        &self.log
+    }
+
+    pub(crate) fn checkpoints(&self) -> CheckpointFolder<'_> {
+        CheckpointFolder { disk: &*self.disk, path: &self.checkpoints }
+    }
+
+    /// The newest whole checkpoint that fits the log, or the empty graph.
+    pub(crate) fn load_checkpoint(
+        &self,
+        spill: Option<&SpillSettings>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Graph> {
+        warnings.extend(self.warning.clone());
+        let newest = self.checkpoints().load_newest(&*self.log, spill, warnings)?;
+        Ok(newest.unwrap_or_else(|| Graph { generation: self.log.generation(), ..Graph::with_spill(spill) }))
+    }
+
+    /// What a crash left in the moment between making a file and taking its name. Nobody else writes here now.
+    fn remove_spilled(&self) {
+        let folder = self.spilled();
+        for name in self.disk.list(&folder).unwrap_or_default() {
+            if name.ends_with(UNNAMED_SUFFIX) {
+                // It takes room and does no other harm.
+                let _ = self.disk.remove(&folder.join(name));
+            }
+        }
+    }
+
+    /// Where a process that may write here keeps long values: files that are gone when it is.
+    pub(crate) fn spilled(&self) -> PathBuf {
+        self.path.join("spilled")
+    }
+}
+
+/// Opens the log of the repository in the folder `path`; one that nobody wrote is created by a writer.
+///
+/// Errors: as [`Folder::open`].
+pub(crate) fn open_log(
+    disk: &Arc<dyn Disk>,
+    path: &Path,
+    options: FileOptions,
+    is_read_only: bool,
+) -> Result<FileLog> {
+    refuse_old_compaction(&**disk, path)?;
+    let log_path = log_folder(path);
+    if is_read_only {
+        return FileLog::open_read_only_on(Arc::clone(disk), &log_path, options);
+    }
+    refuse_lost_log(&**disk, path)?;
+    // It creates the folders above it, too, durably.
+    FileLog::open_on(Arc::clone(disk), &log_path, options)
+}
+
+/// Where the log of the repository at `path` is.
+pub(crate) fn log_folder(path: &Path) -> PathBuf {
+    path.join("log")
+}
+
+/// Checkpoints are made from a log: without it they prove that it was lost.
+fn refuse_lost_log(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let log_path = log_folder(path);
+    let has_log = match disk.list(&log_path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        names => !names
+            .map_err(|source| Error::io("list the log", source).with("path", log_path.display()))?
+            .is_empty(),
+    };
+    if has_log {
+        return Ok(());
+    }
+    let checkpoints = path.join("checkpoints");
+    // Checkpoints that cannot be looked at prove nothing.
+    let newest = CheckpointFolder { disk, path: &checkpoints }.newest_position().ok().flatten();
+    let Some(position) = newest.filter(|position| position.0 > 0) else { return Ok(()) };
+    Err(Error::new(
+        ErrorKind::Gap,
+        format!(
+            "{}: expected a log with records up to {position}, of which there is a checkpoint, found none; put the \
+             log back (is it mounted?), or remove {} to start a new repository",
+            log_path.display(),
+            checkpoints.display()
+        ),
+    ))
+}
+
+fn refuse_old_compaction(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let found = disk.list(path).unwrap_or_default().iter().any(|name| name == COMPACTING_1);
+    if !found {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Unavailable,
+        format!(
+            "{}: expected no compaction under way, found one that an earlier version of Annals began; open the \
+             repository for writing with that version once, which finishes it",
+            path.join(COMPACTING_1).display()
+        ),
+    ))
+}

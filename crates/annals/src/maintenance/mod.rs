@@ -1,0 +1,9 @@
+//! What keeps a repository sound beside readers and writers: recovery, checkpoints, check, backup, compaction.
+
+pub(crate) mod backup;
+pub(crate) mod check;
+pub(crate) mod checkpoint;
+pub(crate) mod compact;
+pub(crate) mod folder;
+pub(crate) mod follow;
+pub(crate) mod recover;

@@ -1,0 +1,322 @@
+//! The inner nodes and leaves of a key set, and how they are shared.
+
+use std::sync::Arc;
+
+use super::run::KeyRun;
+use super::signature::Known;
+use super::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf};
+
+/// Children of a branch. With 16, look-ups cost a tenth more, because there is one level more.
+pub(crate) const FAN: usize = 32;
+// More would keep more replaced children alive, fewer would copy branches more often.
+const PATCHES_MAX: usize = 4;
+
+const FILLED: &str = "a branch has a child beside each separator";
+
+#[derive(Clone)]
+pub(crate) enum Node {
+    Branch(Branch),
+    Leaf(Leaf),
+    Patched(Patched),
+}
+
+// Invariant: there is one child more than there are separators; the child before a separator has only smaller keys,
+// the child behind it has none that are smaller.
+#[derive(Clone)]
+pub(crate) struct Branch {
+    pub(crate) separators: KeyRun<FAN>,
+    pub(crate) children: [Option<Arc<Node>>; FAN],
+    known: Known,
+}
+
+/// A branch that others share, but for some children.
+///
+/// A copy of a branch touches the reference count of each child, in as many places of memory. A commit that changes one
+/// child under each of many branches waits for that longer than for all else, so it notes the child beside the branch.
+#[derive(Clone)]
+pub(crate) struct Patched {
+    // Invariant: a `Branch`.
+    base: Arc<Node>,
+    // Bit `n` is set when child `n` is another than the branch says.
+    places: u32,
+    // Those others, in order.
+    children: [Option<Arc<Node>>; PATCHES_MAX],
+    known: Known,
+}
+
+/// A node that a split put to the right of another, and the separator between the two.
+pub(crate) struct Split {
+    pub(crate) separator: Vec<u8>,
+    pub(crate) right: Arc<Node>,
+}
+
+impl Patched {
+    fn over(base: Arc<Node>) -> Patched {
+        Patched { base, places: 0, children: [const { None }; PATCHES_MAX], known: Known::default() }
+    }
+
+    // How many patches stand before that of child `index`.
+    #[inline]
+    fn rank(&self, index: usize) -> usize {
+        (self.places & ((1 << index) - 1)).count_ones() as usize
+    }
+
+    #[inline]
+    fn has(&self, index: usize) -> bool {
+        self.places >> index & 1 == 1
+    }
+
+    fn has_room_for(&self, index: usize) -> bool {
+        self.has(index) || (self.places.count_ones() as usize) < PATCHES_MAX
+    }
+
+    // The child at `index` for changing it. There must be room.
+    fn child_mut(&mut self, index: usize) -> &mut Arc<Node> {
+        let rank = self.rank(index);
+        if !self.has(index) {
+            self.children[rank..].rotate_right(1);
+            self.children[rank].clone_from(&self.base.branch().children[index]);
+            self.places |= 1 << index;
+        }
+        self.children[rank].as_mut().expect(FILLED)
+    }
+
+    // The branch that it stands for.
+    fn to_branch(&self) -> Branch {
+        let mut branch = self.base.branch().clone();
+        for index in (0..FAN).filter(|index| self.has(*index)) {
+            branch.children[index].clone_from(&self.children[self.rank(index)]);
+        }
+        branch
+    }
+}
+
+impl Node {
+    pub(crate) fn is_inner(&self) -> bool {
+        !matches!(self, Node::Leaf(_))
+    }
+
+    /// The separators of an inner node. Its children are those of [`Node::child`].
+    #[inline]
+    pub(crate) fn branch(&self) -> &Branch {
+        match self {
+            Node::Branch(branch) => branch,
+            Node::Patched(patched) => patched.base.branch(),
+            Node::Leaf(_) => unreachable!("a leaf has no children"),
+        }
+    }
+
+    /// What is known of the texts below an inner node.
+    pub(crate) fn known(&self) -> &Known {
+        match self {
+            Node::Patched(patched) => &patched.known,
+            inner => &inner.branch().known,
+        }
+    }
+
+    fn shared_child(&self, index: usize) -> Option<&Arc<Node>> {
+        match self {
+            Node::Patched(patched) if patched.has(index) => patched.children[patched.rank(index)].as_ref(),
+            inner => inner.branch().children[index].as_ref(),
+        }
+    }
+
+    /// The child of an inner node.
+    #[inline]
+    pub(crate) fn child(&self, index: usize) -> &Node {
+        self.shared_child(index).expect(FILLED)
+    }
+
+    /// The first child of an inner node that has at most one.
+    pub(crate) fn only_child(&self) -> Option<Arc<Node>> {
+        self.shared_child(0).cloned()
+    }
+
+    /// The child of an inner node for changing it. Copies little of what is shared.
+    pub(crate) fn child_mut(node: &mut Arc<Node>, index: usize) -> &mut Arc<Node> {
+        let is_own = Arc::get_mut(node).is_some();
+        let renewed = match &**node {
+            Node::Patched(patched) if !patched.has_room_for(index) => Some(Node::Branch(patched.to_branch())),
+            Node::Patched(patched) if !is_own => Some(Node::Patched(patched.clone())),
+            Node::Branch(_) if !is_own => Some(Node::Patched(Patched::over(Arc::clone(node)))),
+            _ => None,
+        };
+        if let Some(renewed) = renewed {
+            *node = Arc::new(renewed);
+        }
+        match Arc::get_mut(node).expect("made its own above") {
+            Node::Branch(branch) => {
+                branch.known.forget();
+                branch.child_mut(index)
+            }
+            Node::Patched(patched) => {
+                patched.known.forget();
+                patched.child_mut(index)
+            }
+            Node::Leaf(_) => unreachable!("a leaf has no children"),
+        }
+    }
+
+    /// An inner node for changing which children it has.
+    pub(crate) fn branch_mut(node: &mut Arc<Node>) -> &mut Branch {
+        if let Node::Patched(patched) = &**node {
+            *node = Arc::new(Node::Branch(patched.to_branch()));
+        }
+        match Arc::make_mut(node) {
+            Node::Branch(branch) => {
+                branch.known.forget();
+                branch
+            }
+            _ => unreachable!("only inner nodes have children"),
+        }
+    }
+
+    pub(crate) fn leaf_mut(node: &mut Arc<Node>) -> &mut Leaf {
+        match Arc::make_mut(node) {
+            Node::Leaf(leaf) => leaf,
+            _ => unreachable!("paths end at leaves"),
+        }
+    }
+
+    /// True if a removal below the child at `index` left it empty, or so small that it goes together with a neighbour.
+    pub(crate) fn is_worn(&self, index: usize) -> bool {
+        let child = self.child(index);
+        child.is_empty()
+            || (index + 1 < self.branch().children_len() && child.fits_with(self.child(index + 1)))
+            || (index > 0 && self.child(index - 1).fits_with(child))
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Node::Leaf(leaf) => leaf.len() == 0,
+            inner => inner.branch().children_len() == 0,
+        }
+    }
+
+    fn fits_with(&self, right: &Node) -> bool {
+        match (self, right) {
+            (Node::Leaf(left), Node::Leaf(right)) => {
+                left.len() + right.len() <= LEAF_KEYS_MAX / 2
+                    && left.bytes_len() + right.bytes_len() <= LEAF_BYTES_MAX / 2
+            }
+            // Neighbours are of one height.
+            (left, right) => left.branch().children_len() + right.branch().children_len() <= FAN / 2,
+        }
+    }
+}
+
+impl Branch {
+    pub(crate) fn empty() -> Branch {
+        Branch { separators: KeyRun::new(), children: [const { None }; FAN], known: Known::default() }
+    }
+
+    pub(crate) fn over(left: Arc<Node>, split: Split) -> Branch {
+        let mut branch = Branch::empty();
+        branch.children[0] = Some(left);
+        branch.insert(0, split);
+        branch
+    }
+
+    // Zero only for a moment, while a removal is under way.
+    pub(crate) fn children_len(&self) -> usize {
+        if self.children[0].is_none() { 0 } else { self.separators.len() + 1 }
+    }
+
+    #[inline]
+    pub(crate) fn child_index(&self, key: &[u8]) -> usize {
+        match self.separators.search(key) {
+            Ok(index) => index + 1,
+            Err(index) => index,
+        }
+    }
+
+    #[inline]
+    fn child(&self, index: usize) -> &Node {
+        self.children[index].as_deref().expect(FILLED)
+    }
+
+    fn child_mut(&mut self, index: usize) -> &mut Arc<Node> {
+        self.children[index].as_mut().expect(FILLED)
+    }
+
+    // Puts the right half of a split behind the child at `index`. There must be room.
+    pub(crate) fn insert(&mut self, index: usize, split: Split) {
+        let children_len = self.children_len();
+        self.separators.insert(index, &split.separator);
+        self.children[children_len] = Some(split.right);
+        self.children[index + 1..=children_len].rotate_right(1);
+    }
+
+    /// Puts the right half of a split behind the child at `index`, and divides this branch if it has no room.
+    pub(crate) fn insert_or_split(&mut self, index: usize, split: Split, is_last: bool) -> Option<Split> {
+        if self.children_len() < FAN {
+            self.insert(index, split);
+            return None;
+        }
+        Some(self.insert_and_split(index, split, is_last))
+    }
+
+    // Like `insert` for a branch without room: divides the branch as well.
+    fn insert_and_split(&mut self, index: usize, split: Split, is_last: bool) -> Split {
+        let mut right = Branch::empty();
+        if is_last && index + 1 == FAN {
+            // Keys that arrive in order leave full branches behind.
+            right.children[0] = Some(split.right);
+            return Split { separator: split.separator, right: Arc::new(Node::Branch(right)) };
+        }
+        let middle = FAN / 2;
+        right.separators = self.separators.split_off(middle);
+        let separator = self.separators.get(middle - 1).to_vec();
+        self.separators.remove(middle - 1);
+        for (from, to) in self.children[middle..].iter_mut().zip(&mut right.children) {
+            *to = from.take();
+        }
+        if index < middle {
+            self.insert(index, split);
+        } else {
+            right.insert(index - middle, split);
+        }
+        Split { separator, right: Arc::new(Node::Branch(right)) }
+    }
+
+    // Restores the fill of the child at `index` after a removal below it: an empty child goes, a child that fits
+    // together with a neighbour into half a node is merged with it.
+    pub(crate) fn refill(&mut self, index: usize) {
+        let children_len = self.children_len();
+        if self.child(index).is_empty() {
+            self.children[index] = None;
+            self.children[index..children_len].rotate_left(1);
+            if children_len > 1 {
+                self.separators.remove(index.saturating_sub(1));
+            }
+        } else if index + 1 < children_len && self.child(index).fits_with(self.child(index + 1)) {
+            self.merge(index);
+        } else if index > 0 && self.child(index - 1).fits_with(self.child(index)) {
+            self.merge(index - 1);
+        }
+    }
+
+    // Merges the child at `index` with the next one.
+    fn merge(&mut self, index: usize) {
+        let children_len = self.children_len();
+        let right = self.children[index + 1].take().expect(FILLED);
+        self.children[index + 1..children_len].rotate_left(1);
+        let separator = self.separators.get(index).to_vec();
+        self.separators.remove(index);
+        let left = self.child_mut(index);
+        // Neighbours are of one height.
+        match &*right {
+            Node::Leaf(right) => Node::leaf_mut(left).append(right),
+            Node::Branch(right) => Node::branch_mut(left).append(&separator, right),
+            Node::Patched(right) => Node::branch_mut(left).append(&separator, &right.to_branch()),
+        }
+    }
+
+    fn append(&mut self, separator: &[u8], right: &Branch) {
+        let children_len = self.children_len();
+        self.separators.insert(self.separators.len(), separator);
+        self.separators.append(&right.separators);
+        self.children[children_len..][..right.children_len()]
+            .clone_from_slice(&right.children[..right.children_len()]);
+    }
+}

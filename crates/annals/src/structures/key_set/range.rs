@@ -1,0 +1,344 @@
+//! Walks the keys between two bounds from either end.
+
+use std::ops::Bound;
+
+use super::{Branch, FAN, HEIGHT_MAX, Leaf, Node};
+
+/// The keys of a range, borrowed from the set. Made by [`KeySet::range`](crate::structures::key_set::KeySet::range).
+///
+/// Shape: ascending from the front, descending from the back; a key comes from one end only.
+#[derive(Clone)]
+pub(crate) struct Range<'a> {
+    // `None` when the bounds exclude everything.
+    ends: Option<(Cursor<'a>, Cursor<'a>)>,
+}
+
+// A place between two keys: before the key at `at` of `leaf`, which may be behind the last one.
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    leaf: &'a Leaf,
+    at: usize,
+    root: &'a Node,
+    height: u8,
+    // The index of the child that was taken in each inner node above the leaf, from the root down. The nodes are not kept:
+    // ranges are moved about more often than they come to the end of a leaf.
+    path: Indexes,
+}
+
+/// The index of the child at each level, side by side in one number: what is written byte by byte and then moved as a whole,
+/// the processor waits for.
+#[derive(Clone, Copy)]
+struct Indexes(u64);
+
+const INDEX_BITS: usize = FAN.ilog2() as usize;
+const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::BITS as usize);
+
+impl Indexes {
+    #[inline]
+    fn get(self, level: usize) -> usize {
+        (self.0 >> (level * INDEX_BITS)) as usize % FAN
+    }
+
+    #[inline]
+    fn set(&mut self, level: usize, index: usize) {
+        let others = !((FAN as u64 - 1) << (level * INDEX_BITS));
+        self.0 = self.0 & others | (index as u64) << (level * INDEX_BITS);
+    }
+}
+
+impl<'a> Range<'a> {
+    pub(crate) fn new(root: &'a Node, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
+        if is_crossed(from, to) {
+            return Range { ends: None };
+        }
+        // Both ways down together: what one waits for, the other does, too.
+        let (mut front, mut back) = (Way::from(root), Way::from(root));
+        let ends = loop {
+            match (front.node, back.node) {
+                (Node::Leaf(first), Node::Leaf(last)) => {
+                    break (
+                        front.cursor(root, first, first_place(first, from)),
+                        back.cursor(root, last, last_place(last, to)),
+                    );
+                }
+                (first, last) => {
+                    let (first, last) = (first.branch(), last.branch());
+                    front.take(first.edge(from, 0));
+                    back.take(last.edge(to, last.children_len() - 1));
+                }
+            }
+        };
+        Range { ends: Some(ends) }
+    }
+
+    /// Gives the next keys to `take`, those of a leaf at a time, until it takes fewer, or there were `count`. Tells how many
+    /// it took.
+    #[inline]
+    pub(crate) fn take_front(&mut self, count: usize, mut take: impl FnMut(Keys<'a>) -> usize) -> usize {
+        let Some((front, back)) = &mut self.ends else { return 0 };
+        let mut taken = 0;
+        loop {
+            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let end = if is_last { back.at } else { front.leaf.len() };
+            let stop = end.min(front.at + (count - taken));
+            let here = take(Keys { leaf: front.leaf, start: front.at, end: stop });
+            taken += here;
+            front.at += here;
+            if front.at < end || is_last {
+                return taken;
+            }
+            front.move_to_next_leaf();
+        }
+    }
+
+    /// The same from the back: the last keys of what is given are taken first.
+    #[inline]
+    pub(crate) fn take_back(&mut self, count: usize, mut take: impl FnMut(Keys<'a>) -> usize) -> usize {
+        let Some((front, back)) = &mut self.ends else { return 0 };
+        let mut taken = 0;
+        loop {
+            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let start = if is_last { front.at } else { 0 };
+            let stop = start.max(back.at.saturating_sub(count - taken));
+            let here = take(Keys { leaf: back.leaf, start: stop, end: back.at });
+            taken += here;
+            back.at -= here;
+            if back.at > start || is_last {
+                return taken;
+            }
+            back.move_to_previous_leaf();
+        }
+    }
+}
+
+/// Keys that stand side by side in one leaf, ascending.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys<'a> {
+    leaf: &'a Leaf,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Keys<'a> {
+    pub(crate) fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    pub(crate) fn first(self) -> Option<&'a [u8]> {
+        (self.start < self.end).then(|| self.leaf.get(self.start))
+    }
+
+    pub(crate) fn last(self) -> Option<&'a [u8]> {
+        (self.start < self.end).then(|| self.leaf.get(self.end - 1))
+    }
+
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = &'a [u8]> + ExactSizeIterator {
+        (self.start..self.end).map(move |at| self.leaf.get(at))
+    }
+
+    /// The last four bytes of each, without reading the others.
+    pub(crate) fn tails(self) -> impl DoubleEndedIterator<Item = [u8; 4]> + ExactSizeIterator {
+        self.leaf.tails(self.start..self.end)
+    }
+
+    /// The one that comes first: from the back, the last.
+    #[inline]
+    pub(crate) fn next(self, is_back: bool) -> Option<&'a [u8]> {
+        if is_back { self.last() } else { self.first() }
+    }
+
+    /// How many are before an edge, behind which none is.
+    pub(crate) fn count_before(self, is_back: bool, is_before: impl Fn(&[u8]) -> bool) -> usize {
+        if self.next(!is_back).is_none_or(&is_before) {
+            return self.len();
+        }
+        if is_back {
+            self.iter().rev().take_while(|key| is_before(key)).count()
+        } else {
+            self.iter().take_while(|key| is_before(key)).count()
+        }
+    }
+
+    /// Only those that come first.
+    #[inline]
+    pub(crate) fn keep(self, is_back: bool, count: usize) -> Keys<'a> {
+        if is_back {
+            Keys { start: self.end - count, ..self }
+        } else {
+            Keys { end: self.start + count, ..self }
+        }
+    }
+
+    /// All but the one that comes first. There must be one.
+    #[inline]
+    pub(crate) fn rest(self, is_back: bool) -> Keys<'a> {
+        self.keep(!is_back, self.len() - 1)
+    }
+}
+
+impl<'a> Iterator for Range<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (front, back) = self.ends.as_mut()?;
+        loop {
+            let end = if std::ptr::eq(front.leaf, back.leaf) { back.at } else { front.leaf.len() };
+            if front.at < end {
+                front.at += 1;
+                return Some(front.leaf.get(front.at - 1));
+            }
+            if std::ptr::eq(front.leaf, back.leaf) {
+                return None;
+            }
+            front.move_to_next_leaf();
+        }
+    }
+
+    // A leaf at a time.
+    #[inline]
+    fn fold<B, F: FnMut(B, &'a [u8]) -> B>(self, init: B, mut f: F) -> B {
+        let Some((mut front, back)) = self.ends else { return init };
+        let mut folded = init;
+        loop {
+            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let end = if is_last { back.at } else { front.leaf.len() };
+            folded = (front.at..end).fold(folded, |folded, index| f(folded, front.leaf.get(index)));
+            if is_last {
+                return folded;
+            }
+            front.move_to_next_leaf();
+        }
+    }
+}
+
+impl<'a> DoubleEndedIterator for Range<'a> {
+    #[inline]
+    fn next_back(&mut self) -> Option<&'a [u8]> {
+        let (front, back) = self.ends.as_mut()?;
+        loop {
+            let start = if std::ptr::eq(front.leaf, back.leaf) { front.at } else { 0 };
+            if start < back.at {
+                back.at -= 1;
+                return Some(back.leaf.get(back.at));
+            }
+            if std::ptr::eq(front.leaf, back.leaf) {
+                return None;
+            }
+            back.move_to_previous_leaf();
+        }
+    }
+}
+
+impl std::iter::FusedIterator for Range<'_> {}
+
+impl<'a> Cursor<'a> {
+    #[cold]
+    fn move_to_next_leaf(&mut self) {
+        let turn = self.turn(|node, index| index + 1 < node.branch().children_len());
+        self.path.set(turn, self.path.get(turn) + 1);
+        self.descend(turn, |_| 0);
+        self.at = 0;
+    }
+
+    #[cold]
+    fn move_to_previous_leaf(&mut self) {
+        let turn = self.turn(|_, index| index > 0);
+        self.path.set(turn, self.path.get(turn) - 1);
+        self.descend(turn, |branch| branch.children_len() - 1);
+        self.at = self.leaf.len();
+    }
+
+    // The lowest inner node of the path that has a child further on.
+    fn turn(&self, has_more: impl Fn(&Node, usize) -> bool) -> usize {
+        let mut turn = None;
+        let mut node = self.root;
+        for level in 0..usize::from(self.height) {
+            let index = self.path.get(level);
+            if has_more(node, index) {
+                turn = Some(level);
+            }
+            node = node.child(index);
+        }
+        turn.expect("the other end lies in a leaf further on")
+    }
+
+    // Goes down the path to the child of the branch at `turn`, and below it where `child_of` says.
+    fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
+        let mut node = self.root;
+        for level in 0..usize::from(self.height) {
+            if level > turn {
+                self.path.set(level, child_of(node.branch()));
+            }
+            node = node.child(self.path.get(level));
+        }
+        match node {
+            Node::Leaf(leaf) => self.leaf = leaf,
+            _ => unreachable!("paths end at leaves"),
+        }
+    }
+}
+
+// The way down from the root, so far.
+struct Way<'a> {
+    node: &'a Node,
+    height: usize,
+    path: Indexes,
+}
+
+impl<'a> Way<'a> {
+    fn from(root: &'a Node) -> Way<'a> {
+        Way { node: root, height: 0, path: Indexes(0) }
+    }
+
+    #[inline]
+    fn take(&mut self, index: usize) {
+        self.path.set(self.height, index);
+        self.height += 1;
+        self.node = self.node.child(index);
+    }
+
+    #[inline]
+    fn cursor(self, root: &'a Node, leaf: &'a Leaf, at: usize) -> Cursor<'a> {
+        Cursor { leaf, at, root, height: self.height as u8, path: self.path }
+    }
+}
+
+impl Branch {
+    // The child in which `bound` lies; the child at `open` if there is no bound.
+    fn edge(&self, bound: Bound<&[u8]>, open: usize) -> usize {
+        match bound {
+            Bound::Included(key) | Bound::Excluded(key) => self.child_index(key),
+            Bound::Unbounded => open,
+        }
+    }
+}
+
+// The place before the first key that `from` lets in.
+fn first_place(leaf: &Leaf, from: Bound<&[u8]>) -> usize {
+    match from {
+        Bound::Included(key) => leaf.search(key).unwrap_or_else(|at| at),
+        Bound::Excluded(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),
+        Bound::Unbounded => 0,
+    }
+}
+
+// The place behind the last key that `to` lets in.
+fn last_place(leaf: &Leaf, to: Bound<&[u8]>) -> usize {
+    match to {
+        Bound::Included(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),
+        Bound::Excluded(key) => leaf.search(key).unwrap_or_else(|at| at),
+        Bound::Unbounded => leaf.len(),
+    }
+}
+
+// Whether no key can lie between the bounds.
+fn is_crossed(from: Bound<&[u8]>, to: Bound<&[u8]>) -> bool {
+    match (from, to) {
+        (Bound::Included(from), Bound::Included(to)) => from > to,
+        (Bound::Included(from) | Bound::Excluded(from), Bound::Included(to) | Bound::Excluded(to)) => {
+            from >= to
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,248 @@
+//! Holds a short sorted run of keys in one buffer.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+// Buffers grow in steps instead of doubling: most of the memory of a set is in them.
+const BYTES_STEP: usize = 128;
+// Greater than or equal to every head, so that searching may look at all `N` places without knowing the length.
+const HEAD_UNUSED: u16 = u16::MAX;
+
+// Heads are compared so many at a time, whether there are keys or not.
+const HEADS_STEP: usize = 16;
+
+/// Keys side by side, so that copying them is copying a few blocks of memory.
+///
+/// Searching compares the two bytes of each key in which the keys begin to differ. They stand in one small block, so
+/// a search waits for memory twice, where halving the keys themselves would wait for it five times.
+/// Shape: at most `N` keys in the order of their bytes.
+/// Units: all keys together have at most 65 535 bytes.
+/// Source: the heads of Graefe and Larson, "B-tree indexes and CPU caches", 2001.
+pub(crate) struct KeyRun<const N: usize> {
+    len: u16,
+    // Invariant: all keys agree in their first `skip` bytes, and `skip` is at most the length of each.
+    skip: u16,
+    // The two bytes of each key from `skip` on, filled up with zeros; `HEAD_UNUSED` from `len` on.
+    heads: [u16; N],
+    // Where each key ends in `bytes`; what lies from `len` on has no meaning.
+    ends: [u16; N],
+    bytes: Vec<u8>,
+}
+
+impl<const N: usize> KeyRun<N> {
+    pub(crate) fn new() -> KeyRun<N> {
+        KeyRun { len: 0, skip: 0, heads: [HEAD_UNUSED; N], ends: [0; N], bytes: Vec::new() }
+    }
+
+    /// With room for so many bytes.
+    pub(crate) fn with_room(bytes: usize) -> KeyRun<N> {
+        KeyRun { bytes: Vec::with_capacity(bytes), ..KeyRun::new() }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    pub(crate) fn bytes_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> &[u8] {
+        &self.bytes[self.start(index)..usize::from(self.ends[index])]
+    }
+
+    /// The last four bytes of some keys, each of which has as many.
+    #[inline]
+    pub(crate) fn tails(
+        &self,
+        indexes: Range<usize>,
+    ) -> impl DoubleEndedIterator<Item = [u8; 4]> + ExactSizeIterator {
+        let bytes = &self.bytes[..];
+        self.ends[indexes]
+            .iter()
+            .map(move |end| bytes[..usize::from(*end)].last_chunk().copied().unwrap_or_default())
+    }
+
+    pub(crate) fn last(&self) -> Option<&[u8]> {
+        self.len().checked_sub(1).map(|index| self.get(index))
+    }
+
+    /// The index of `key`, or the index at which it would stand.
+    #[inline]
+    pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        let skip = usize::from(self.skip);
+        // `bytes` starts with the first key, so with what all keys have in common.
+        match cmp_first(key, &self.bytes, skip) {
+            Ordering::Less => return Err(0),
+            Ordering::Equal => {}
+            Ordering::Greater => return Err(self.len()),
+        }
+        let head = head(key, skip);
+        // Counting all is faster than halving: it has no branch to mispredict, and the compiler makes it vectors.
+        let heads = &self.heads[..self.len().next_multiple_of(HEADS_STEP).min(N)];
+        let mut from = usize::from(heads.iter().map(|other| u16::from(*other < head)).sum::<u16>());
+        let mut to = from;
+        if heads.get(from) == Some(&head) {
+            to += usize::from(heads.iter().map(|other| u16::from(*other == head)).sum::<u16>());
+            to = to.min(self.len());
+        }
+        while from < to {
+            let middle = (from + to) / 2;
+            match self.get(middle)[skip..].cmp(&key[skip..]) {
+                Ordering::Less => from = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => to = middle,
+            }
+        }
+        Err(from)
+    }
+
+    /// The index in the middle of the bytes: neither 0 nor the length, if there are two keys.
+    pub(crate) fn middle(&self) -> usize {
+        let half = (self.bytes.len() / 2) as u16;
+        let index = self.ends[..self.len()].partition_point(|end| *end <= half);
+        index.clamp(1, self.len() - 1)
+    }
+
+    /// Puts `key` before the key at `index`. There must be room.
+    pub(crate) fn insert(&mut self, index: usize, key: &[u8]) {
+        let (start, len) = (self.start(index), self.len());
+        let end = self.bytes.len();
+        let skip = if len == 0 { key.len() } else { common_len(&self.bytes[..usize::from(self.skip)], key) };
+        self.reserve(key.len());
+        // Room at the end, a move to the right, then the key: cheaper than splicing an iterator in.
+        self.bytes.extend_from_slice(key);
+        if start < end {
+            self.bytes.copy_within(start..end, start + key.len());
+            self.bytes[start..start + key.len()].copy_from_slice(key);
+        }
+        self.ends.copy_within(index..len, index + 1);
+        self.ends[index] = start as u16;
+        self.ends[index..=len].iter_mut().for_each(|end| *end += key.len() as u16);
+        self.heads.copy_within(index..len, index + 1);
+        self.heads[index] = head(key, skip);
+        self.len += 1;
+        if skip != usize::from(self.skip) {
+            self.renew_heads();
+        }
+    }
+
+    pub(crate) fn remove(&mut self, index: usize) {
+        let (start, end, len) = (self.start(index), usize::from(self.ends[index]), self.len());
+        self.bytes.copy_within(end.., start);
+        self.bytes.truncate(self.bytes.len() - (end - start));
+        self.ends.copy_within(index + 1..len, index);
+        self.ends[index..len - 1].iter_mut().for_each(|following| *following -= (end - start) as u16);
+        self.heads.copy_within(index + 1..len, index);
+        self.heads[len - 1] = HEAD_UNUSED;
+        self.len -= 1;
+        if self.len == 0 {
+            self.skip = 0;
+        }
+    }
+
+    /// Keeps the keys before `index` and returns the others.
+    pub(crate) fn split_off(&mut self, index: usize) -> KeyRun<N> {
+        let mut right = KeyRun::new();
+        let start = self.start(index);
+        right.reserve(self.bytes.len() - start);
+        right.bytes.extend_from_slice(&self.bytes[start..]);
+        for (from, to) in self.ends[index..self.len()].iter().zip(&mut right.ends) {
+            *to = from - start as u16;
+        }
+        right.len = self.len - index as u16;
+        right.renew_heads();
+        self.len = index as u16;
+        self.bytes.truncate(start);
+        self.shrink();
+        self.renew_heads();
+        right
+    }
+
+    /// Adds the keys of `right`, all of which are greater. There must be room.
+    pub(crate) fn append(&mut self, right: &KeyRun<N>) {
+        let start = self.bytes.len();
+        self.reserve(right.bytes.len());
+        self.bytes.extend_from_slice(&right.bytes);
+        for (from, to) in right.ends[..right.len()].iter().zip(&mut self.ends[usize::from(self.len)..]) {
+            *to = from + start as u16;
+        }
+        self.len += right.len;
+        self.renew_heads();
+    }
+
+    /// Takes all keys out, into as much memory as they need. The room stays.
+    pub(crate) fn take(&mut self) -> KeyRun<N> {
+        let bytes = self.bytes.as_slice().to_vec();
+        self.bytes.clear();
+        let emptied = KeyRun { bytes: std::mem::take(&mut self.bytes), ..KeyRun::new() };
+        KeyRun { bytes, ..std::mem::replace(self, emptied) }
+    }
+
+    /// Gives back the memory that the keys do not need now.
+    pub(crate) fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+
+    // Computes `skip` and the heads from the keys.
+    fn renew_heads(&mut self) {
+        self.heads = [HEAD_UNUSED; N];
+        self.skip = 0;
+        let Some(last) = self.last() else { return };
+        // What the first and the last key have in common, all keys between them have as well.
+        let skip = common_len(self.get(0), last);
+        self.skip = skip as u16;
+        for index in 0..self.len() {
+            self.heads[index] = head(self.get(index), skip);
+        }
+    }
+
+    #[inline]
+    fn start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { usize::from(self.ends[index - 1]) }
+    }
+
+    fn reserve(&mut self, more: usize) {
+        let needed = self.bytes.len() + more;
+        if needed > self.bytes.capacity() {
+            self.bytes.reserve_exact(needed.next_multiple_of(BYTES_STEP) - self.bytes.len());
+        }
+    }
+}
+
+impl<const N: usize> Clone for KeyRun<N> {
+    // Leaves room for a key, because a node is copied in order to be changed.
+    fn clone(&self) -> KeyRun<N> {
+        let mut bytes = Vec::with_capacity((self.bytes.len() + BYTES_STEP / 2).next_multiple_of(BYTES_STEP));
+        bytes.extend_from_slice(&self.bytes);
+        KeyRun { len: self.len, skip: self.skip, heads: self.heads, ends: self.ends, bytes }
+    }
+}
+
+/// Counts the bytes at the start in which `left` and `right` agree.
+pub(crate) fn common_len(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
+}
+
+// Compares the first `len` bytes of two strings, of which the second has as many.
+#[inline]
+fn cmp_first(left: &[u8], right: &[u8], len: usize) -> Ordering {
+    // Most are few: as one number they are compared without a call.
+    if let (Some(left), Some(right), 0..8) = (left.first_chunk(), right.first_chunk(), len) {
+        let [left, right] = [left, right].map(|bytes| u64::from_be_bytes(*bytes) >> 8 >> (8 * (7 - len)));
+        return left.cmp(&right);
+    }
+    left[..len.min(left.len())].cmp(&right[..len])
+}
+
+// Smaller heads belong to smaller keys; keys with one head must be compared themselves.
+#[inline]
+fn head(key: &[u8], skip: usize) -> u16 {
+    match key[skip..] {
+        [] => 0,
+        [first] => u16::from_be_bytes([first, 0]),
+        [first, second, ..] => u16::from_be_bytes([first, second]),
+    }
+}

@@ -1,0 +1,262 @@
+//! Which trigrams the texts below a branch have: what a search for a part of a text need not look at.
+//!
+//! Computed when first asked for, kept in the branch, and forgotten when something below it changes. So it costs writers
+//! nothing, and is a part of the immutable value: a snapshot sees exactly its own.
+
+use std::sync::OnceLock;
+
+use super::{KeySet, Leaf, Node};
+use crate::model::{decode_key_text, is_text_key, key_is_cut};
+
+/// Units: words of 64 bits. A branch over leaves has some 3,000 keys, and real texts some thousand trigrams.
+const WORDS: usize = 128;
+
+/// The trigrams of a set of texts, each as one bit of many: it may tell of some that are not there.
+#[derive(Clone)]
+struct Signature {
+    words: Box<[u64; WORDS]>,
+    /// Of some texts only the beginning is known.
+    is_open: bool,
+}
+
+/// Holds the signature of a branch once it is known. A copy knows nothing yet, because it is made to be changed.
+#[derive(Default)]
+pub(crate) struct Known(OnceLock<Signature>);
+
+impl Clone for Known {
+    fn clone(&self) -> Known {
+        Known::default()
+    }
+}
+
+impl Known {
+    /// Called before something below the branch changes.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        if self.0.get().is_some() {
+            self.0.take();
+        }
+    }
+}
+
+/// The trigrams that a text must have to be found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Needed {
+    /// Nothing is known: any text may be found.
+    Unknown,
+    /// This one. Shape: [`gram`].
+    Gram(u32),
+    All(Vec<Needed>),
+    Any(Vec<Needed>),
+}
+
+/// A trigram of folded characters, as a number that says little of them.
+pub(crate) fn gram(characters: [char; 3]) -> u32 {
+    let mixed = characters
+        .iter()
+        .fold(0u32, |mixed, c| mixed.rotate_left(11) ^ u32::from(fold(*c)).wrapping_mul(0x9E37_79B1));
+    mixed ^ mixed >> 15
+}
+
+/// The character that stands for all that differ only in their case, as far as trigrams go.
+pub(crate) fn fold(character: char) -> char {
+    match character {
+        _ if character.is_ascii() => character.to_ascii_lowercase(),
+        'ſ' => 's',
+        _ => {
+            let mut lower = character.to_lowercase();
+            lower.next().filter(|_| lower.next().is_none()).unwrap_or(character)
+        }
+    }
+}
+
+impl Signature {
+    fn empty() -> Signature {
+        Signature { words: Box::new([0; WORDS]), is_open: false }
+    }
+
+    fn of(node: &Node) -> &Signature {
+        node.known().0.get_or_init(|| {
+            let mut signature = Signature::empty();
+            for index in 0..node.branch().children_len() {
+                match node.child(index) {
+                    Node::Leaf(leaf) => signature.add_leaf(leaf),
+                    inner => {
+                        let below = Signature::of(inner);
+                        signature.is_open |= below.is_open;
+                        signature
+                            .words
+                            .iter_mut()
+                            .zip(below.words.iter())
+                            .for_each(|(own, more)| *own |= more);
+                    }
+                }
+            }
+            signature
+        })
+    }
+
+    fn add_leaf(&mut self, leaf: &Leaf) {
+        let mut text = Vec::new();
+        let mut before: &[u8] = &[];
+        for index in 0..leaf.len() {
+            let key = leaf.get(index);
+            let Some(value) = key.len().checked_sub(4).map(|end| &key[..end]) else { continue };
+            if value == before || !is_text_key(value) {
+                continue;
+            }
+            before = value;
+            if key_is_cut(value) {
+                self.is_open = true;
+                continue;
+            }
+            decode_key_text(value, &mut text);
+            let Ok(text) = std::str::from_utf8(&text) else { continue };
+            let mut last = ['\0'; 3];
+            for (at, character) in text.chars().enumerate() {
+                last = [last[1], last[2], character];
+                if at >= 2 {
+                    let (word, bit) = place(gram(last));
+                    self.words[word] |= bit;
+                }
+            }
+        }
+    }
+
+    fn may_have(&self, needed: &Needed) -> bool {
+        self.is_open
+            || match needed {
+                Needed::Unknown => true,
+                Needed::Gram(gram) => {
+                    let (word, bit) = place(*gram);
+                    self.words[word] & bit != 0
+                }
+                Needed::All(parts) => parts.iter().all(|part| self.may_have(part)),
+                Needed::Any(parts) => parts.iter().any(|part| self.may_have(part)),
+            }
+    }
+}
+
+fn place(gram: u32) -> (usize, u64) {
+    let bit = gram as usize % (64 * WORDS);
+    (bit / 64, 1 << (bit % 64))
+}
+
+impl KeySet {
+    /// Calls `take` with the keys from `low` to before `high`, but not with those below branches in which no text has
+    /// what is needed. Tells how many branches were left out.
+    ///
+    /// Errors: those of `take`.
+    pub(crate) fn search_texts<E>(
+        &self,
+        low: &[u8],
+        high: &[u8],
+        needed: &Needed,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let mut skipped = 0;
+        search(&self.root, low, high, needed, &mut skipped, take)?;
+        Ok(skipped)
+    }
+}
+
+fn search<E>(
+    node: &Node,
+    low: &[u8],
+    high: &[u8],
+    needed: &Needed,
+    skipped: &mut usize,
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    if let Node::Leaf(leaf) = node {
+        let (from, to) =
+            (leaf.search(low).unwrap_or_else(|at| at), leaf.search(high).unwrap_or_else(|at| at));
+        return (from..to).try_for_each(|index| take(leaf.get(index)));
+    }
+    if *needed != Needed::Unknown && !Signature::of(node).may_have(needed) {
+        *skipped += 1;
+        return Ok(());
+    }
+    let branch = node.branch();
+    let (first, last) = (branch.child_index(low), branch.child_index(high));
+    (first..=last).try_for_each(|index| search(node.child(index), low, high, needed, skipped, take))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Value, append_index_key};
+
+    fn key(text: &str, slot: u32) -> Vec<u8> {
+        let mut key = Vec::new();
+        append_index_key(&Value::from(text), &mut key);
+        key.extend_from_slice(&slot.to_be_bytes());
+        key
+    }
+
+    fn found(set: &KeySet, part: &str) -> (Vec<Vec<u8>>, usize) {
+        let characters: Vec<char> = part.chars().collect();
+        let needed = Needed::All(
+            characters.windows(3).map(|three| Needed::Gram(gram([three[0], three[1], three[2]]))).collect(),
+        );
+        let mut keys = Vec::new();
+        let mut text = Vec::new();
+        let skipped = set.search_texts(&[0x30], &[0x39], &needed, &mut |key: &[u8]| -> Result<(), ()> {
+            decode_key_text(&key[..key.len() - 4], &mut text);
+            if std::str::from_utf8(&text).unwrap().to_lowercase().contains(&part.to_lowercase()) {
+                keys.push(key.to_vec());
+            }
+            Ok(())
+        });
+        (keys, skipped.unwrap())
+    }
+
+    #[test]
+    fn nothing_is_left_out_that_has_the_part_whatever_was_changed_since() {
+        let mut set = KeySet::new();
+        let mut all = std::collections::BTreeSet::new();
+        let mut state = 7u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let words = ["alpha", "Beta", "gamma", "delta", "Épsilon"];
+        let mut earlier = Vec::new();
+        for step in 0..20_000u32 {
+            // Most texts are of the few words, and stand together with those that begin alike.
+            let word = words[random(5) as usize];
+            let text = format!("{}{word}{}", char::from(b'a' + random(26) as u8), random(900));
+            let text = if step % 5_000 == 0 { format!("m{step}needle") } else { text };
+            let own = key(&text, random(4) as u32);
+            if random(4) > 0 || step % 5_000 == 0 {
+                set.insert(&own);
+                all.insert(own);
+            } else {
+                set.remove(&own);
+                all.remove(&own);
+            }
+            if step % 2_500 == 0 {
+                earlier.push((set.clone(), all.clone()));
+                // Makes the signatures known, so that they must be forgotten.
+                found(&set, "needle");
+            }
+        }
+        earlier.push((set, all));
+        for (set, all) in &earlier {
+            for part in ["needle", "NEEDLE", "psilon1", "a1", "zzz", "beta"] {
+                let (keys, skipped) = found(set, part);
+                let has = |key: &&Vec<u8>| {
+                    let mut text = Vec::new();
+                    decode_key_text(&key[..key.len() - 4], &mut text);
+                    String::from_utf8(text).unwrap().to_lowercase().contains(&part.to_lowercase())
+                };
+                assert_eq!(keys, all.iter().filter(has).cloned().collect::<Vec<_>>(), "{part}");
+                assert!(
+                    part != "needle" || set.len() < 10_000 || skipped > 0,
+                    "of {} keys nothing was left out",
+                    set.len()
+                );
+            }
+        }
+    }
+}
