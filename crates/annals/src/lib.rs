@@ -81,6 +81,7 @@
 // In the order a newcomer should read them.
 mod error;
 mod position;
+mod cancel;
 mod structures;
 mod model;
 mod record;
@@ -104,6 +105,7 @@ pub use crate::maintenance::backup::{
 pub use crate::maintenance::check::CheckReport;
 pub use crate::maintenance::compact::CompactReport;
 pub use crate::maintenance::follow::Follow;
+pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use model::*;
 #[doc(hidden)]

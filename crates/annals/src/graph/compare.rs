@@ -1,11 +1,12 @@
 //! Compares two graphs, and a graph with itself: what its indexes say with what its instances hold.
 
 use super::Graph;
+use super::index::key::for_each_indexed;
 use super::instance::row::Row;
 use super::instance::unpacked::Instance;
-use super::structures::adjacency::Link;
+use super::structures::link::Link;
 use super::structures::symbols::{Symbol, Symbols};
-use super::table::{Table, for_each_indexed};
+use super::table::Table;
 use crate::model::{Direction, TypeKind, append_index_key};
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;

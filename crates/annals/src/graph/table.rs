@@ -1,5 +1,6 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
 
+use super::index::key::{for_each_indexed, value_key};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use smallvec::SmallVec;
 mod by_id;
 mod derive;
 
-use super::actions::look_ahead::AHEAD;
 use super::former_ids::FormerIds;
 use super::index::id_order::IdOrder;
 use super::index::past_index::PastIndex;
@@ -20,13 +20,14 @@ use super::instance::row::{NO_EXTRA, Packed, Row, pack_whole};
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
+use super::structures::id_map::AHEAD;
 use super::structures::id_map::Home;
 use super::structures::rows::Rows;
 use super::structures::slot_set::{Extents, SlotSet};
 use super::structures::spill_file::SpillPlace;
 use super::structures::symbols::Symbol;
 use crate::Result;
-use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value, append_index_key, is_indexable};
+use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value};
 use crate::structures::key_set::{KEY_BYTES_MAX, KeySet};
 use crate::structures::vector::Vector;
 use by_id::SlotsById;
@@ -99,27 +100,6 @@ pub(crate) enum Extra {
     Whole(Arc<Instance>),
     /// Nothing any more: the instance was purged.
     Gone,
-}
-
-/// The slot at the end of an index key.
-pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
-    let slot = key[key.len() - 4..].try_into().expect("index keys end with a slot of four bytes");
-    u32::from_be_bytes(slot)
-}
-
-/// An index key without the slot at its end.
-#[inline]
-pub(crate) fn without_slot(key: &[u8]) -> &[u8] {
-    &key[..key.len() - 4]
-}
-
-/// Calls `take` with every scalar that `value` puts into a property index: itself, or the members of a set.
-pub(crate) fn for_each_indexed(value: &Value, mut take: impl FnMut(&Value)) {
-    match value {
-        Value::Set(values) => values.iter().for_each(|value| take(&value)),
-        value if is_indexable(value) => take(value),
-        _ => {}
-    }
 }
 
 impl Table {
@@ -559,10 +539,4 @@ impl Table {
             self.add_past_classified(name, slot);
         }
     }
-}
-
-/// Appends the key of a value.
-pub(super) fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
-    append_index_key(scalar, key);
-    key.extend_from_slice(&slot.to_be_bytes());
 }

@@ -1,5 +1,6 @@
 //! A record: who changed what, when and why. The log holds nothing else.
 
+use super::stamp::Stamp;
 use std::sync::Arc;
 
 use super::{
@@ -53,31 +54,6 @@ pub struct AnchoredClassification {
     pub created: Stamp,
     /// When and by whom it was changed last.
     pub updated: Stamp,
-}
-
-/// When and by whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The commit instant.
-    pub instant: Instant,
-    /// The author; may be empty.
-    pub author: Arc<str>,
-}
-
-/// When and by whom, read where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StampRef<'s> {
-    /// The commit instant.
-    pub instant: Instant,
-    /// The author; may be empty.
-    pub author: &'s str,
-}
-
-impl StampRef<'_> {
-    /// The stamp itself.
-    pub fn to_stamp(self) -> Stamp {
-        Stamp { instant: self.instant, author: self.author.into() }
-    }
 }
 
 /// What a change does.

@@ -6,7 +6,7 @@ mod id;
 mod provenance;
 mod instant_text;
 mod number;
-mod time;
+pub(crate) mod time;
 mod type_definition;
 mod type_patch;
 mod value;
@@ -14,8 +14,9 @@ mod value_key;
 mod value_ref;
 mod value_set;
 mod value_type;
+mod stamp;
 
-pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record, Stamp, StampRef};
+pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
 pub use instant_text::InstantText;
@@ -24,6 +25,7 @@ pub use provenance::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, PROVENANCE_ITEMS_MAX, PROVENANCE_TEXT_BYTES_MAX,
     Provenance, ProvenanceKind, RelationshipCopy,
 };
+pub use stamp::{Stamp, StampRef};
 pub use time::{Date, Duration, Instant};
 pub use type_definition::{
     AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,

@@ -182,6 +182,10 @@ impl FromStr for Duration {
     }
 }
 
+pub(crate) fn display_micros(micros: i64) -> crate::model::Instant {
+    crate::model::Instant::from_checked_micros(micros)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,6 @@
 // In the order a newcomer should read them.
 #[rustfmt::skip]
 mod snapshot;
-mod cancel;
 mod compare;
 mod content;
 mod cursor;
@@ -23,8 +22,6 @@ mod version;
 mod walk;
 mod versions;
 
-pub use cancel::Cancel;
-pub(crate) use cancel::cancelled;
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use entities_of::EntitiesOf;
 pub use find::{Explanation, Page};
@@ -33,7 +30,6 @@ pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};
 pub(crate) use source::{Pending, Source};
-pub use stored::PAGE_BYTES_MAX;
 pub use types::{TypeDifference, TypeMatch};
 pub use versions::{History, VersionInfo};
 pub use walk::*;

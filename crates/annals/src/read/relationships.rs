@@ -8,12 +8,13 @@ use super::instance::Relationship;
 use super::neighbors::{LinkTypes, Neighbors};
 use super::snapshot::Snapshot;
 use super::status::Statuses;
-use super::stored::{PAGE_BYTES_MAX, Weighing};
+use super::stored::Weighing;
 use super::walk::VISITED_MAX;
-use crate::graph::structures::adjacency::Link;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
 use crate::search::OrderBy;
+use crate::search::PAGE_BYTES_MAX;
 use crate::{Error, ErrorKind, Result};
 
 /// Most relationships on one page.

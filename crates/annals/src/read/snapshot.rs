@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::cancel::Cancel;
+use crate::cancel::{Cancel, cancelled};
 use super::instance::{Entity, Held, Relationship};
 use super::neighbors::LinkTypes;
 use super::source::{Pending, Source};
 use super::version::{Version, VersionKey};
 use crate::graph::Graph;
-use crate::graph::structures::adjacency::Link;
+use crate::graph::structures::link::Link;
 use crate::graph::instance::headers::Shape;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::instance::past::{PastVersion, View};
@@ -510,4 +510,22 @@ fn is_plain(graph: &Graph, view: Option<View>) -> bool {
 #[inline(never)]
 fn value_read(version: &Version, name: Symbol) -> Option<Value> {
     version.row().property(name)
+}
+
+impl Snapshot {
+    /// The same snapshot, whose searches and walks end with `Cancelled` once `cancel` goes off. They look every few dozen
+    /// to thousand elements; look-ups of single instances do not.
+    #[must_use]
+    pub fn cancelled_by(&self, cancel: &Cancel) -> Snapshot {
+        self.clone().with_cancel(cancel.clone())
+    }
+
+    /// Errors: `Cancelled` if what is read through this snapshot was called off.
+    #[inline]
+    pub(crate) fn check_cancelled(&self) -> Result<()> {
+        match self.cancel() {
+            Some(cancel) if cancel.is_cancelled() => Err(cancelled()),
+            _ => Ok(()),
+        }
+    }
 }

@@ -3,12 +3,11 @@
 use super::instance::{Entity, Held, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::instance::properties::Properties;
-use crate::graph::instance::row::{PACKED_BYTES_MAX, Row};
+use crate::graph::instance::row::Row;
+use crate::graph::instance::row_format::PACKED_BYTES_MAX;
 use crate::model::{TypeKind, Value};
+use crate::search::PAGE_BYTES_MAX;
 
-/// A page of a search, or of relationships, ends before what is stored of its instances is more, unless it says otherwise.
-/// Units: bytes.
-pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// What a value takes beside its content. Units: bytes.
 const VALUE_BYTES: usize = 16;
 

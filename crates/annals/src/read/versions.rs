@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::instance::{Entity, Held, Relationship};
 use super::past::PastOf;
 use super::snapshot::Snapshot;
-use super::stored::{PAGE_BYTES_MAX, stored_bytes};
+use super::stored::stored_bytes;
 use crate::graph::instance::past::PastVersion;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{kind_of, reidentified};
 use crate::model::{Change, Id, InstanceId, Instant, Record, Status};
+use crate::search::PAGE_BYTES_MAX;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// One version of an instance, without its content.

@@ -150,10 +150,6 @@ fn read_frame(
     Ok((record, names))
 }
 
-pub(super) fn texts(input: &mut Decoder) -> Read<Vec<Arc<str>>> {
-    (0..array(input)?).map(|_| input.str().map(Into::into)).collect()
-}
-
 fn id(input: &mut Decoder) -> Read<Id> {
     match input.datatype()? {
         Type::Bytes => {

@@ -176,3 +176,4 @@ mod time_key {
 #[cfg(test)]
 #[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests;
+mod texts;

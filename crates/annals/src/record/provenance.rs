@@ -75,7 +75,7 @@ pub(super) fn decode_provenance(input: &mut Decoder) -> Read<Provenance> {
                 provenance.kind = variant(&ProvenanceKind::ALL, input.u32()?, unknown)?;
             }
             provenance_key::MAINTAINED_BY => {
-                provenance.maintained_by = super::decode::texts(input)?;
+                provenance.maintained_by = crate::record::texts::texts(input)?;
             }
             provenance_key::MAPPINGS => {
                 for _ in 0..map(input)? {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use minicbor::Decoder;
 
-use super::decode::texts;
+use super::texts::texts;
 use super::value::{
     INFALLIBLE, Read, Sink, array, code_of, decode_value, encode_value, length, malformed, map, variant,
 };

@@ -412,11 +412,3 @@ impl From<Condition> for Expression {
         Expression::Condition(condition)
     }
 }
-
-impl std::str::FromStr for Expression {
-    type Err = crate::Error;
-
-    fn from_str(text: &str) -> Result<Expression> {
-        Expression::parse(text)
-    }
-}

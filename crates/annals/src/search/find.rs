@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::check::PAGE_BYTES_MAX;
 use super::expression::{Expression, Field, Header, Operator};
+use crate::Result;
 use crate::model::Value;
-use crate::{PAGE_BYTES_MAX, Result};
 
 /// Most candidates that a search looks at, unless it says otherwise. Units: instances.
 pub const FIND_VISITED_MAX: usize = 10_000_000;
@@ -237,13 +238,5 @@ impl Find {
     pub fn after(mut self, cursor: impl Into<String>) -> Find {
         self.after = Some(cursor.into());
         self
-    }
-}
-
-impl std::str::FromStr for Find {
-    type Err = crate::Error;
-
-    fn from_str(text: &str) -> Result<Find> {
-        Find::parse(text)
     }
 }

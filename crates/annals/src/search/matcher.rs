@@ -8,7 +8,6 @@ use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson;
 use regex_automata::{Anchored, Input};
 
-use super::pattern::COMPILED_BYTES_MAX;
 use crate::{Cancel, Error, ErrorKind, Result};
 
 /// A longer text is gone through step by step. Units: bytes.
@@ -69,7 +68,7 @@ impl Matcher {
     /// Errors: `Cancelled` if a match was called off; `TooLarge` if a text was too long for the expression.
     pub(super) fn check(&self) -> Result<()> {
         match self.failed.load(Ordering::Relaxed) {
-            CALLED_OFF => Err(crate::read::cancelled()),
+            CALLED_OFF => Err(crate::cancel::cancelled()),
             TOO_LONG => Err(Error::new(
                 ErrorKind::TooLarge,
                 format!(
@@ -152,6 +151,9 @@ impl Steps {
         Ok(end.is_match())
     }
 }
+
+/// Largest compiled form. Units: bytes.
+pub(crate) const COMPILED_BYTES_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -488,3 +488,19 @@ impl<'t> Parser<'t> {
         Ok(operator)
     }
 }
+
+impl std::str::FromStr for Expression {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> Result<Expression> {
+        Expression::parse(text)
+    }
+}
+
+impl std::str::FromStr for Find {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> Result<Find> {
+        Find::parse(text)
+    }
+}

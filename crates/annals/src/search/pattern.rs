@@ -1,5 +1,6 @@
 //! What a text is compared with: regular expressions, and the forms that need none.
 
+use super::matcher::COMPILED_BYTES_MAX;
 use regex::RegexBuilder;
 use regex_syntax::hir::{Dot, Hir, HirKind};
 
@@ -10,8 +11,6 @@ use crate::{Cancel, Error, ErrorKind, Result};
 
 /// Longest regular expression. Units: bytes.
 pub const PATTERN_BYTES_MAX: usize = 4_096;
-/// Largest compiled form. Units: bytes.
-pub(super) const COMPILED_BYTES_MAX: usize = 1 << 20;
 /// Deepest nesting of a regular expression.
 const NESTING_MAX: u32 = 64;
 

@@ -3,9 +3,9 @@
 //! The same code runs at commit, in a transaction's own view, at recovery and in a follower, so the graph is a
 //! function of the log. An error leaves the graph half changed: the caller throws that copy away.
 
+use super::context::Context;
 use std::sync::Arc;
 
-use super::look_ahead::AHEAD;
 use super::version::first_version;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::past::Place;
@@ -13,6 +13,7 @@ use crate::graph::instance::patch::ValueChange;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::structures::id_map::AHEAD;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
@@ -22,21 +23,10 @@ use crate::model::{
 };
 use crate::{Error, ErrorKind, Position, Result};
 
-use crate::graph::integrity::checks::display_micros;
+use crate::model::time::display_micros;
 
 /// Most instances of one kind a graph ever holds, purged ones included.
 const SLOTS_MAX: usize = u32::MAX as usize - 1;
-
-/// What all changes of one record have in common, and which one is being applied.
-#[derive(Clone, Copy)]
-pub(crate) struct Context {
-    pub(crate) place: Place,
-    pub(crate) stamp: Stamp,
-    /// From when the change is true.
-    pub(crate) valid_from: i64,
-    /// True if the log holds the whole content after the change.
-    pub(crate) is_anchored: bool,
-}
 
 impl Graph {
     /// Makes this the graph at `position`, the next one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::apply::Context;
+use super::context::Context;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::patch::{ValueChange, apply_patch, differences};
 use crate::graph::instance::unpacked::{Classification, Instance};

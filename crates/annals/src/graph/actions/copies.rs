@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::apply::Context;
+use super::context::Context;
 use super::header_changes::proxy_only;
 use super::lifecycle::check_not_before;
 use super::version::first_version;
@@ -139,7 +139,7 @@ impl Graph {
             status: self.new_status(
                 kind,
                 type_name,
-                given.status.as_ref().or(Some(&crate::graph::actions::header_changes::ACTIVE.into())),
+                given.status.as_ref().or(Some(&crate::graph::integrity::status::ACTIVE.into())),
             )?,
             provenance: Some(Arc::new(given.provenance.clone())),
             ..Header::default()

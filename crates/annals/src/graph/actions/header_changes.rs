@@ -2,21 +2,19 @@
 //!
 //! Each makes a version. None reaches into the past: what was said about earlier times stays.
 
+use crate::graph::integrity::status::ACTIVE;
 use std::sync::Arc;
 
-use super::apply::Context;
+use super::context::Context;
 use super::lifecycle::check_not_before;
 use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::types::check_status_name;
-use crate::graph::structures::adjacency::Link;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of, past_link_key};
 use crate::model::{Direction, Id, InstanceId, Provenance, ProvenanceKind, TypeKind};
 use crate::{Error, ErrorKind, Result};
-
-/// The status of instances that have no other.
-pub(crate) const ACTIVE: &str = "active";
 
 impl Graph {
     /// The header of an instance about to be created here.

@@ -1,12 +1,12 @@
 //! Delete, restore, purge. An entity takes its relationships along.
 
-use super::apply::Context;
+use super::context::Context;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::integrity::checks::display_micros;
-use crate::graph::structures::adjacency::Link;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::wide::link_of_key;
 use crate::graph::{Graph, kind_of, past_link_key, past_link_prefix};
+use crate::model::time::display_micros;
 use crate::model::{Direction, InstanceId, Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
 

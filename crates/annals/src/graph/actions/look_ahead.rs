@@ -1,6 +1,7 @@
 //! Reads the memory that changes will need before they are applied: the processor then waits for all of it together, and
 //! not for each when its turn comes. Nothing but the reading is done, as in [`Home::read_all`].
 
+use crate::graph::structures::id_map::AHEAD;
 use std::hint::black_box;
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -10,9 +11,6 @@ use smallvec::SmallVec;
 use crate::graph::structures::id_map::Home;
 use crate::graph::{Graph, kind_of};
 use crate::model::{Action, Change, InstanceId, TypeKind, Value};
-
-/// How many changes are looked up at once, as a rule.
-pub(crate) const AHEAD: usize = 32;
 
 impl Graph {
     /// Reads what the next changes will need.

@@ -7,3 +7,4 @@ pub(crate) mod header_changes;
 pub(crate) mod lifecycle;
 pub(crate) mod look_ahead;
 pub(crate) mod version;
+pub(crate) mod context;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::apply::Context;
+use super::context::Context;
 use crate::graph::Graph;
 use crate::graph::instance::headers::{Header, HeaderNumber, PLAIN};
 use crate::graph::instance::past::{Past, PastVersion, View};
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::{Instance, NO_ENDS};
-use crate::graph::integrity::checks::display_micros;
 use crate::graph::structures::symbols::Symbol;
+use crate::model::time::display_micros;
 use crate::model::{Id, InstanceId, Status};
 use crate::{Error, ErrorKind, Result};
 

@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::staged::{Notes, Staged, in_parts};
-use crate::graph::structures::adjacency::{Adjacency, Link};
+use crate::graph::structures::adjacency::Adjacency;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::Direction;
 

@@ -7,3 +7,4 @@ pub(crate) mod past_keys;
 pub(crate) mod staged;
 pub(crate) mod stamps;
 pub(crate) mod value_index;
+pub(crate) mod key;

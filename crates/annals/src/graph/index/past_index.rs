@@ -1,10 +1,11 @@
 //! The indexes of the past: what was true of some version that is not in force.
 
+use super::key::{for_each_indexed, slot_of_key, value_key, without_slot};
 use super::past_keys::PastKeys;
 use super::staged::{Notes, Staged, in_parts};
 use super::value_index::{KeyNotes, set_of};
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::table::{Table, for_each_indexed, slot_of_key, value_key, without_slot};
+use crate::graph::table::Table;
 use crate::model::{INDEX_KEY_BYTES_MAX, Value};
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;

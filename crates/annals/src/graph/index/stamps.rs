@@ -158,7 +158,7 @@ impl Stamps {
     /// Puts the keys of a checkpoint in place.
     pub(crate) fn set_updated(&mut self, updated: KeySet, past_updated: KeySet) {
         for key in updated.iter() {
-            self.changed.insert(crate::graph::table::slot_of_key(key));
+            self.changed.insert(crate::graph::index::key::slot_of_key(key));
         }
         self.keys = keys([self.created().clone(), updated, past_updated]);
     }

@@ -10,3 +10,4 @@ pub(crate) mod row_check;
 pub(crate) mod row_value;
 pub(crate) mod spill;
 pub(crate) mod unpacked;
+pub(crate) mod row_format;

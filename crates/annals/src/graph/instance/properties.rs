@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::row_value::any_text;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::Value;
 
@@ -167,6 +166,17 @@ fn put_entry(entries: &mut Vec<Entry>, symbol: Symbol, value: Option<Value>) -> 
 impl PartialEq for Properties {
     fn eq(&self, other: &Properties) -> bool {
         self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+/// True if `admits` holds for the text of a string, or for that of a string in a set.
+pub(crate) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => admits(text),
+        Value::Set(values) => {
+            values.iter().any(|value| matches!(&value, Value::String(text) if admits(text)))
+        }
+        _ => false,
     }
 }
 

@@ -1,5 +1,6 @@
 //! One instance as the graph holds it: packed into a few bytes, or whole if it is large.
 
+use super::row_format::PACKED_BYTES_MAX;
 use std::sync::Arc;
 
 use super::classified::Classified;
@@ -15,8 +16,6 @@ use crate::model::{Id, Status, Value, ValueRef};
 
 pub(crate) use super::row_value::{Packing, Reader};
 
-/// Longest packed form; a longer instance is kept whole. Units: bytes.
-pub(crate) const PACKED_BYTES_MAX: usize = 1_024;
 /// "This row needs nothing but its bytes."
 pub(crate) const NO_EXTRA: u32 = u32::MAX;
 

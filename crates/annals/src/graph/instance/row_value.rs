@@ -2,11 +2,12 @@
 //!
 //! Shape: for each property, ordered by symbol: symbol (4), tag (1), value. A spilled value is the place where it is.
 
+use super::properties::any_text;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::properties::Properties;
-use super::row::PACKED_BYTES_MAX;
+use super::row_format::PACKED_BYTES_MAX;
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Instant, Value, ValueRef};
@@ -193,17 +194,6 @@ impl<'g> Iterator for Bytes<'g> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.count.into(), Some(self.count.into()))
-    }
-}
-
-/// True if `admits` holds for the text of a string, or for that of a string in a set.
-pub(crate) fn any_text(value: &Value, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-    match value {
-        Value::String(text) => admits(text),
-        Value::Set(values) => {
-            values.iter().any(|value| matches!(&value, Value::String(text) if admits(text)))
-        }
-        _ => false,
     }
 }
 

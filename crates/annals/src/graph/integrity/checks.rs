@@ -2,11 +2,12 @@
 
 use super::types::{DeclaredType, check_element};
 use crate::graph::Graph;
+use crate::graph::index::key::{for_each_indexed, slot_of_key};
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::table::{for_each_indexed, slot_of_key};
+use crate::model::time::display_micros;
 use crate::model::{
     AttributeDefinition, Direction, EndDefinition, Id, TypeKind, Value, ValueType, append_index_key,
 };
@@ -303,8 +304,4 @@ impl Graph {
         }
         Ok(())
     }
-}
-
-pub(crate) fn display_micros(micros: i64) -> crate::model::Instant {
-    crate::model::Instant::from_checked_micros(micros)
 }

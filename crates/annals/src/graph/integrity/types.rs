@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::graph::actions::header_changes::ACTIVE;
+use super::status::ACTIVE;
 use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::model::{
     AttributeDefinition, EndDefinition, EnumElement, TypeDefinition, TypeKind, Value, ValueType, check_name,

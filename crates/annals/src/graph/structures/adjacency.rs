@@ -1,5 +1,6 @@
 //! The relationships of all entities in one direction: by entity, then by type, then by age.
 
+use super::link::{Bounds, Link, Narrow, NarrowTypes, Untyped};
 use std::iter::Zip;
 use std::slice;
 use std::sync::Arc;
@@ -17,41 +18,6 @@ const NARROW_LINKS_MAX: usize = 32;
 /// How many pages are read at once.
 const AHEAD: usize = 32;
 
-/// One relationship as seen from one of its ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Link {
-    pub(crate) type_name: Symbol,
-    /// Slot of the relationship.
-    pub(crate) relationship: u32,
-    /// Slot of the entity at the other end.
-    pub(crate) other: u32,
-}
-
-/// A link, when nobody asks for its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Untyped {
-    /// Slot of the relationship.
-    pub(crate) relationship: u32,
-    /// Slot of the entity at the other end.
-    pub(crate) other: u32,
-}
-
-/// What links may refer to: numbers below these.
-#[derive(Clone, Copy)]
-pub(crate) struct Bounds {
-    pub(crate) types: usize,
-    pub(crate) relationships: usize,
-    pub(crate) entities: usize,
-}
-
-impl Bounds {
-    pub(crate) fn admit(self, link: &Link) -> bool {
-        link.type_name.index() < self.types
-            && (link.relationship as usize) < self.relationships
-            && (link.other as usize) < self.entities
-    }
-}
-
 /// A persistent map from entities to their links. The links of 32 entities lie side by side in one block, so a walk
 /// reads little more memory than a packed adjacency would.
 #[derive(Clone)]
@@ -67,23 +33,6 @@ pub(crate) struct Adjacency {
 pub(crate) enum Neighbors<'g> {
     Narrow(Narrow<'g>),
     Wide(&'g Wide),
-}
-
-/// Few links: the slices are of one length and in one order.
-#[derive(Clone, Copy)]
-pub(crate) struct Narrow<'g> {
-    pub(crate) others: &'g [u32],
-    pub(crate) relationships: &'g [u32],
-    pub(crate) types: NarrowTypes<'g>,
-}
-
-/// The types of few links.
-#[derive(Clone, Copy)]
-pub(crate) enum NarrowTypes<'g> {
-    /// All of one type.
-    One(Symbol),
-    /// Symbols, ascending.
-    Each(&'g [u32]),
 }
 
 impl Adjacency {
@@ -288,58 +237,13 @@ impl<'g> Neighbors<'g> {
     }
 }
 
+// Where one of ascending types stands. Not inlined, so that what asks is: it takes and gives registers.
+
 impl<'g> Narrow<'g> {
-    #[inline]
-    pub(crate) fn of_type(self, type_name: Option<Symbol>) -> Narrow<'g> {
-        match (self.types, type_name) {
-            (_, None) => self,
-            (NarrowTypes::One(only), Some(wanted)) if only == wanted => self,
-            (NarrowTypes::One(_), Some(_)) => self.from(self.others.len()),
-            (NarrowTypes::Each(types), Some(wanted)) => {
-                let (start, end) = range_of(types, wanted);
-                Narrow {
-                    others: &self.others[start..end],
-                    relationships: &self.relationships[start..end],
-                    types: NarrowTypes::One(wanted),
-                }
-            }
-        }
-    }
-
-    #[inline]
-    fn from(self, first: usize) -> Narrow<'g> {
-        let types = match self.types {
-            NarrowTypes::One(only) => NarrowTypes::One(only),
-            NarrowTypes::Each(types) => NarrowTypes::Each(&types[first..]),
-        };
-        Narrow { others: &self.others[first..], relationships: &self.relationships[first..], types }
-    }
-
     #[inline]
     pub(crate) fn iter(self) -> Links<'g> {
         Links::Narrow(self.others.iter().zip(self.relationships), self.types)
     }
-
-    fn count_before(self, link: Link) -> usize {
-        // New links are the youngest, so most belong at the end.
-        self.others.len() - (0..self.others.len()).rev().take_while(|at| self.link(*at) >= link).count()
-    }
-
-    #[inline]
-    fn link(self, at: usize) -> Link {
-        let type_name = match self.types {
-            NarrowTypes::One(only) => only,
-            NarrowTypes::Each(types) => Symbol(types[at]),
-        };
-        Link { type_name, relationship: self.relationships[at], other: self.others[at] }
-    }
-}
-
-// Where one of ascending types stands. Not inlined, so that what asks is: it takes and gives registers.
-#[inline(never)]
-fn range_of(types: &[u32], wanted: Symbol) -> (usize, usize) {
-    let start = types.partition_point(|&known| known < wanted.0);
-    (start, start + types[start..].partition_point(|&known| known == wanted.0))
 }
 
 /// Iterates over links.

@@ -6,6 +6,9 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, fence};
 
 mod leaf;
+/// How many changes are looked up at once, as a rule.
+pub(crate) const AHEAD: usize = 32;
+
 #[cfg(test)]
 mod tests;
 

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::adjacency::{Bounds, Link, Narrow, NarrowTypes};
+use super::link::{Bounds, Link, Narrow, NarrowTypes};
 use super::symbols::Symbol;
 
 /// Entities of one page.

@@ -10,3 +10,4 @@ pub(crate) mod slot_set;
 pub(crate) mod spill_file;
 pub(crate) mod symbols;
 pub(crate) mod wide;
+pub(crate) mod link;

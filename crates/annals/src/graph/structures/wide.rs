@@ -2,7 +2,7 @@
 
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
-use super::adjacency::Link;
+use super::link::Link;
 use super::symbols::Symbol;
 use crate::structures::key_set::{KeySet, Range};
 

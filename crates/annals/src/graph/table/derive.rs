@@ -1,7 +1,8 @@
 //! A table from its rows: what a checkpoint does not hold.
 
 use super::by_id::SlotsById;
-use super::{Extra, Table, slot_of_key};
+use super::{Extra, Table};
+use crate::graph::index::key::slot_of_key;
 use crate::graph::instance::classified::Classified;
 use crate::graph::instance::headers::{Header, Headers};
 use crate::graph::instance::spill::Spill;

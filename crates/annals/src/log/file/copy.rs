@@ -1,5 +1,6 @@
 //! Copies a log online: a consistent backup while appends go on.
 
+use super::unfinished::COPYING_FILE_NAME;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,29 +11,8 @@ use super::rewrite::SegmentBuilder;
 use super::segment::{Segment, SegmentName, io_error};
 use super::{FileLog, Listing, STALE_RETRIES_MAX};
 use crate::log::{Batch, Log, LogId, ReadLimit};
-use crate::storage::{Access, Disk, UNFINISHED_SUFFIX};
+use crate::storage::{Disk, UNFINISHED_SUFFIX};
 use crate::{Error, ErrorKind, Position, Result};
-
-/// There while a copy is being made. A log with this file in its folder is not opened.
-const COPYING_FILE_NAME: &str = "copying";
-
-/// Refuses a folder with a copy that was cut short.
-///
-/// Errors: `Corrupted`; `Io`.
-pub(super) fn refuse_unfinished_copy(disk: &dyn Disk, folder: &Path) -> Result<()> {
-    let path = folder.join(COPYING_FILE_NAME);
-    match disk.open(&path, Access::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(io_error(&path, "open", error)),
-        Ok(_) => {
-            let text = format!(
-                "{}: expected a whole log, found a copy that was cut short; make the copy again, into the same folder",
-                path.display()
-            );
-            Err(Error::new(ErrorKind::Corrupted, text))
-        }
-    }
-}
 
 impl FileLog {
     /// Copies all records up to `upto` into the folder `target`, from which [`FileLog::open`] opens them. The copy is

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::FileOptions;
-use super::copy::refuse_unfinished_copy;
 use super::index::SparseIndex;
 use super::listing::{FoundSegment, LastHeader, find_segments, names_in_force};
 use super::manifest::{MANIFEST_FILE_NAME, Manifest, missing_manifest};
 use super::mark::{DURABLE_FILE_NAME, Durable, DurableFile};
+use super::options::FileOptions;
 use super::scan::{Behind, SegmentView, Tear, damaged, find_later_call, scan};
 use super::segment::{BUILDING_SUFFIX, Segment, SegmentName, io_error, open_file};
+use super::unfinished::refuse_unfinished_copy;
 use super::writer::{WriterStart, put_segment};
 use crate::log::identity::LogId;
 use crate::storage::{Access, Disk, DiskFile, DiskLock, UNFINISHED_SUFFIX, widen};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::value_test::{ValueTest, key_of};
-use crate::graph::table::without_slot;
+use crate::graph::index::key::without_slot;
 use crate::model::{
     Value, append_numeric_prefix, append_text_prefix, decode_key, has_own_key, key_is_cut, may_be_cut,
 };

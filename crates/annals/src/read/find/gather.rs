@@ -1,5 +1,6 @@
 //! Puts candidates in order and takes a page of them, with a bounded number of places in memory however far on it is.
 
+use super::run::CANDIDATES_UNCHECKED;
 use std::collections::BinaryHeap;
 
 use super::access::{Access, Places};
@@ -7,11 +8,6 @@ use super::run::{Asked, Hits, Search, Steps};
 use crate::Result;
 use crate::read::instance::Held;
 use crate::read::stored::{Weighing, stored_bytes};
-
-/// Most places before a page that are kept at once: beyond, the candidates are gone through again. Units: instances.
-pub(super) const OFFSET_KEPT_MAX: usize = 20_000;
-/// Whether a search was called off is looked at once in so many candidates.
-pub(super) const CANDIDATES_UNCHECKED: usize = 256;
 
 /// An instance that was found, and its place in the order.
 struct Found {

@@ -5,6 +5,7 @@ use super::bounds::Sure;
 use super::explain;
 use super::order::absent_key;
 use super::plan::Walk;
+use super::run::Leg;
 use super::run::{Asked, Hits, Search, Steps};
 use super::skip::Skip;
 use super::test::Test;
@@ -19,12 +20,6 @@ pub(super) const ITEMS_RESERVED_MAX: usize = 1_000;
 const STEP_COST: usize = 10;
 /// What it costs to see that a candidate stands elsewhere in the order. Units: the same.
 const ELSEWHERE_COST: usize = 20;
-
-/// A part of a walk: from the end of the page before, as far as the budget goes.
-pub(super) struct Leg<'a> {
-    pub(super) after: Option<&'a [u8]>,
-    pub(super) budget: Option<usize>,
-}
 
 /// What a walk does not tell of the candidates that it comes upon.
 struct Checks<'a> {

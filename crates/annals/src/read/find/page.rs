@@ -1,6 +1,6 @@
 //! What callers ask: pages, counts, and how a page was found.
 
-use super::gather::OFFSET_KEPT_MAX;
+use super::run::OFFSET_KEPT_MAX;
 use super::run::{Search, Steps};
 use super::{cursor, explain};
 use crate::Result;

@@ -4,8 +4,6 @@ use super::access::Places;
 use super::cursor;
 use super::domain::{Domain, Reach};
 use super::ever::Ever;
-use super::gather::{CANDIDATES_UNCHECKED, OFFSET_KEPT_MAX};
-use super::listing::Leg;
 use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
 use super::resolve;
@@ -334,3 +332,15 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(count)
     }
 }
+
+/// A part of a walk: from the end of the page before, as far as the budget goes.
+pub(crate) struct Leg<'a> {
+    pub(crate) after: Option<&'a [u8]>,
+    pub(crate) budget: Option<usize>,
+}
+
+/// Most places before a page that are kept at once: beyond, the candidates are gone through again. Units: instances.
+pub(crate) const OFFSET_KEPT_MAX: usize = 20_000;
+
+/// Whether a search was called off is looked at once in so many candidates.
+pub(crate) const CANDIDATES_UNCHECKED: usize = 256;

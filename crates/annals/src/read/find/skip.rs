@@ -5,7 +5,7 @@
 
 use super::domain::Domain;
 use super::walk::{Candidate, Place, Walker};
-use crate::graph::table::without_slot;
+use crate::graph::index::key::without_slot;
 
 /// So many in a row that are not of the domain are walked over before anything is looked up.
 const MISSES_FEW: u32 = 32;

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use super::domain::{Domain, Slots};
 use super::walk::{Candidate, Place, Values, index_key};
+use crate::graph::index::key::slot_of_key;
 use crate::graph::index::stamps::{Stamps, stamp_key};
-use crate::graph::table::{Table, slot_of_key};
+use crate::graph::table::Table;
 
 /// Those whose times follow from their slots, and between them those that have keys.
 pub(super) struct Stamped<'d, 'g> {

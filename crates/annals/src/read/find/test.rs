@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use super::subject::Subject;
 use super::value_test::ValueTest;
+use crate::cancel::Cancel;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, TypeKind};
-use crate::read::cancel::Cancel;
 use crate::read::instance::Held;
 use crate::read::neighbors::LinkTypes;
 use crate::read::snapshot::Snapshot;

@@ -9,7 +9,8 @@ use super::ids::Ids;
 use super::order::{ABSENT, PRESENT, append_slot, slot_of};
 use super::plan::{Run, ValueWalk, Walk};
 use super::stamped::Stamped;
-use crate::graph::table::{Table, slot_of_key, without_slot};
+use crate::graph::index::key::{slot_of_key, without_slot};
+use crate::graph::table::Table;
 use crate::structures::key_set::{KeySet, Keys, Range};
 
 /// Candidates in the order of the search.

@@ -9,7 +9,7 @@ use std::collections::{BinaryHeap, HashSet};
 use super::path::{Path, SlotMap, Step, check};
 use super::reach::Reach;
 use super::steps::Steps;
-use crate::graph::structures::adjacency::Link;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind, Value, nearest_float};
 use crate::read::snapshot::Snapshot;

@@ -1,7 +1,8 @@
 //! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
 
 use super::reach::Reach;
-use crate::graph::structures::adjacency::{Link, Neighbors};
+use crate::graph::structures::adjacency::Neighbors;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, Status, TypeKind};
 use crate::read::many::FEW;

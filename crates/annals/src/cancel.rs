@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::snapshot::Snapshot;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, ErrorKind};
 
 /// Calls off what is read through snapshots that know it. Clones are one and the same.
 ///
@@ -52,24 +51,6 @@ impl Cancel {
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled.load(Ordering::Relaxed)
             || self.0.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
-impl Snapshot {
-    /// The same snapshot, whose searches and walks end with `Cancelled` once `cancel` goes off. They look every few dozen
-    /// to thousand elements; look-ups of single instances do not.
-    #[must_use]
-    pub fn cancelled_by(&self, cancel: &Cancel) -> Snapshot {
-        self.clone().with_cancel(cancel.clone())
-    }
-
-    /// Errors: `Cancelled` if what is read through this snapshot was called off.
-    #[inline]
-    pub(crate) fn check_cancelled(&self) -> Result<()> {
-        match self.cancel() {
-            Some(cancel) if cancel.is_cancelled() => Err(cancelled()),
-            _ => Ok(()),
-        }
     }
 }
 

@@ -1,0 +1,42 @@
+//! How a log lies in its files.
+
+use crate::{Error, ErrorKind, Result};
+
+/// Units: bytes. Bounds of [`FileOptions::segment_bytes`].
+pub(crate) const SEGMENT_BYTES_MIN: u64 = 4 * 1024;
+
+pub(crate) const SEGMENT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// How a file log is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct FileOptions {
+    /// Units: bytes of one segment file, 4 KiB to 1 GiB. An append that does not fit starts a new segment; one that
+    /// is larger than a segment gets a segment of its own.
+    pub segment_bytes: u64,
+    /// Verify every frame of every segment on opening.
+    ///
+    /// Off unless asked for. A torn write can only be in the last segment, because a segment is synced before the
+    /// next one is created, so the last one is always scanned. Damage by age of the medium can be anywhere and at
+    /// any time, so every read verifies what it reads, the first read of a segment all of it, and
+    /// [`FileLog::verify`] everything when asked to. Opening a large log then costs one segment, not the log.
+    pub verify_sealed: bool,
+    /// How many segment files are open for reading at once; beyond that, the one opened first is closed.
+    pub open_files_max: usize,
+}
+
+impl Default for FileOptions {
+    /// Segments of 64 MiB, sealed ones verified when first read, 256 open files.
+    fn default() -> FileOptions {
+        FileOptions { segment_bytes: 64 * 1024 * 1024, verify_sealed: false, open_files_max: 256 }
+    }
+}
+
+pub(crate) fn check_options(options: FileOptions) -> Result<()> {
+    if (SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&options.segment_bytes) {
+        return Ok(());
+    }
+    let found = options.segment_bytes;
+    let text =
+        format!("expected segments of {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} bytes, found {found}");
+    Err(Error::new(ErrorKind::InvalidArgument, text))
+}
