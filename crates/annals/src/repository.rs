@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::graph::Graph;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
+use crate::maintenance::checkpoint::Checkpointed;
 use crate::maintenance::folder::Folder;
 use crate::maintenance::follow::Follow;
 use crate::memory::Memory;

@@ -20,9 +20,10 @@ use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 use index::links::Links;
 use index::staged::{Behind, Indexer, Lagging};
-use instance::headers::Headers;
+use instance::headers::{HeaderNumber, Headers, PLAIN, Shape};
 use instance::past::Place;
 use instance::spill::Spill;
+use instance::unpacked::Instance;
 use integrity::types::Types;
 use structures::adjacency::{Adjacency, Neighbors};
 use structures::link::Link;
@@ -223,6 +224,49 @@ impl Graph {
             }
         }
         Position(low as u64)
+    }
+}
+
+impl Graph {
+    /// What the version with this header, of the instance at `slot`, was called and was. Rows without a header need no
+    /// look at anything.
+    pub(crate) fn shape(&self, kind: TypeKind, slot: u32, version: HeaderNumber) -> Option<&Shape> {
+        let row = self.table(kind).row(slot)?;
+        self.shape_by(row.header(), version)
+    }
+
+    /// True if every version of the instance at `slot` has the id, the type and the ends of the one in force.
+    #[inline]
+    pub(crate) fn has_one_shape(&self, kind: TypeKind, slot: u32) -> bool {
+        !self.headers.has_identity()
+            || self
+                .table(kind)
+                .row(slot)
+                .is_none_or(|row| row.header() == PLAIN || self.headers.get(row.header()).identity.is_none())
+    }
+
+    fn shape_by(&self, in_force: HeaderNumber, version: HeaderNumber) -> Option<&Shape> {
+        if in_force == PLAIN {
+            return None;
+        }
+        let known = self.headers.get(in_force).identity.as_ref()?;
+        let own = self.headers.get(version).identity.as_ref();
+        Some(own.map_or(&known.original, |identity| &identity.own))
+    }
+
+    /// The same of an instance that was taken apart; its own shape unless it has had others.
+    pub(crate) fn shape_of(&self, instance: &Instance, version: HeaderNumber) -> Shape {
+        self.shape_by(instance.header, version).cloned().unwrap_or_else(|| Shape {
+            id: instance.id.clone(),
+            type_name: instance.type_name,
+            ends: instance.ends,
+        })
+    }
+
+    /// What the version with this header, of the instance at `slot`, was called.
+    #[inline]
+    pub(crate) fn id_in(&self, kind: TypeKind, slot: u32, version: HeaderNumber) -> &Id {
+        self.shape(kind, slot, version).map_or_else(|| self.table(kind).id(slot), |shape| &shape.id)
     }
 }
 

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 mod by_id;
 mod derive;
+mod past_values;
 
 use super::former_ids::FormerIds;
 use super::index::id_order::IdOrder;
@@ -28,7 +29,8 @@ use super::structures::spill_file::SpillPlace;
 use super::structures::symbols::Symbol;
 use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value};
-use crate::structures::key_set::{KEY_BYTES_MAX, KeySet};
+use crate::structures::key_set::KeySet;
+use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::vector::Vector;
 use by_id::SlotsById;
 

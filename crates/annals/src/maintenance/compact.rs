@@ -9,6 +9,7 @@ mod purged;
 use std::sync::PoisonError;
 use std::time::Duration;
 
+use super::checkpoint::Checkpointed;
 use super::recover;
 use crate::graph::{compare, meanings};
 use crate::log::{Log, Rewrite, Rewritten};

@@ -16,6 +16,7 @@ mod value_set;
 mod value_type;
 mod stamp;
 
+pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut, may_be_cut};
 pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
@@ -35,7 +36,7 @@ pub(crate) use value::check_name;
 pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
     INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
-    decode_key, decode_key_text, has_own_key, is_indexable, is_text_key, key_is_cut, may_be_cut,
+    decode_key, has_own_key, is_indexable,
 };
 pub use value_ref::ValueRef;
 pub use value_set::ValueSet;

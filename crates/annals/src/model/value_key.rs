@@ -7,6 +7,7 @@
 //! `50` date: 4 · `58` timestamp, `60` duration: 8 · `68` UUID: 16. Big endian, sign bit flipped.
 //! Numbers of all kinds share one order, so a range over a property finds integers, floats and decimals alike.
 
+use crate::structures::text_key::{BYTES, END_CUT, END_WHOLE, IRI, STRING};
 use std::cmp::Ordering;
 
 use super::number::{Parts, nearest_float};
@@ -19,9 +20,6 @@ pub(crate) const INDEX_KEY_BYTES_MAX: usize = 1 + 2 * INDEX_TEXT_BYTES_MAX + 2;
 
 const BOOLEAN: u8 = 0x10;
 const NUMBER: u8 = 0x20;
-const STRING: u8 = 0x30;
-const IRI: u8 = 0x38;
-const BYTES: u8 = 0x40;
 const DATE: u8 = 0x50;
 const TIMESTAMP: u8 = 0x58;
 const DURATION: u8 = 0x60;
@@ -35,9 +33,6 @@ const LESS: u8 = 0x7F;
 const SAME: u8 = 0x80;
 const MORE: u8 = 0x81;
 
-const END_WHOLE: [u8; 2] = [0, 0];
-const END_CUT: [u8; 2] = [0, 2];
-
 /// True for values that property indexes hold: scalars, and the members of sets.
 pub(crate) fn is_indexable(value: &Value) -> bool {
     value.is_scalar()
@@ -48,9 +43,16 @@ pub(crate) fn append_index_key(value: &Value, out: &mut Vec<u8>) {
     append(value, INDEX_TEXT_BYTES_MAX, out);
 }
 
-/// Appends the key of a scalar from which [`decode_key`] restores it.
-pub(super) fn append_exact_key(value: &Value, out: &mut Vec<u8>) {
-    append(value, usize::MAX, out);
+impl Value {
+    /// Appends the key of a scalar from which [`Value::from_key`] restores it.
+    pub(super) fn append_exact_key(&self, out: &mut Vec<u8>) {
+        append(self, usize::MAX, out);
+    }
+
+    /// Restores the scalar of an exact key; `None` if the bytes are no such key, or hold only the beginning of a text.
+    pub(super) fn from_key(key: &[u8]) -> Option<Value> {
+        decode_key(key)
+    }
 }
 
 /// True if no other value shares the index key of `value`; long texts share theirs with those that begin alike.
@@ -204,41 +206,6 @@ pub(crate) fn append_text_prefix(prefix: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// True if it is the index key of a string or an IRI.
-pub(crate) fn is_text_key(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STRING | IRI)))
-}
-
-/// True if an index key holds only the beginning of its text.
-#[inline]
-pub(crate) fn key_is_cut(key: &[u8]) -> bool {
-    may_be_cut(key) && key.ends_with(&END_CUT)
-}
-
-/// True if keys that begin so may hold only the beginning of their text.
-#[inline]
-pub(crate) fn may_be_cut(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STRING | IRI | BYTES)))
-}
-
-/// Puts the bytes of the text of a key, behind its tag, into `text`. The key must hold the whole text.
-pub(crate) fn decode_key_text(key: &[u8], text: &mut Vec<u8>) {
-    text.clear();
-    let body = key.get(1..key.len().saturating_sub(END_WHOLE.len())).unwrap_or_default();
-    if !body.contains(&0) {
-        text.extend_from_slice(body);
-        return;
-    }
-    let mut bytes = body.iter();
-    while let Some(&byte) = bytes.next() {
-        text.push(byte);
-        if byte == 0 {
-            bytes.next();
-        }
-    }
-}
-
-/// Restores the scalar of an exact key; `None` if the bytes are no such key, or hold only the beginning of a text.
 pub(crate) fn decode_key(key: &[u8]) -> Option<Value> {
     let (&tag, rest) = key.split_first()?;
     Some(match tag {
@@ -371,7 +338,7 @@ mod tests {
 
     fn key(value: &Value) -> Vec<u8> {
         let mut out = Vec::new();
-        append_exact_key(value, &mut out);
+        value.append_exact_key(&mut out);
         out
     }
 

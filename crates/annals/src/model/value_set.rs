@@ -5,8 +5,8 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use super::Value;
-use super::value_key::{append_exact_key, decode_key};
-use crate::structures::key_set::{KEY_BYTES_MAX, KeySet};
+use crate::structures::key_set::KeySet;
+use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::vector::Vector;
 use crate::{Error, ErrorKind, Result};
 
@@ -170,7 +170,7 @@ impl Many {
     fn iter(&self) -> impl Iterator<Item = Value> + '_ {
         self.keys.iter().map(|key| match self.long_value(key) {
             Some(value) => value.clone(),
-            None => decode_key(key).expect("a set holds only exact keys and long ones"),
+            None => Value::from_key(key).expect("a set holds only exact keys and long ones"),
         })
     }
 
@@ -194,7 +194,7 @@ fn long_index(key: &[u8]) -> Option<usize> {
 
 fn member_key(value: &Value) -> Vec<u8> {
     let mut key = Vec::with_capacity(24);
-    append_exact_key(value, &mut key);
+    value.append_exact_key(&mut key);
     if key.len() > KEY_WHOLE_MAX {
         let hash = foldhash::quality::FixedState::default().hash_one(&key);
         key.truncate(KEY_WHOLE_MAX);

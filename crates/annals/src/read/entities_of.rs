@@ -2,7 +2,8 @@
 
 use std::vec;
 
-use super::instance::{Entity, Held};
+use super::held::Held;
+use super::instance::Entity;
 use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::structures::slot_set::{self, SlotSet};

@@ -1,5 +1,6 @@
 //! Entities and relationships as a caller sees them.
 
+use super::held::Held;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -13,15 +14,6 @@ use crate::model::{
     ClassificationCopy, Id, InstanceId, Instant, Provenance, StampRef, Status, TypeKind, Value, ValueRef,
 };
 use crate::{Position, Result};
-
-/// Which version of an instance a handle holds.
-#[derive(Clone)]
-pub(crate) enum Held {
-    /// The one in force, which the graph has in memory. Made by [`Snapshot::in_force`], or where nothing is spilled.
-    InForce,
-    /// One that was read from the log or, in part, from a spill file.
-    Read(Version),
-}
 
 /// A property name looked up by [`Snapshot::name`]: spares the look-up when many entities are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::hint::black_box;
 
 use smallvec::SmallVec;
 
-use super::instance::{Entity, Held, Name};
-use super::neighbors::LinkTypes;
+use super::held::Held;
+use super::instance::{Entity, Name};
+use super::link_types::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::structures::adjacency::Neighbors;

@@ -2,6 +2,7 @@
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]
+mod lookup;
 mod snapshot;
 mod compare;
 mod content;
@@ -21,6 +22,8 @@ mod types;
 mod version;
 mod walk;
 mod versions;
+mod held;
+mod link_types;
 
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use entities_of::EntitiesOf;

@@ -1,8 +1,10 @@
 //! The neighbours of an entity, now or as of an earlier time, page by page.
 
+use super::link_types::LinkTypes;
 use std::iter::Peekable;
 
-use super::instance::{Entity, Held, Relationship};
+use super::held::Held;
+use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
 use super::status::Statuses;
 use crate::graph::past_link_prefix;
@@ -45,15 +47,6 @@ struct More {
 /// Iterates over the entities at the other ends. Made by [`Neighbors::entities`].
 pub struct Entities<'s> {
     neighbors: Neighbors<'s>,
-}
-
-/// Which types of relationships to follow.
-#[derive(Clone)]
-pub(crate) enum LinkTypes {
-    All,
-    One(Symbol),
-    /// Ascending; none of them if empty.
-    Several(Vec<Symbol>),
 }
 
 /// The links that a snapshot may see, in order.

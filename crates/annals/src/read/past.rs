@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::content::{Content, stamp_known, stamp_of, whole_content};
-use super::instance::Held;
+use super::held::Held;
 use super::snapshot::Snapshot;
 use super::version::{Version, VersionKey};
 use crate::graph::instance::headers::PLAIN;

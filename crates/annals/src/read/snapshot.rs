@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::cancel::{Cancel, cancelled};
-use super::instance::{Entity, Held, Relationship};
-use super::neighbors::LinkTypes;
+use super::held::Held;
 use super::source::{Pending, Source};
 use super::version::{Version, VersionKey};
+use crate::cancel::{Cancel, cancelled};
 use crate::graph::Graph;
-use crate::graph::structures::link::Link;
 use crate::graph::instance::headers::Shape;
-use crate::graph::instance::unpacked::Instance;
 use crate::graph::instance::past::{PastVersion, View};
 use crate::graph::instance::row::Row;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
@@ -172,44 +171,6 @@ impl Snapshot {
         self.graph.collection.as_deref()
     }
 
-    /// The entity with this id; `None` if there is none, or it is deleted, in this snapshot.
-    ///
-    /// Errors: `ProxyOnly` if only a proxy of it is here: [`Snapshot::entity_summary`] has that.
-    #[inline]
-    pub fn entity(&self, id: &Id) -> Result<Option<Entity<'_>>> {
-        if !self.is_plain {
-            return Ok(self.entity_among_others(id)?.map(Entity::remade));
-        }
-        let slot = self.graph.entities.slot(id);
-        Ok(slot.map(|slot| Entity::new(self, slot, Held::InForce)))
-    }
-
-    #[inline(never)]
-    fn entity_among_others(&self, id: &Id) -> Result<Option<Entity<'_>>> {
-        let found = self.entity_summary(id)?;
-        if self.graph.headers.has_proxy()
-            && found.as_ref().is_some_and(Entity::is_proxy)
-        {
-            let text = format!("entity {id}: only a proxy of it is here; read its summary");
-            return Err(Error::new(ErrorKind::ProxyOnly, text));
-        }
-        Ok(found)
-    }
-
-    /// The same, also if only a proxy of it is here: then it has its id, type, unique properties and classifications.
-    #[inline]
-    pub fn entity_summary(&self, id: &Id) -> Result<Option<Entity<'_>>> {
-        match self.slot_of(TypeKind::Entity, id) {
-            Some(slot) => self.entity_at(slot),
-            None => Ok(None),
-        }
-    }
-
-    /// The relationship with this id; `None` if there is none, or it is deleted, in this snapshot.
-    pub fn relationship(&self, id: &Id) -> Result<Option<Relationship<'_>>> {
-        self.slot_of(TypeKind::Relationship, id).map_or(Ok(None), |slot| self.relationship_at(slot))
-    }
-
     /// The slot of the instance that has this id in this snapshot.
     #[inline]
     pub(crate) fn slot_of(&self, kind: TypeKind, id: &Id) -> Option<u32> {
@@ -236,18 +197,6 @@ impl Snapshot {
         let view = self.view.filter(|_| !self.graph.has_one_shape(kind, slot));
         let version = view.and_then(|view| table.version_in(slot, view));
         version.map_or_else(|| table.id(slot), |seen| self.graph.id_in(kind, slot, seen.header))
-    }
-
-    #[inline]
-    pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
-        let held = self.seen(TypeKind::Entity, slot, false)?;
-        Ok(held.map(|held| Entity::new(self, slot, held)))
-    }
-
-    #[inline]
-    pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
-        let held = self.seen(TypeKind::Relationship, slot, false)?;
-        Ok(held.map(|held| Relationship::new(self, slot, held)))
     }
 
     /// The version of the instance at `slot` that this snapshot sees; deleted ones only if asked for.
@@ -297,7 +246,13 @@ impl Snapshot {
         if row.version() == version.version {
             return self.in_force(kind, slot);
         }
-        let key = VersionKey { kind, slot, version: version.version, changed: row.changed(), generation: self.graph.generation };
+        let key = VersionKey {
+            kind,
+            slot,
+            version: version.version,
+            changed: row.changed(),
+            generation: self.graph.generation,
+        };
         if let Some(known) = self.kept_version(key) {
             return Ok(Held::Read(known));
         }
@@ -454,28 +409,10 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Number of relationships of an entity in one direction, of one type (with subtypes) or of all.
-    ///
-    /// Units: relationships. Now it is O(1); as of an earlier time every relationship is looked at.
-    /// Errors: `NotFound` if this snapshot does not see the entity.
-    pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
-        if self.view.is_some() {
-            let mut neighbors = self.neighbors(id, direction, type_name)?;
-            return Ok(std::iter::from_fn(|| neighbors.next_link()).count());
-        }
-        let slot = self.live_slot(id)?;
-        self.graph.links.check()?;
-        let neighbors = self.graph.neighbors(slot, direction);
-        Ok(match self.relationship_types(type_name) {
-            LinkTypes::All => neighbors.degree(None),
-            LinkTypes::One(name) => neighbors.degree(Some(name)),
-            LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
-        })
-    }
-
     #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
-        let found = if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
+        let found =
+            if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
         found.ok_or_else(|| no_entity(id))
     }
 
@@ -483,17 +420,6 @@ impl Snapshot {
     #[inline(never)]
     fn live_slot_among_others(&self, id: &Id) -> Option<u32> {
         self.slot_of(TypeKind::Entity, id).filter(|slot| self.sees(TypeKind::Entity, *slot))
-    }
-
-    /// A relationship type and its subtypes; all types for `None`.
-    #[inline]
-    pub(crate) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
-        let Some(name) = type_name else { return LinkTypes::All };
-        match self.graph.names.find(name) {
-            None => LinkTypes::Several(Vec::new()),
-            Some(symbol) if self.graph.types.is_empty() => LinkTypes::One(symbol),
-            Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name).into_vec()),
-        }
     }
 }
 

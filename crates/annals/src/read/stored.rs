@@ -1,6 +1,7 @@
 //! How much instances take as they are stored: what pages are bounded by.
 
-use super::instance::{Entity, Held, Relationship};
+use super::held::Held;
+use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;

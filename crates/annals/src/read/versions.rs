@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::instance::{Entity, Held, Relationship};
+use super::held::Held;
+use super::instance::{Entity, Relationship};
 use super::past::PastOf;
 use super::snapshot::Snapshot;
 use super::stored::stored_bytes;

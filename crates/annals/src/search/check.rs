@@ -136,7 +136,3 @@ impl Condition {
         Ok(())
     }
 }
-
-/// A page of a search, or of relationships, ends before what is stored of its instances is more, unless it says otherwise.
-/// Units: bytes.
-pub const PAGE_BYTES_MAX: usize = 64 << 20;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::Result;
 use crate::model::Value;
 
 /// What an instance must fulfil to be found: a tree of conditions.
@@ -370,11 +369,6 @@ impl Expression {
     /// Carries a classification.
     pub fn classified(name: &str) -> Expression {
         Expression::Classified { name: name.into(), matching: None }
-    }
-
-    /// Reads the text form. Errors: `InvalidExpression`, which points at the character.
-    pub fn parse(text: &str) -> Result<Expression> {
-        super::parse::expression(text)
     }
 
     /// True if it depends on relationships and what is at their other ends.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::check::PAGE_BYTES_MAX;
 use super::expression::{Expression, Field, Header, Operator};
-use crate::Result;
 use crate::model::Value;
 
+/// A page of a search, or of relationships, ends before what is stored of its instances is more, unless it says otherwise.
+/// Units: bytes.
+pub const PAGE_BYTES_MAX: usize = 64 << 20;
 /// Most candidates that a search looks at, unless it says otherwise. Units: instances.
 pub const FIND_VISITED_MAX: usize = 10_000_000;
 
@@ -129,13 +130,6 @@ impl Find {
     /// All instances of a type and its subtypes.
     pub fn of(type_name: &str) -> Find {
         Find { types: vec![type_name.into()], ..Find::default() }
-    }
-
-    /// Reads the text form, such as `package where size >= 5 order by size desc limit 10`.
-    ///
-    /// Errors: `InvalidExpression`, which points at the character.
-    pub fn parse(text: &str) -> Result<Find> {
-        super::parse::find(text)
     }
 
     /// The same with one more expression that must hold.

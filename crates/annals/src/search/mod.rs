@@ -16,9 +16,9 @@ mod print;
 mod tests;
 
 pub(crate) use check::check_order;
-pub use check::{CONDITIONS_MAX, DEPTH_MAX, LIMIT_MAX, PAGE_BYTES_MAX, SORTS_MAX, VALUES_MAX};
+pub use check::{CONDITIONS_MAX, DEPTH_MAX, LIMIT_MAX, SORTS_MAX, VALUES_MAX};
 pub use expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
-pub use find::{Deleted, FIND_VISITED_MAX, Find, Order, OrderBy};
+pub use find::{Deleted, FIND_VISITED_MAX, Find, Order, OrderBy, PAGE_BYTES_MAX};
 pub use parse::TEXT_BYTES_MAX;
 pub use pattern::PATTERN_BYTES_MAX;
 pub(crate) use pattern::Pattern;

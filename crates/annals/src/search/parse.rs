@@ -504,3 +504,19 @@ impl std::str::FromStr for Find {
         Find::parse(text)
     }
 }
+
+impl Expression {
+    /// Reads the text form. Errors: `InvalidExpression`, which points at the character.
+    pub fn parse(text: &str) -> Result<Expression> {
+        expression(text)
+    }
+}
+
+impl Find {
+    /// Reads the text form, such as `package where size >= 5 order by size desc limit 10`.
+    ///
+    /// Errors: `InvalidExpression`, which points at the character.
+    pub fn parse(text: &str) -> Result<Find> {
+        find(text)
+    }
+}

@@ -1,5 +1,7 @@
 //! Keeps byte-string keys in order in a tree whose parts are shared between snapshots.
 
+use leaf::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
+use node::HEIGHT_MAX;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -10,23 +12,33 @@ mod rank;
 mod run;
 mod signature;
 
+impl KeySet {
+    /// Calls `take` with the keys from `low` to before `high`, but not with those below branches in which no text has
+    /// what is needed. Tells how many branches were left out.
+    ///
+    /// Errors: those of `take`.
+    pub(crate) fn search_texts<E>(
+        &self,
+        low: &[u8],
+        high: &[u8],
+        needed: &Needed,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        let mut skipped = 0;
+        search(&self.root, low, high, needed, &mut skipped, take)?;
+        Ok(skipped)
+    }
+}
+
 #[cfg(test)]
 mod tests;
+pub(crate) mod leaf;
 
 pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
 pub(crate) use range::{Keys, Range};
-use run::KeyRun;
+use signature::search;
 pub(crate) use signature::{Needed, fold, gram};
-
-/// The longest key in bytes. A leaf holds several of the longest keys, and offsets fit 16 bits.
-pub(crate) const KEY_BYTES_MAX: usize = 512;
-
-const LEAF_KEYS_MAX: usize = 128;
-// One key more may lie above this, right after a split.
-const LEAF_BYTES_MAX: usize = 2048;
-// Even a tree worn out by removals keeps eight children per branch on average, and 8^12 leaves fit no memory.
-const HEIGHT_MAX: usize = 12;
 
 /// A persistent ordered set of byte strings: a clone costs one reference count, and a change copies only what a clone
 /// still shares.
@@ -38,8 +50,6 @@ pub(crate) struct KeySet {
     len: usize,
     root: Arc<Node>,
 }
-
-type Leaf = KeyRun<LEAF_KEYS_MAX>;
 
 impl KeySet {
     /// An empty set.
@@ -293,40 +303,4 @@ fn remove(node: &mut Arc<Node>, path: &[u8], at: usize) {
     } else {
         Node::leaf_mut(node).remove(at);
     }
-}
-
-// The level above `level`, in which each node but the last is full.
-fn branches_over(level: Vec<Split>) -> Vec<Split> {
-    let mut above: Vec<Split> = Vec::with_capacity(level.len().div_ceil(FAN));
-    let mut branch = Branch::empty();
-    let mut first_separator = Vec::new();
-    for child in level {
-        if branch.children_len() == FAN {
-            above.push(Split {
-                separator: std::mem::take(&mut first_separator),
-                right: Arc::new(Node::Branch(std::mem::replace(&mut branch, Branch::empty()))),
-            });
-        }
-        if branch.children_len() == 0 {
-            first_separator = child.separator;
-            branch.children[0] = Some(child.right);
-        } else {
-            branch.insert(branch.separators.len(), child);
-        }
-    }
-    above.push(Split { separator: first_separator, right: Arc::new(Node::Branch(branch)) });
-    above
-}
-
-fn leaf_has_room(leaf: &Leaf, key: &[u8]) -> bool {
-    leaf.len() < LEAF_KEYS_MAX && leaf.bytes_len() + key.len() <= LEAF_BYTES_MAX
-}
-
-// The shortest string that is greater than `left` and not greater than `right`.
-fn separator_between(left: &[u8], right: &[u8]) -> Vec<u8> {
-    right[..=run::common_len(left, right)].to_vec()
-}
-
-fn assert_bounded(key: &[u8]) {
-    assert!(key.len() <= KEY_BYTES_MAX, "a key has {} bytes, at most {KEY_BYTES_MAX} are allowed", key.len());
 }

@@ -2,3 +2,4 @@
 
 pub(crate) mod key_set;
 pub(crate) mod vector;
+pub(crate) mod text_key;

@@ -8,21 +8,19 @@
 //! A thread that commits while nothing is under way leads its own transaction, without a change of threads. As soon
 //! as there is a queue, the committing threads of the repository lead.
 
+use super::outcome::{refuse, tell};
+use super::queue::AHEAD_MIN;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
-use super::queue::{Committer, Request, Returned, State, panicked};
+use super::queue::{Committer, Returned, State};
+use super::request::Work;
+use super::request::panicked;
 use super::sequencer::{Batch, Sequencer};
-use super::ticket::{Gate, Receipt};
+use super::ticket::{Receipt, Ticket};
 use crate::sync::MutexGuard;
 use crate::{Error, ErrorKind, Result, turns};
-
-/// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
-/// faster by the thread that appends, when it is done.
-pub(super) const AHEAD_MIN: usize = 64;
-/// So are transactions of so many bytes together.
-pub(super) const AHEAD_BYTES_MIN: usize = 32 << 10;
 
 /// A longer list of a batch is freed when the batch is told.
 const SPARE_MAX: usize = 1 << 16;
@@ -57,6 +55,24 @@ pub(super) struct Told {
     waiting: usize,
     /// How long it pays to wait for them.
     patience: Duration,
+}
+
+impl Committer {
+    /// Queues a transaction, and leads it on this thread if nothing else is under way.
+    pub(super) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
+        let (mut state, ticket) = self.push(work, true)?;
+        // A thread that is called commits several at once; a batch of one would only keep the device from it.
+        let is_alone = state.requests.len() == 1 && !state.is_appending && !state.is_called;
+        let sequencer = if is_alone { state.sequencer.take() } else { None };
+        match sequencer {
+            Some(sequencer) => {
+                drop(state);
+                lead(self, sequencer, Leader::Other);
+            }
+            None => self.call(state),
+        }
+        Ok(ticket)
+    }
 }
 
 /// Starts the threads that commit. They end after [`Committer::close`], when all that was accepted is written.
@@ -261,25 +277,6 @@ fn free(committer: &Committer, mut state: MutexGuard<'_, State>, leader: Leader)
     } else {
         committer.call(state);
     }
-}
-
-/// Tells the same to all.
-pub(super) fn refuse(requests: impl IntoIterator<Item = Request>, error: &Error) {
-    tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));
-}
-
-/// Tells each its outcome. Shape: how many were waiting.
-pub(super) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)>) -> usize {
-    let mut gates: Vec<Arc<Gate>> = Vec::new();
-    let mut called = 0;
-    for (Request { work, promise }, result) in outcomes {
-        if gates.last().is_none_or(|gate| !Arc::ptr_eq(gate, promise.gate())) {
-            gates.push(Arc::clone(promise.gate()));
-        }
-        called += promise.keep(result, work);
-    }
-    // Order: the promises are gone, so that the last to let go of a ticket is the thread that waits.
-    gates.iter().map(|gate| gate.open()).sum::<usize>() + called
 }
 
 fn refusal(error: &Error) -> Error {

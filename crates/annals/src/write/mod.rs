@@ -12,6 +12,8 @@ mod sequencer;
 mod leader;
 mod lifecycle;
 mod undo;
+mod request;
+mod outcome;
 
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};

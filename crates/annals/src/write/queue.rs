@@ -1,21 +1,19 @@
 //! The bounded queue between committing threads and the sequencer.
 
+use super::request::{Request, Work, need};
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
 
 use super::clock;
-use super::expectations::Expectations;
-use super::leader::{AHEAD_BYTES_MIN, AHEAD_MIN, Leader, lead, refuse};
-use super::reads::Reads;
+use super::outcome::refuse;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
-use crate::memory::{Charge, NAMES_FEW, Need};
-use crate::model::{Instant, Record};
+use crate::memory::Need;
+use crate::model::Instant;
 use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
-use crate::record::RecordBody;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Position, Result};
@@ -55,44 +53,6 @@ impl Returned {
 struct Refused {
     error: Error,
     found: Clock,
-}
-
-/// A transaction on its way.
-pub(super) struct Request {
-    pub(super) work: Box<Work>,
-    pub(super) promise: Promise,
-}
-
-/// What a transaction is made of.
-pub(super) struct Work {
-    pub(super) base: Position,
-    pub(super) record: Record,
-    pub(super) body: RecordBody,
-    /// The commit instant, if the caller sets it.
-    pub(super) instant: Option<Instant>,
-    /// What a serializable transaction read.
-    pub(super) reads: Option<Reads>,
-    /// Versions that must be the last ones at the moment of sequencing.
-    pub(super) expectations: Expectations,
-    /// What the memory budget keeps for it; the queue fills it in.
-    pub(super) charge: Charge,
-}
-
-/// What a transaction takes in memory when it is applied to `graph`.
-pub(super) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
-    let mut names = body.names().count();
-    if names <= NAMES_FEW {
-        names = body.names().filter(|name| graph.names.find(name).is_none()).count();
-    }
-    Need { bytes: body.record_bytes_max(), changes, names }
-}
-
-/// What is told when a thread that commits has panicked: nobody knows what it had done.
-pub(super) fn panicked() -> Error {
-    Error::new(
-        ErrorKind::Unavailable,
-        "a committing thread has panicked; whether the transaction is durable is unknown; reopen the repository",
-    )
 }
 
 /// Everything the threads of one repository share for committing.
@@ -247,24 +207,11 @@ impl Committer {
         self.call(state);
         Ok(ticket)
     }
-
-    /// Queues a transaction, and leads it on this thread if nothing else is under way.
-    pub(super) fn enqueue_or_lead(&self, work: Box<Work>) -> Result<Ticket> {
-        let (mut state, ticket) = self.push(work, true)?;
-        // A thread that is called commits several at once; a batch of one would only keep the device from it.
-        let is_alone = state.requests.len() == 1 && !state.is_appending && !state.is_called;
-        let sequencer = if is_alone { state.sequencer.take() } else { None };
-        match sequencer {
-            Some(sequencer) => {
-                drop(state);
-                lead(self, sequencer, Leader::Other);
-            }
-            None => self.call(state),
-        }
-        Ok(ticket)
-    }
-
-    fn push(&self, mut work: Box<Work>, may_wait: bool) -> Result<(MutexGuard<'_, State>, Ticket)> {
+    pub(super) fn push(
+        &self,
+        mut work: Box<Work>,
+        may_wait: bool,
+    ) -> Result<(MutexGuard<'_, State>, Ticket)> {
         let bytes = work.body.record_bytes_max();
         let memory = self.source.memory();
         // Names are looked up only where there is a budget to charge them to.
@@ -444,3 +391,10 @@ impl State {
 
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
+
+/// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
+/// faster by the thread that appends, when it is done.
+pub(crate) const AHEAD_MIN: usize = 64;
+
+/// So are transactions of so many bytes together.
+pub(crate) const AHEAD_BYTES_MIN: usize = 32 << 10;

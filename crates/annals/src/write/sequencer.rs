@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
 
 use super::clock::commit_instant;
-use super::leader::refuse;
-use super::queue::{Committer, Request, State, Work};
+use super::outcome::refuse;
+use super::queue::{Committer, State};
 use super::reads::{Touched, touched_by};
+use super::request::{Request, Work};
 use super::ticket::Receipt;
 use crate::graph::{Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use smallvec::SmallVec;
 
-use super::queue::{Work, panicked};
+use super::request::{Work, panicked};
 use crate::model::Instant;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::thread::{self, Thread};

@@ -1,12 +1,11 @@
 //! The indexes of the past: what was true of some version that is not in force.
 
-use super::key::{for_each_indexed, slot_of_key, value_key, without_slot};
+use super::key::{slot_of_key, without_slot};
 use super::past_keys::PastKeys;
 use super::staged::{Notes, Staged, in_parts};
 use super::value_index::{KeyNotes, set_of};
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::table::Table;
-use crate::model::{INDEX_KEY_BYTES_MAX, Value};
+use crate::model::INDEX_KEY_BYTES_MAX;
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 
@@ -18,14 +17,14 @@ pub(crate) struct PastValues {
     // By property. Shape of a key: value key, slot (4).
     by_value: Vector<KeySet>,
     // The same by instance.
-    by_slot: PastKeys,
+    pub(crate) by_slot: PastKeys,
 }
 
 /// Keys to add, and slots of which all are forgotten: nothing is added to them any more.
 #[derive(Default)]
 pub(crate) struct PastNotes {
     added: KeyNotes,
-    forgotten: Vec<u32>,
+    pub(crate) forgotten: Vec<u32>,
 }
 
 impl PastValues {
@@ -58,7 +57,7 @@ impl PastValues {
         });
     }
 
-    fn forget(&mut self, slot: u32) {
+    pub(crate) fn forget(&mut self, slot: u32) {
         for (name, value_key) in self.by_slot.of(slot) {
             let mut key = value_key.to_vec();
             key.extend_from_slice(&slot.to_be_bytes());
@@ -111,7 +110,7 @@ impl PastIndex {
     }
 
     /// Adds the key that `append` appends.
-    fn insert(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
+    pub(crate) fn insert(&mut self, name: Symbol, append: &impl Fn(&mut Vec<u8>)) {
         let insert_now = |past: &mut PastValues| {
             let mut key = Vec::with_capacity(32);
             append(&mut key);
@@ -122,53 +121,19 @@ impl PastIndex {
 }
 
 /// Key of a classification that an entity carried.
-fn past_classified_key(slot: u32, name: Symbol) -> [u8; 8] {
+pub(crate) fn past_classified_key(slot: u32, name: Symbol) -> [u8; 8] {
     let mut key = [0; 8];
     key[..4].copy_from_slice(&slot.to_be_bytes());
     key[4..].copy_from_slice(&name.0.to_be_bytes());
     key
 }
 
-impl Table {
-    /// Adds the scalars of `value` to the index of values of the past.
-    pub(crate) fn add_past_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        self.note_set(name, value);
-        for_each_indexed(value, |scalar| {
-            self.past_values.insert(name, &|key| value_key(scalar, slot, key));
-        });
-    }
-
-    pub(crate) fn add_past_classified(&mut self, name: Symbol, slot: u32) {
-        if self.past_classified.insert(name, slot) {
-            self.past_classified_of.insert(&past_classified_key(slot, name));
-        }
-    }
-
-    /// Forgets all classifications of the past of one entity.
-    pub(crate) fn forget_past_classified(&mut self, slot: u32) {
-        let names: Vec<u32> = self.past_classified_of.prefix(&slot.to_be_bytes()).map(slot_of_key).collect();
-        for name in names.into_iter().map(Symbol) {
-            self.past_classified_of.remove(&past_classified_key(slot, name));
-            self.past_classified.remove(name, slot);
-        }
-    }
-
-    /// Index keys of the values that some version of the instance at `slot`, not in force, had, each with its property; those
-    /// entered last come first.
-    pub(crate) fn past_keys(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
-        self.past_values.part().by_slot.of(slot)
-    }
-
-    /// Forgets all values of the past of an instance that is purged.
-    pub(crate) fn forget_past_values(&mut self, slot: u32) {
-        self.past_values.change(|past| past.forget(slot), |notes| notes.forgotten.push(slot));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::graph::instance::spill::Spill;
+    use crate::graph::table::Table;
+    use crate::model::Value;
 
     fn slots(table: &Table, name: u32) -> Vec<u32> {
         table.past_values.get(name as usize).into_iter().flat_map(KeySet::iter).map(slot_of_key).collect()

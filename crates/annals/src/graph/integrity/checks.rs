@@ -1,6 +1,7 @@
 //! What must hold of every instance: declared types, unique attributes, existing ends, cardinalities.
 
 use super::types::{DeclaredType, check_element};
+use super::values::check_value;
 use crate::graph::Graph;
 use crate::graph::index::key::{for_each_indexed, slot_of_key};
 use crate::graph::instance::properties::Properties;
@@ -8,48 +9,8 @@ use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::time::display_micros;
-use crate::model::{
-    AttributeDefinition, Direction, EndDefinition, Id, TypeKind, Value, ValueType, append_index_key,
-};
+use crate::model::{Direction, EndDefinition, Id, TypeKind, Value, append_index_key};
 use crate::{Error, ErrorKind, Result};
-
-/// Checks `value` against the attribute that declares it.
-pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, value: &Value) -> Result<()> {
-    let fits =
-        |value: &Value| fits_type(value, attribute.value_type) && fits_items(value, attribute.item_type);
-    let is_right = match (value, attribute.is_many) {
-        (Value::Set(values), true) => values.iter().all(|value| fits(&value)),
-        (Value::Set(_), false) | (_, true) => false,
-        (value, false) => fits(value),
-    };
-    if is_right {
-        return Ok(());
-    }
-    let found = if let Value::Set(_) = value { "a set of values" } else { value.value_type().name() };
-    let many = if attribute.is_many { "a set of " } else { "" };
-    let items = attribute.item_type.map(|item_type| format!(" of {}", item_type.name())).unwrap_or_default();
-    Err(Error::new(
-        ErrorKind::InvalidProperty,
-        format!(
-            "type {type_name}, attribute {}: expected {many}{}{items}, found {found}",
-            attribute.name,
-            attribute.value_type.name()
-        ),
-    ))
-}
-
-fn fits_type(value: &Value, value_type: ValueType) -> bool {
-    value_type == ValueType::Any || value.value_type() == value_type
-}
-
-fn fits_items(value: &Value, item_type: Option<ValueType>) -> bool {
-    let Some(item_type) = item_type else { return true };
-    match value {
-        Value::List(items) => items.iter().all(|item| fits_type(item, item_type)),
-        Value::Map(items) => items.values().all(|item| fits_type(item, item_type)),
-        _ => true,
-    }
-}
 
 impl Graph {
     /// Checks the properties of an instance (or classification) of this type, those named by `touched` in detail.

@@ -3,3 +3,4 @@
 pub(crate) mod checks;
 pub(crate) mod types;
 pub(crate) mod status;
+pub(crate) mod values;

@@ -405,7 +405,7 @@ fn check_definition(definition: &TypeDefinition) -> Result<()> {
         check_attribute_type(definition, attribute)?;
         if let Some(value) = &attribute.default {
             value.check(&attribute.name)?;
-            crate::graph::integrity::checks::check_value(&definition.name, attribute, value)
+            crate::graph::integrity::values::check_value(&definition.name, attribute, value)
                 .map_err(|error| violation(definition, error.text().into()))?;
         }
     }

@@ -1,11 +1,10 @@
-//! Takes checkpoints: when asked, and in the background when the log has grown enough.
+//! Takes checkpoints in the background, when the log has grown enough.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
-use crate::repository::{Inner, Repository};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// How often the background thread looks at the log.
@@ -47,85 +46,53 @@ impl Schedule {
     }
 }
 
-impl Repository {
-    /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
-    /// writers go on meanwhile.
-    ///
-    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Closed` if it is closed meanwhile; `NoRoom`;
-    /// `Io`.
-    pub fn checkpoint(&self) -> Result<Position> {
-        self.inner().checkpoint()
-    }
-}
-
-impl Inner {
-    pub(crate) fn checkpoint(&self) -> Result<Position> {
-        let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        self.checkpoint_held()
-    }
-
-    /// The same while the caller holds the maintenance lock.
-    pub(crate) fn checkpoint_held(&self) -> Result<Position> {
-        let Some(folder) = &self.folder else {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                "checkpoint: expected a repository in a folder, found one on a log alone",
-            ));
-        };
-        if self.options.is_read_only {
-            return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
-        }
-        let snapshot = self.committer.snapshot();
-        match folder.checkpoints().save_new(&**folder.log(), snapshot.graph(), &self.is_stopping) {
-            Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
-                let text = "checkpoint: the repository was closed meanwhile; open it again";
-                Err(Error::new(ErrorKind::Closed, text).caused_by(error))
-            }
-            outcome => outcome.map(|()| snapshot.position()),
-        }
-    }
-
+/// What checkpoints are taken of.
+pub(crate) trait Checkpointed: Send + Sync + 'static {
     /// Size of the segments that the checkpoint loaded at opening covers as a whole. Units: bytes.
-    fn checkpointed_bytes(&self) -> u64 {
-        let segments =
-            self.folder.as_ref().and_then(|folder| folder.log().segments().ok()).unwrap_or_default();
-        let covered = segments.iter().filter(|segment| segment.last <= self.loaded_position);
-        covered.map(|segment| segment.bytes).sum()
-    }
+    fn checkpointed_bytes(&self) -> u64;
 
     /// Units: bytes of the log's segments.
-    pub(crate) fn log_bytes(&self) -> u64 {
-        let segments = self.folder.as_ref().and_then(|folder| folder.log().segments().ok());
-        segments.map_or(0, |segments| segments.iter().map(|segment| segment.bytes).sum())
-    }
+    fn log_bytes(&self) -> u64;
+
+    /// How much the log must have grown before a checkpoint is due. Units: bytes.
+    fn grown_bytes_min(&self) -> u64;
+
+    /// Writes a checkpoint of the present graph.
+    fn take_checkpoint(&self) -> Result<Position>;
+
+    /// Tells the user of a checkpoint that failed.
+    fn warn(&self, text: String);
 }
 
 /// Starts the thread that takes checkpoints in the background.
-pub(crate) fn start(inner: &Arc<Inner>, is_stopping: Arc<AtomicBool>) -> Result<JoinHandle<()>> {
+pub(crate) fn start(
+    repository: &Arc<impl Checkpointed>,
+    is_stopping: Arc<AtomicBool>,
+) -> Result<JoinHandle<()>> {
     // Before anything can be written: a segment that grew is no longer covered.
-    let covered = inner.checkpointed_bytes();
+    let covered = repository.checkpointed_bytes();
     // Weak: the thread must not keep the repository open.
-    let inner = Arc::downgrade(inner);
+    let repository = Arc::downgrade(repository);
     std::thread::Builder::new()
         .name("annals-checkpoint".into())
-        .spawn(move || keep(&inner, covered, &is_stopping))
+        .spawn(move || keep(&repository, covered, &is_stopping))
         .map_err(|source| Error::io("start the thread annals-checkpoint", source))
 }
 
-fn keep(inner: &Weak<Inner>, covered: u64, is_stopping: &AtomicBool) {
+fn keep(repository: &Weak<impl Checkpointed>, covered: u64, is_stopping: &AtomicBool) {
     let mut schedule = Schedule::new(covered);
     while !is_stopping.load(Ordering::SeqCst) {
         std::thread::park_timeout(LOOK_INTERVAL);
-        let Some(inner) = inner.upgrade() else { return };
+        let Some(repository) = repository.upgrade() else { return };
         let start = Clock::now();
-        let is_due = schedule.is_due(start, inner.log_bytes(), inner.options.checkpoint_log_bytes);
+        let is_due = schedule.is_due(start, repository.log_bytes(), repository.grown_bytes_min());
         if !is_due || is_stopping.load(Ordering::SeqCst) {
             continue;
         }
-        if let Err(error) = inner.checkpoint()
+        if let Err(error) = repository.take_checkpoint()
             && error.kind() != ErrorKind::Closed
         {
-            inner.warn(format!("the background checkpoint failed: {error}"));
+            repository.warn(format!("the background checkpoint failed: {error}"));
         }
         schedule.note(start, Clock::now());
     }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::block::{Input, Loaded, damaged};
 use super::save::SetKind;
-use crate::structures::key_set::{Builder, KEY_BYTES_MAX, KeySet};
+use crate::structures::key_set::leaf::KEY_BYTES_MAX;
+use crate::structures::key_set::{Builder, KeySet};
 
 /// What names a set: its kind, and the property it indexes.
 type Name = (u8, u64);

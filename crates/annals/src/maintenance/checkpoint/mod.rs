@@ -14,6 +14,7 @@ mod load_table;
 mod save;
 mod stoppable;
 mod keeper;
+mod take;
 
 pub(crate) use file::CheckpointFolder;
-pub(crate) use keeper::start;
+pub(crate) use keeper::{Checkpointed, start};

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::access::{Access, Places};
 use super::run::{Asked, Hits, Search, Steps};
 use crate::Result;
-use crate::read::instance::Held;
+use crate::read::held::Held;
 use crate::read::stored::{Weighing, stored_bytes};
 
 /// An instance that was found, and its place in the order.

@@ -11,7 +11,7 @@ use super::walk::{Directed, index_key, sort_key};
 use crate::Result;
 use crate::graph::table::Table;
 use crate::model::TypeKind;
-use crate::read::instance::Held;
+use crate::read::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::read::stored::Weighing;
 use crate::search::{Deleted, Expression, Find};

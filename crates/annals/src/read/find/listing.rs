@@ -11,7 +11,7 @@ use super::skip::Skip;
 use super::test::Test;
 use super::walk::{Candidate, Place, Walker, sort_key};
 use crate::Result;
-use crate::read::instance::Held;
+use crate::read::held::Held;
 use crate::read::stored::Weighing;
 
 /// Pages of more instances make room as they find them.

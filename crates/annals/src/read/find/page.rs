@@ -5,7 +5,8 @@ use super::run::{Search, Steps};
 use super::{cursor, explain};
 use crate::Result;
 use crate::model::TypeKind;
-use crate::read::instance::{Entity, Held, Relationship};
+use crate::read::held::Held;
+use crate::read::instance::{Entity, Relationship};
 use crate::read::snapshot::Snapshot;
 use crate::search::Find;
 

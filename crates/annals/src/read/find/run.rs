@@ -13,7 +13,7 @@ use crate::Result;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
 use crate::model::{Status, TypeKind};
-use crate::read::instance::Held;
+use crate::read::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
 

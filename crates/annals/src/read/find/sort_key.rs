@@ -4,7 +4,7 @@ use super::order::Sorting;
 use super::subject::Subject;
 use crate::Result;
 use crate::model::TypeKind;
-use crate::read::instance::Held;
+use crate::read::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{OrderBy, check_order};
 

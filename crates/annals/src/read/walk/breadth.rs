@@ -4,32 +4,13 @@ use super::element::{Crossed, Element, Reached, Subgraph};
 use super::reach::Reach;
 use super::steps::{AHEAD, Steps};
 use super::visited::Visited;
+use super::walked::Breadth;
 use crate::model::Id;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
 /// Entities and levels that a walk has room for at first: most come to no more.
 const ROOM: usize = 8;
-
-/// How far a walk has come. It goes on with the steps and the bounds it began with.
-pub(super) struct Breadth {
-    visited: Visited,
-    /// Those that were visited and not admitted; empty if all are admitted.
-    refused: Visited,
-    /// Those whose relationships were listed; empty unless relationships are listed.
-    expanded: Visited,
-    /// The admitted, nearest first. The first `next` of them have been expanded.
-    pub(super) order: Vec<u32>,
-    /// Places in `order` of proxies, ascending: they are walked through and not listed.
-    proxies: Vec<usize>,
-    next: usize,
-    /// Where each distance begins in `order`; the last one is still being filled.
-    levels: Vec<usize>,
-    /// Relationships listed so far.
-    relationships_count: usize,
-    depth_max: usize,
-    visited_max: usize,
-}
 
 impl Breadth {
     pub(super) fn new(steps: &Steps, start: u32, reach: &Reach) -> Result<Breadth> {
@@ -52,29 +33,6 @@ impl Breadth {
         breadth.visited.insert(start);
         breadth.check(1, "entities")?;
         Ok(breadth)
-    }
-
-    /// True if nothing is left to walk.
-    pub(super) fn is_done(&self) -> bool {
-        self.next == self.order.len() || self.levels.len() - 2 >= self.depth_max
-    }
-
-    /// How far the entity at a place in `order` is from the start.
-    pub(super) fn distance(&self, at: usize) -> usize {
-        self.levels.partition_point(|first| *first <= at) - 1
-    }
-
-    /// The first place in `order` with at least this distance, as far as is walked.
-    pub(super) fn first_at(&self, distance: usize) -> usize {
-        self.levels.get(distance).map_or(self.order.len(), |first| *first)
-    }
-
-    /// Units: bytes it takes, about.
-    pub(super) fn bytes_count(&self) -> usize {
-        let sets = [&self.visited, &self.refused, &self.expanded];
-        4 * self.order.capacity()
-            + 8 * self.proxies.capacity()
-            + sets.into_iter().map(Visited::bytes_count).sum::<usize>()
     }
 
     /// Expands a few entities more, and adds the relationships it goes along to `relationships` if they are wanted.

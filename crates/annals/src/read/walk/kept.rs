@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::breadth::Breadth;
 use super::reach::Reach;
+use super::walked::Breadth;
 use crate::graph::Graph;
 use crate::graph::instance::past::View;
 use crate::model::Id;

@@ -7,6 +7,7 @@ mod visited;
 mod steps;
 mod element;
 mod breadth;
+mod walked;
 mod related;
 mod kept;
 mod shared;

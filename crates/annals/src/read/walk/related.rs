@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::breadth::Breadth;
 use super::element::Reached;
 use super::kept::{Kept, Question, WALKS_BYTES_MAX};
 use super::reach::Reach;
 use super::steps::Steps;
+use super::walked::Breadth;
 use crate::model::{Id, TypeKind};
 use crate::read::snapshot::Snapshot;
 use crate::search::OrderBy;

@@ -1,10 +1,10 @@
 //! What two entities have in common: the entities that walks from both come to.
 
-use super::breadth::Breadth;
 use super::element::Reached;
 use super::path::SlotMap;
 use super::reach::Reach;
 use super::steps::Steps;
+use super::walked::Breadth;
 use crate::Result;
 use crate::model::Id;
 use crate::read::instance::Entity;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::KeySet;
+use super::leaf::{LEAF_BYTES_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
+use super::node::branches_over;
 use super::node::{Node, Split};
-use super::{KeySet, LEAF_BYTES_MAX, Leaf, assert_bounded, branches_over, leaf_has_room, separator_between};
 
 /// A set that is being built, with full leaves.
 pub(crate) struct Builder {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::leaf::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf};
 use super::run::KeyRun;
 use super::signature::Known;
-use super::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf};
 
 /// Children of a branch. With 16, look-ups cost a tenth more, because there is one level more.
 pub(crate) const FAN: usize = 32;
@@ -319,4 +319,30 @@ impl Branch {
         self.children[children_len..][..right.children_len()]
             .clone_from_slice(&right.children[..right.children_len()]);
     }
+}
+
+// Even a tree worn out by removals keeps eight children per branch on average, and 8^12 leaves fit no memory.
+pub(crate) const HEIGHT_MAX: usize = 12;
+
+// The level above `level`, in which each node but the last is full.
+pub(crate) fn branches_over(level: Vec<Split>) -> Vec<Split> {
+    let mut above: Vec<Split> = Vec::with_capacity(level.len().div_ceil(FAN));
+    let mut branch = Branch::empty();
+    let mut first_separator = Vec::new();
+    for child in level {
+        if branch.children_len() == FAN {
+            above.push(Split {
+                separator: std::mem::take(&mut first_separator),
+                right: Arc::new(Node::Branch(std::mem::replace(&mut branch, Branch::empty()))),
+            });
+        }
+        if branch.children_len() == 0 {
+            first_separator = child.separator;
+            branch.children[0] = Some(child.right);
+        } else {
+            branch.insert(branch.separators.len(), child);
+        }
+    }
+    above.push(Split { separator: first_separator, right: Arc::new(Node::Branch(branch)) });
+    above
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Bound;
 
-use super::{Branch, FAN, HEIGHT_MAX, Leaf, Node};
+use super::leaf::Leaf;
+use super::node::HEIGHT_MAX;
+use super::{Branch, FAN, Node};
 
 /// The keys of a range, borrowed from the set. Made by [`KeySet::range`](crate::structures::key_set::KeySet::range).
 ///

@@ -5,7 +5,8 @@
 
 use std::sync::OnceLock;
 
-use super::{KeySet, Leaf, Node};
+use super::Node;
+use super::leaf::Leaf;
 use crate::model::{decode_key_text, is_text_key, key_is_cut};
 
 /// Units: words of 64 bits. A branch over leaves has some 3,000 keys, and real texts some thousand trigrams.
@@ -142,25 +143,7 @@ fn place(gram: u32) -> (usize, u64) {
     (bit / 64, 1 << (bit % 64))
 }
 
-impl KeySet {
-    /// Calls `take` with the keys from `low` to before `high`, but not with those below branches in which no text has
-    /// what is needed. Tells how many branches were left out.
-    ///
-    /// Errors: those of `take`.
-    pub(crate) fn search_texts<E>(
-        &self,
-        low: &[u8],
-        high: &[u8],
-        needed: &Needed,
-        take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<usize, E> {
-        let mut skipped = 0;
-        search(&self.root, low, high, needed, &mut skipped, take)?;
-        Ok(skipped)
-    }
-}
-
-fn search<E>(
+pub(crate) fn search<E>(
     node: &Node,
     low: &[u8],
     high: &[u8],
@@ -186,6 +169,7 @@ fn search<E>(
 mod tests {
     use super::*;
     use crate::model::{Value, append_index_key};
+    use crate::structures::key_set::KeySet;
 
     fn key(text: &str, slot: u32) -> Vec<u8> {
         let mut key = Vec::new();

@@ -5,7 +5,8 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 
-use super::{KEY_BYTES_MAX, KeySet, Keys, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Node};
+use super::leaf::{KEY_BYTES_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX};
+use super::{KeySet, Keys, Node};
 
 // Checks the order, the separators and the heights of the whole tree and returns its leaves as (keys, bytes).
 fn check(set: &KeySet) -> Vec<(usize, usize)> {

@@ -2,7 +2,8 @@
 
 use crate::graph::index::staged::{Notes, in_parts};
 use crate::graph::structures::symbols::Symbol;
-use crate::structures::key_set::{KEY_BYTES_MAX, KeySet};
+use crate::structures::key_set::KeySet;
+use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::vector::Vector;
 
 /// Keys to add and to remove, in order.

@@ -1,0 +1,73 @@
+//! Takes a checkpoint of a repository, when asked or when the background thread finds that one is due.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use super::keeper::Checkpointed;
+use crate::repository::{Inner, Repository};
+use crate::{Error, ErrorKind, Position, Result};
+
+impl Repository {
+    /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
+    /// writers go on meanwhile.
+    ///
+    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Closed` if it is closed meanwhile; `NoRoom`;
+    /// `Io`.
+    pub fn checkpoint(&self) -> Result<Position> {
+        self.inner().checkpoint()
+    }
+}
+
+impl Inner {
+    pub(crate) fn checkpoint(&self) -> Result<Position> {
+        let _one = self.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
+        self.checkpoint_held()
+    }
+
+    /// The same while the caller holds the maintenance lock.
+    pub(crate) fn checkpoint_held(&self) -> Result<Position> {
+        let Some(folder) = &self.folder else {
+            return Err(Error::new(
+                ErrorKind::InvalidArgument,
+                "checkpoint: expected a repository in a folder, found one on a log alone",
+            ));
+        };
+        if self.options.is_read_only {
+            return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
+        }
+        let snapshot = self.committer.snapshot();
+        match folder.checkpoints().save_new(&**folder.log(), snapshot.graph(), &self.is_stopping) {
+            Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
+                let text = "checkpoint: the repository was closed meanwhile; open it again";
+                Err(Error::new(ErrorKind::Closed, text).caused_by(error))
+            }
+            outcome => outcome.map(|()| snapshot.position()),
+        }
+    }
+}
+
+impl Checkpointed for Inner {
+    fn checkpointed_bytes(&self) -> u64 {
+        let segments =
+            self.folder.as_ref().and_then(|folder| folder.log().segments().ok()).unwrap_or_default();
+        let covered = segments.iter().filter(|segment| segment.last <= self.loaded_position);
+        covered.map(|segment| segment.bytes).sum()
+    }
+
+    fn log_bytes(&self) -> u64 {
+        let segments = self.folder.as_ref().and_then(|folder| folder.log().segments().ok());
+        segments.map_or(0, |segments| segments.iter().map(|segment| segment.bytes).sum())
+    }
+
+    fn grown_bytes_min(&self) -> u64 {
+        self.options.checkpoint_log_bytes
+    }
+
+    fn take_checkpoint(&self) -> Result<Position> {
+        self.checkpoint()
+    }
+
+    fn warn(&self, text: String) {
+        Inner::warn(self, text);
+    }
+}

@@ -1,0 +1,26 @@
+//! The leaves of a key set: how much fits, and what separates two of them.
+
+use super::run::{self, KeyRun};
+
+/// The longest key in bytes. A leaf holds several of the longest keys, and offsets fit 16 bits.
+pub(crate) const KEY_BYTES_MAX: usize = 512;
+
+pub(crate) const LEAF_KEYS_MAX: usize = 128;
+
+// One key more may lie above this, right after a split.
+pub(crate) const LEAF_BYTES_MAX: usize = 2048;
+
+pub(crate) type Leaf = KeyRun<LEAF_KEYS_MAX>;
+
+pub(crate) fn leaf_has_room(leaf: &Leaf, key: &[u8]) -> bool {
+    leaf.len() < LEAF_KEYS_MAX && leaf.bytes_len() + key.len() <= LEAF_BYTES_MAX
+}
+
+// The shortest string that is greater than `left` and not greater than `right`.
+pub(crate) fn separator_between(left: &[u8], right: &[u8]) -> Vec<u8> {
+    right[..=run::common_len(left, right)].to_vec()
+}
+
+pub(crate) fn assert_bounded(key: &[u8]) {
+    assert!(key.len() <= KEY_BYTES_MAX, "a key has {} bytes, at most {KEY_BYTES_MAX} are allowed", key.len());
+}
