@@ -16,7 +16,7 @@ mod tests;
 pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
 pub(crate) use range::{Keys, Range};
-use run::KeyRun;
+use run::{KeyRun, Run};
 pub(crate) use signature::{Needed, fold, gram};
 
 /// The longest key in bytes. A leaf holds several of the longest keys, and offsets fit 16 bits.
@@ -36,15 +36,71 @@ const HEIGHT_MAX: usize = 12;
 #[derive(Clone)]
 pub(crate) struct KeySet {
     len: usize,
-    root: Arc<Node>,
+    root: Root,
 }
 
-type Leaf = KeyRun<LEAF_KEYS_MAX>;
+/// A set with more keys becomes a tree; one that has shrunk stays one until it is empty. There may be as many sets as names of
+/// properties, most of them with few keys.
+const FEW_KEYS_MAX: usize = 7;
+
+type Leaf = KeyRun<[u16; 2 * LEAF_KEYS_MAX]>;
+type Few = KeyRun<[u16; 2 * FEW_KEYS_MAX]>;
+
+static NONE: Few = Few::new();
+
+#[derive(Clone)]
+enum Root {
+    Empty,
+    Few(Arc<Few>),
+    Tree(Arc<Node>),
+}
+
+/// What a reader finds at the root.
+#[derive(Clone, Copy)]
+enum Top<'a> {
+    Few(&'a Run),
+    Tree(&'a Node),
+}
+
+impl Root {
+    #[inline]
+    fn top(&self) -> Top<'_> {
+        match self {
+            Root::Tree(node) => Top::Tree(node),
+            Root::Few(few) => Top::Few(&***few),
+            Root::Empty => Top::Few(&NONE),
+        }
+    }
+
+    /// The few keys for changing them.
+    fn few_mut(&mut self) -> &mut Few {
+        if let Root::Empty = self {
+            *self = Root::Few(Arc::new(Few::new()));
+        }
+        match self {
+            Root::Few(few) => Arc::make_mut(few),
+            Root::Empty | Root::Tree(_) => unreachable!("few keys are no tree"),
+        }
+    }
+
+    /// The tree for changing it; few keys become one.
+    fn tree_mut(&mut self) -> &mut Arc<Node> {
+        if let Top::Few(few) = self.top() {
+            let mut leaf = Leaf::new();
+            leaf.append(few);
+            *self = Root::Tree(Arc::new(Node::Leaf(leaf)));
+        }
+        match self {
+            Root::Tree(node) => node,
+            Root::Empty | Root::Few(_) => unreachable!("made a tree above"),
+        }
+    }
+}
 
 impl KeySet {
     /// An empty set.
     pub(crate) fn new() -> KeySet {
-        KeySet { len: 0, root: Arc::new(Node::Leaf(Leaf::new())) }
+        KeySet { len: 0, root: Root::Empty }
     }
 
     /// Builds a set with full leaves.
@@ -68,7 +124,10 @@ impl KeySet {
 
     /// Whether `key` is in the set.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        let mut node = &*self.root;
+        let mut node = match self.root.top() {
+            Top::Few(few) => return few.search(key).is_ok(),
+            Top::Tree(node) => node,
+        };
         loop {
             match node {
                 Node::Leaf(leaf) => return leaf.search(key).is_ok(),
@@ -80,18 +139,20 @@ impl KeySet {
     /// Adds `key` and says whether it was missing. Copies nothing if it was there.
     pub(crate) fn insert(&mut self, key: &[u8]) -> bool {
         assert_bounded(key);
-        let path = self.path_to(key);
-        let Err(at) = path.found else { return false };
-        self.insert_at(&path, at, key);
-        true
-    }
-
-    fn insert_at(&mut self, path: &Path, at: usize, key: &[u8]) {
-        if let Some(split) = insert(&mut self.root, path.indexes(), at, key, true) {
-            let left = self.root.clone();
-            self.root = Arc::new(Node::Branch(Branch::over(left, split)));
+        if let Top::Few(few) = self.root.top() {
+            let Err(at) = few.search(key) else { return false };
+            if few.len() < FEW_KEYS_MAX {
+                self.root.few_mut().insert(at, key);
+                self.len += 1;
+                return true;
+            }
         }
+        let root = self.root.tree_mut();
+        let path = path_to(root, key);
+        let Err(at) = path.found else { return false };
+        insert_at(root, &path, at, key);
         self.len += 1;
+        true
     }
 
     /// Adds keys: all that go into one leaf together.
@@ -107,22 +168,35 @@ impl KeySet {
         mut keys: &[K],
         tell: &mut impl FnMut(&[u8]),
     ) {
+        while self.len + keys.len() <= FEW_KEYS_MAX
+            && let Some((key, rest)) = keys.split_first()
+        {
+            if self.insert(key.as_ref()) {
+                tell(key.as_ref());
+            }
+            keys = rest;
+        }
+        if keys.is_empty() {
+            return;
+        }
+        let root = self.root.tree_mut();
         while let Some(key) = keys.first() {
             let key = key.as_ref();
             assert_bounded(key);
-            let path = self.path_to(key);
+            let path = path_to(root, key);
             // One that is there copies nothing, and one that stands alone, or divides its leaf, is no run.
-            let count = path.found.map_or_else(|_| self.count_beside(&path, keys), |_| 1);
+            let count = path.found.map_or_else(|_| count_beside(root, &path, keys), |_| 1);
             if count <= 1 {
                 if let Err(at) = path.found {
-                    self.insert_at(&path, at, key);
+                    insert_at(root, &path, at, key);
+                    self.len += 1;
                     tell(key);
                 }
                 keys = &keys[1..];
                 continue;
             }
             let (together, rest) = keys.split_at(count);
-            let leaf = leaf_mut(&mut self.root, path.indexes());
+            let leaf = leaf_mut(root, path.indexes());
             let len_before = leaf.len();
             for key in together.iter().map(AsRef::as_ref) {
                 assert_bounded(key);
@@ -136,38 +210,27 @@ impl KeySet {
         }
     }
 
-    // How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
-    fn count_beside<K: AsRef<[u8]>>(&self, path: &Path, keys: &[K]) -> usize {
-        let mut node = &*self.root;
-        let mut behind = None;
-        for index in path.indexes() {
-            let index = usize::from(*index);
-            let separators = &node.branch().separators;
-            if index < separators.len() {
-                behind = Some(separators.get(index));
-            }
-            node = node.child(index);
-        }
-        let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
-        let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
-        let belongs = |key: &&K| {
-            let key = key.as_ref();
-            len += 1;
-            bytes_len += key.len();
-            len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
-        };
-        keys.iter().take_while(belongs).count()
-    }
-
     /// Removes `key` and says whether it was there. Copies nothing if it was not.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
-        let path = self.path_to(key);
-        let Ok(at) = path.found else { return false };
-        remove(&mut self.root, path.indexes(), at);
-        while self.root.is_inner() && self.root.branch().children_len() <= 1 {
-            self.root = self.root.only_child().unwrap_or_else(|| Arc::new(Node::Leaf(Leaf::new())));
+        if let Top::Few(few) = self.root.top() {
+            let Ok(at) = few.search(key) else { return false };
+            self.root.few_mut().remove(at);
+        } else {
+            let root = self.root.tree_mut();
+            let path = path_to(root, key);
+            let Ok(at) = path.found else { return false };
+            remove(root, path.indexes(), at);
+            while root.is_inner()
+                && root.branch().children_len() <= 1
+                && let Some(child) = root.only_child()
+            {
+                *root = child;
+            }
         }
         self.len -= 1;
+        if self.len == 0 {
+            self.root = Root::Empty;
+        }
         true
     }
 
@@ -190,7 +253,7 @@ impl KeySet {
 
     /// The keys between two bounds, ascending; `rev` makes it descending. Empty if `from` lies behind `to`.
     pub(crate) fn range(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'_> {
-        Range::new(&self.root, from, to)
+        Range::new(self.root.top(), from, to)
     }
 
     /// The keys that start with `prefix`, ascending; `rev` makes it descending.
@@ -202,26 +265,6 @@ impl KeySet {
         let mut behind = prefix[..=raised_at].to_vec();
         behind[raised_at] += 1;
         self.range(Bound::Included(prefix), Bound::Excluded(&behind))
-    }
-
-    // Finds the way without changing anything, so that a change that turns out to be none copies nothing.
-    fn path_to(&self, key: &[u8]) -> Path {
-        let mut path = Path { children: [0; HEIGHT_MAX], height: 0, found: Err(0) };
-        let mut node = &*self.root;
-        loop {
-            match node {
-                Node::Leaf(leaf) => {
-                    path.found = leaf.search(key);
-                    return path;
-                }
-                inner => {
-                    let index = inner.branch().child_index(key);
-                    path.children[path.height] = index as u8;
-                    path.height += 1;
-                    node = inner.child(index);
-                }
-            }
-        }
     }
 }
 
@@ -241,6 +284,56 @@ impl Path {
 impl Default for KeySet {
     fn default() -> KeySet {
         KeySet::new()
+    }
+}
+
+// Finds the way without changing anything, so that a change that turns out to be none copies nothing.
+fn path_to(root: &Node, key: &[u8]) -> Path {
+    let mut path = Path { children: [0; HEIGHT_MAX], height: 0, found: Err(0) };
+    let mut node = root;
+    loop {
+        match node {
+            Node::Leaf(leaf) => {
+                path.found = leaf.search(key);
+                return path;
+            }
+            inner => {
+                let index = inner.branch().child_index(key);
+                path.children[path.height] = index as u8;
+                path.height += 1;
+                node = inner.child(index);
+            }
+        }
+    }
+}
+
+// How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
+fn count_beside<K: AsRef<[u8]>>(root: &Node, path: &Path, keys: &[K]) -> usize {
+    let mut node = root;
+    let mut behind = None;
+    for index in path.indexes() {
+        let index = usize::from(*index);
+        let separators = &node.branch().separators;
+        if index < separators.len() {
+            behind = Some(separators.get(index));
+        }
+        node = node.child(index);
+    }
+    let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
+    let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
+    let belongs = |key: &&K| {
+        let key = key.as_ref();
+        len += 1;
+        bytes_len += key.len();
+        len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
+    };
+    keys.iter().take_while(belongs).count()
+}
+
+fn insert_at(root: &mut Arc<Node>, path: &Path, at: usize, key: &[u8]) {
+    if let Some(split) = insert(root, path.indexes(), at, key, true) {
+        let left = root.clone();
+        *root = Arc::new(Node::Branch(Branch::over(left, split)));
     }
 }
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::node::{Node, Split};
-use super::{KeySet, LEAF_BYTES_MAX, Leaf, assert_bounded, branches_over, leaf_has_room, separator_between};
+use super::{
+    FEW_KEYS_MAX, KeySet, LEAF_BYTES_MAX, Leaf, Root, assert_bounded, branches_over, leaf_has_room,
+    separator_between,
+};
 
 /// A set that is being built, with full leaves.
 pub(crate) struct Builder {
@@ -38,7 +41,8 @@ impl Builder {
                 self.separator = separator;
             }
         }
-        self.leaf.insert(self.leaf.len(), key);
+        let end = self.leaf.len();
+        self.leaf.insert(end, key);
         self.len += 1;
     }
 
@@ -48,12 +52,19 @@ impl Builder {
     }
 
     pub(crate) fn finish(mut self) -> KeySet {
+        if self.len <= FEW_KEYS_MAX && self.full.is_empty() {
+            let mut root = Root::Empty;
+            if self.len > 0 {
+                root.few_mut().append(&self.leaf);
+            }
+            return KeySet { len: self.len, root };
+        }
         self.end_leaf();
         let mut level = self.full;
         while level.len() > 1 {
             level = branches_over(level);
         }
         let root = level.pop().expect("the last leaf is always there").right;
-        KeySet { len: self.len, root }
+        KeySet { len: self.len, root: Root::Tree(root) }
     }
 }

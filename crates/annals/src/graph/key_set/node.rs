@@ -24,7 +24,7 @@ pub(super) enum Node {
 // the child behind it has none that are smaller.
 #[derive(Clone)]
 pub(super) struct Branch {
-    pub(super) separators: KeyRun<FAN>,
+    pub(super) separators: KeyRun<[u16; 2 * FAN]>,
     pub(super) children: [Option<Arc<Node>>; FAN],
     known: Known,
 }
@@ -314,7 +314,8 @@ impl Branch {
 
     fn append(&mut self, separator: &[u8], right: &Branch) {
         let children_len = self.children_len();
-        self.separators.insert(self.separators.len(), separator);
+        let end = self.separators.len();
+        self.separators.insert(end, separator);
         self.separators.append(&right.separators);
         self.children[children_len..][..right.children_len()]
             .clone_from_slice(&right.children[..right.children_len()]);

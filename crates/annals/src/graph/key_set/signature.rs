@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::{KeySet, Leaf, Node};
+use super::{KeySet, Leaf, Node, Run, Top};
 use crate::model::{decode_key_text, is_text_key, key_is_cut};
 
 /// Units: words of 64 bits. A branch over leaves has some 3,000 keys, and real texts some thousand trigrams.
@@ -155,7 +155,10 @@ impl KeySet {
         take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<usize, E> {
         let mut skipped = 0;
-        search(&self.root, low, high, needed, &mut skipped, take)?;
+        match self.root.top() {
+            Top::Few(few) => search_run(few, low, high, take)?,
+            Top::Tree(root) => search(root, low, high, needed, &mut skipped, take)?,
+        }
         Ok(skipped)
     }
 }
@@ -169,9 +172,7 @@ fn search<E>(
     take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if let Node::Leaf(leaf) = node {
-        let (from, to) =
-            (leaf.search(low).unwrap_or_else(|at| at), leaf.search(high).unwrap_or_else(|at| at));
-        return (from..to).try_for_each(|index| take(leaf.get(index)));
+        return search_run(leaf, low, high, take);
     }
     if *needed != Needed::Unknown && !Signature::of(node).may_have(needed) {
         *skipped += 1;
@@ -180,6 +181,16 @@ fn search<E>(
     let branch = node.branch();
     let (first, last) = (branch.child_index(low), branch.child_index(high));
     (first..=last).try_for_each(|index| search(node.child(index), low, high, needed, skipped, take))
+}
+
+fn search_run<E>(
+    run: &Run,
+    low: &[u8],
+    high: &[u8],
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let (from, to) = (run.search(low).unwrap_or_else(|at| at), run.search(high).unwrap_or_else(|at| at));
+    (from..to).try_for_each(|index| take(run.get(index)))
 }
 
 #[cfg(test)]
