@@ -146,14 +146,19 @@ fn names_beyond_the_budget_are_refused_before_they_are_entered() {
     };
     let create =
         |operations: Vec<Json>| server.send("POST", "/v1/transactions", &json!({ "operations": operations }));
-    let refused = create((0..5).map(|n| entity(&format!("many{n}"), 30_000)).collect());
+    let refused = create((0..4).map(|n| entity(&format!("many{n}"), 25_000)).collect());
     assert!(
-        refused.json()["detail"].as_str().unwrap().contains("the writes under way need about 7"),
+        refused.json()["detail"].as_str().unwrap().contains("the writes under way need about 5"),
         "{refused:?}"
     );
     assert_eq!(server.get("/v1/entities/many0").status, 404);
     // Less goes on, as long as there is room.
-    assert_eq!(create(vec![entity("few", 3)]).status, 200);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    // The allocator gives back late what the large body took.
+    while create(vec![entity("few", 3)]).status != 200 {
+        assert!(std::time::Instant::now() < deadline, "there is no room for three names");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let admitted =
         (0..100).take_while(|n| create(vec![entity(&format!("e{n}"), 5_000)]).status == 200).count();
     assert!((5..40).contains(&admitted), "{admitted} times 5,000 names");
