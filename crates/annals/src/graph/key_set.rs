@@ -67,7 +67,7 @@ impl Root {
     fn top(&self) -> Top<'_> {
         match self {
             Root::Tree(node) => Top::Tree(node),
-            Root::Few(few) => Top::Few(&***few),
+            Root::Few(few) => Top::Few(few),
             Root::Empty => Top::Few(&NONE),
         }
     }
