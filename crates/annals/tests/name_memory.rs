@@ -47,7 +47,7 @@ fn a_name_with_few_values_takes_little_memory() {
     let last = format!("name {}", NAMES - 1);
     let find = |value: i64| Find::all().matching(&last, Operator::Equal, value);
     // The record on the log, which is in memory here, the entity and the name itself included.
-    measure("properties", NAMES, 450, || {
+    measure("properties", NAMES, 550, || {
         for start in starts() {
             let properties = names(start).map(|name| (name, Value::from(1))).collect();
             let entity = NewEntity { id: id(start), properties, ..NewEntity::new("t") };
@@ -56,7 +56,7 @@ fn a_name_with_few_values_takes_little_memory() {
         assert_eq!(count(&repository, &find(1), AsOf::default()), 1);
     });
     let before = repository.snapshot().position();
-    measure("past values of properties", NAMES, 300, || {
+    measure("past values of properties", NAMES, 400, || {
         for start in starts() {
             let steps = names(start).map(|name| PatchStep::Set(name, Value::from(2))).collect();
             let patch = Patch { steps };
@@ -69,7 +69,7 @@ fn a_name_with_few_values_takes_little_memory() {
         );
     });
     // The entity included.
-    measure("types", OTHERS, 550, || {
+    measure("types", OTHERS, 600, || {
         for start in (0..OTHERS).step_by(10_000) {
             repository
                 .transact(|t| {

@@ -164,7 +164,7 @@ fn removing_everything_leaves_nothing_that_can_be_filled_again() {
 fn few_keys_behave_as_many_and_become_a_tree_and_clones_keep_theirs() {
     let few = FEW_KEYS_MAX as u32;
     for count in 0..=2 * few {
-        let set = numbers(shuffled(2 * few).filter(|number| *number < count));
+        let set = numbers(shuffled(2 * few.next_power_of_two()).filter(|number| *number < count));
         assert_eq!(matches!(set.root, Root::Tree(_)), count > few);
         let mut built = KeySet::new();
         let keys: Vec<[u8; 4]> = (0..count).map(key).collect();
