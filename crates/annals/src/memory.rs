@@ -21,10 +21,13 @@ const LOOK_BYTES_MAX: usize = 4 << 20;
 const CHANGE_BYTES: u64 = 256;
 /// What a transaction counts for beside its changes. Units: bytes.
 const TRANSACTION_BYTES: u64 = 1_024;
-/// What a name of a type or property counts for: each has indexes of its own.
+/// What a new name of a type or property counts for: each has indexes of its own.
 /// Units: bytes.
-/// Source: one transaction of 400,000 names takes 750 MiB.
-const NAME_BYTES: u64 = 2_048;
+/// Source: 400 in `tests/name_memory.rs`.
+const NEW_NAME_BYTES: u64 = 512;
+/// What a known name counts for: a leaf of each of its indexes is copied.
+/// Units: bytes.
+const KNOWN_NAME_BYTES: u64 = 2_048;
 /// What is read of a log or a checkpoint may take so many times as much in memory, at once.
 const STORED_FACTOR: u64 = 4;
 /// An opening that finds too much looks again so often, because allocators give memory back late.
@@ -57,12 +60,14 @@ pub(crate) struct Need {
     /// Length of its record. Units: bytes.
     pub(crate) bytes: usize,
     pub(crate) changes: usize,
-    /// Names of types and properties, of those that the graph has already only if there are many.
-    pub(crate) names: usize,
+    /// Names of types and properties that the graph does not have yet.
+    pub(crate) new_names: usize,
+    /// Names that it has, if there are many.
+    pub(crate) known_names: usize,
 }
 
 /// A transaction with more names than this changes as many indexes, each of which is copied while readers have the one
-/// before: all its names count then, and not only those that the graph does not have.
+/// before: known names count then, too.
 pub(crate) const NAMES_FEW: usize = 1_000;
 
 impl Need {
@@ -71,7 +76,8 @@ impl Need {
         self.bytes as u64
             + TRANSACTION_BYTES
             + CHANGE_BYTES * self.changes as u64
-            + NAME_BYTES * self.names as u64
+            + NEW_NAME_BYTES * self.new_names as u64
+            + KNOWN_NAME_BYTES * self.known_names as u64
     }
 }
 
@@ -316,7 +322,7 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    const NOTHING: Need = Need { bytes: 0, changes: 0, names: 0 };
+    const NOTHING: Need = Need { bytes: 0, changes: 0, new_names: 0, known_names: 0 };
     const STORED: Stored = Stored::Records { done: 30, all: 90 };
 
     fn budget(bytes_max: Option<u64>) -> Arc<Memory> {
@@ -371,7 +377,7 @@ mod tests {
     #[test]
     fn what_writes_under_way_will_take_counts_until_they_are_done() {
         let memory = budget(Some(1 << 40));
-        let half = Need { names: 300 << 20, ..NOTHING };
+        let half = Need { known_names: 300 << 20, ..NOTHING };
         let first = memory.admit(half).unwrap_or_else(|error| panic!("{error}"));
         let error = refusal(&memory, half);
         assert!(error.text().contains("1200.00 GiB"), "{error}");

@@ -35,7 +35,7 @@ use table::Table;
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 use crate::{Position, Result};
 
-pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified};
+pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified, too_many_properties};
 
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
@@ -64,6 +64,9 @@ pub(crate) struct Graph {
     /// How often the log had been rewritten when it was replayed into this graph: slots and symbols of graphs of
     /// different generations mean different things.
     pub(crate) generation: u64,
+    /// True while a record is applied that is not on the log yet: bounds of names hold for it. Records of a log may be beyond
+    /// them, because they were written before there were bounds.
+    pub(crate) is_bounded: bool,
     /// Where the versions were written that purges have removed; `None` unless a compaction wants to know.
     pub(crate) purged: Option<Vec<(Place, TypeKind)>>,
 }
@@ -86,6 +89,7 @@ impl Graph {
             past_links: KeySet::new(),
             indexer: Arc::default(),
             generation: 0,
+            is_bounded: false,
             purged: None,
         }
     }

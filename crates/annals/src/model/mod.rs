@@ -33,7 +33,7 @@ pub use type_definition::{
 };
 pub use type_patch::TypePatch;
 pub(crate) use value::check_name;
-pub use value::{NAME_BYTES_MAX, NESTING_MAX, VALUE_BYTES_MAX, Value};
+pub use value::{NAME_BYTES_MAX, NAMES_MAX, NESTING_MAX, PROPERTIES_MAX, VALUE_BYTES_MAX, Value};
 pub(crate) use value_key::{
     INDEX_KEY_BYTES_MAX, append_index_key, append_numeric_prefix, append_order_key, append_text_prefix,
     decode_key, has_own_key, is_indexable,

@@ -16,6 +16,11 @@ pub const VALUE_BYTES_MAX: usize = 16 << 20;
 pub const NESTING_MAX: usize = 32;
 /// Longest name of a type, property or classification. Units: bytes.
 pub const NAME_BYTES_MAX: usize = 255;
+/// Most properties of an instance, and of each of its classifications. A document needs some thousand; each name has indexes.
+pub const PROPERTIES_MAX: usize = 32_768;
+/// Most names of types, properties and classifications in a repository, of homes too: all together take some hundred
+/// megabytes of memory.
+pub const NAMES_MAX: usize = 1_000_000;
 
 /// The value of a property. Cloning is cheap: long contents are shared.
 ///

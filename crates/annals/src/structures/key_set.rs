@@ -1,7 +1,10 @@
 //! Keeps byte-string keys in order in a tree whose parts are shared between snapshots.
 
-use leaf::{LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
+use leaf::{
+    FEW_KEYS_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between,
+};
 use node::HEIGHT_MAX;
+use root::{Root, Top};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -25,7 +28,10 @@ impl KeySet {
         take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<usize, E> {
         let mut skipped = 0;
-        search(&self.root, low, high, needed, &mut skipped, take)?;
+        match self.root.top() {
+            Top::Few(few) => search_run(few, low, high, take)?,
+            Top::Tree(root) => search(root, low, high, needed, &mut skipped, take)?,
+        }
         Ok(skipped)
     }
 }
@@ -33,12 +39,14 @@ impl KeySet {
 #[cfg(test)]
 mod tests;
 pub(crate) mod leaf;
+mod root;
 
 pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
 pub(crate) use range::{Keys, Range};
-use signature::search;
+use run::Run;
 pub(crate) use signature::{Needed, fold, gram};
+use signature::{search, search_run};
 
 /// A persistent ordered set of byte strings: a clone costs one reference count, and a change copies only what a clone
 /// still shares.
@@ -48,13 +56,13 @@ pub(crate) use signature::{Needed, fold, gram};
 #[derive(Clone)]
 pub(crate) struct KeySet {
     len: usize,
-    root: Arc<Node>,
+    root: Root,
 }
 
 impl KeySet {
     /// An empty set.
     pub(crate) fn new() -> KeySet {
-        KeySet { len: 0, root: Arc::new(Node::Leaf(Leaf::new())) }
+        KeySet { len: 0, root: Root::Empty }
     }
 
     /// Builds a set with full leaves.
@@ -78,7 +86,10 @@ impl KeySet {
 
     /// Whether `key` is in the set.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
-        let mut node = &*self.root;
+        let mut node = match self.root.top() {
+            Top::Few(few) => return few.search(key).is_ok(),
+            Top::Tree(node) => node,
+        };
         loop {
             match node {
                 Node::Leaf(leaf) => return leaf.search(key).is_ok(),
@@ -90,18 +101,20 @@ impl KeySet {
     /// Adds `key` and says whether it was missing. Copies nothing if it was there.
     pub(crate) fn insert(&mut self, key: &[u8]) -> bool {
         assert_bounded(key);
-        let path = self.path_to(key);
-        let Err(at) = path.found else { return false };
-        self.insert_at(&path, at, key);
-        true
-    }
-
-    fn insert_at(&mut self, path: &Path, at: usize, key: &[u8]) {
-        if let Some(split) = insert(&mut self.root, path.indexes(), at, key, true) {
-            let left = self.root.clone();
-            self.root = Arc::new(Node::Branch(Branch::over(left, split)));
+        if let Top::Few(few) = self.root.top() {
+            let Err(at) = few.search(key) else { return false };
+            if few.len() < FEW_KEYS_MAX {
+                self.root.few_mut().insert(at, key);
+                self.len += 1;
+                return true;
+            }
         }
+        let root = self.root.tree_mut();
+        let path = path_to(root, key);
+        let Err(at) = path.found else { return false };
+        insert_at(root, &path, at, key);
         self.len += 1;
+        true
     }
 
     /// Adds keys: all that go into one leaf together.
@@ -117,22 +130,35 @@ impl KeySet {
         mut keys: &[K],
         tell: &mut impl FnMut(&[u8]),
     ) {
+        while self.len + keys.len() <= FEW_KEYS_MAX
+            && let Some((key, rest)) = keys.split_first()
+        {
+            if self.insert(key.as_ref()) {
+                tell(key.as_ref());
+            }
+            keys = rest;
+        }
+        if keys.is_empty() {
+            return;
+        }
+        let root = self.root.tree_mut();
         while let Some(key) = keys.first() {
             let key = key.as_ref();
             assert_bounded(key);
-            let path = self.path_to(key);
+            let path = path_to(root, key);
             // One that is there copies nothing, and one that stands alone, or divides its leaf, is no run.
-            let count = path.found.map_or_else(|_| self.count_beside(&path, keys), |_| 1);
+            let count = path.found.map_or_else(|_| count_beside(root, &path, keys), |_| 1);
             if count <= 1 {
                 if let Err(at) = path.found {
-                    self.insert_at(&path, at, key);
+                    insert_at(root, &path, at, key);
+                    self.len += 1;
                     tell(key);
                 }
                 keys = &keys[1..];
                 continue;
             }
             let (together, rest) = keys.split_at(count);
-            let leaf = leaf_mut(&mut self.root, path.indexes());
+            let leaf = leaf_mut(root, path.indexes());
             let len_before = leaf.len();
             for key in together.iter().map(AsRef::as_ref) {
                 assert_bounded(key);
@@ -146,38 +172,27 @@ impl KeySet {
         }
     }
 
-    // How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
-    fn count_beside<K: AsRef<[u8]>>(&self, path: &Path, keys: &[K]) -> usize {
-        let mut node = &*self.root;
-        let mut behind = None;
-        for index in path.indexes() {
-            let index = usize::from(*index);
-            let separators = &node.branch().separators;
-            if index < separators.len() {
-                behind = Some(separators.get(index));
-            }
-            node = node.child(index);
-        }
-        let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
-        let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
-        let belongs = |key: &&K| {
-            let key = key.as_ref();
-            len += 1;
-            bytes_len += key.len();
-            len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
-        };
-        keys.iter().take_while(belongs).count()
-    }
-
     /// Removes `key` and says whether it was there. Copies nothing if it was not.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
-        let path = self.path_to(key);
-        let Ok(at) = path.found else { return false };
-        remove(&mut self.root, path.indexes(), at);
-        while self.root.is_inner() && self.root.branch().children_len() <= 1 {
-            self.root = self.root.only_child().unwrap_or_else(|| Arc::new(Node::Leaf(Leaf::new())));
+        if let Top::Few(few) = self.root.top() {
+            let Ok(at) = few.search(key) else { return false };
+            self.root.few_mut().remove(at);
+        } else {
+            let root = self.root.tree_mut();
+            let path = path_to(root, key);
+            let Ok(at) = path.found else { return false };
+            remove(root, path.indexes(), at);
+            while root.is_inner()
+                && root.branch().children_len() <= 1
+                && let Some(child) = root.only_child()
+            {
+                *root = child;
+            }
         }
         self.len -= 1;
+        if self.len == 0 {
+            self.root = Root::Empty;
+        }
         true
     }
 
@@ -200,7 +215,7 @@ impl KeySet {
 
     /// The keys between two bounds, ascending; `rev` makes it descending. Empty if `from` lies behind `to`.
     pub(crate) fn range(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'_> {
-        Range::new(&self.root, from, to)
+        Range::new(self.root.top(), from, to)
     }
 
     /// The keys that start with `prefix`, ascending; `rev` makes it descending.
@@ -212,26 +227,6 @@ impl KeySet {
         let mut behind = prefix[..=raised_at].to_vec();
         behind[raised_at] += 1;
         self.range(Bound::Included(prefix), Bound::Excluded(&behind))
-    }
-
-    // Finds the way without changing anything, so that a change that turns out to be none copies nothing.
-    fn path_to(&self, key: &[u8]) -> Path {
-        let mut path = Path { children: [0; HEIGHT_MAX], height: 0, found: Err(0) };
-        let mut node = &*self.root;
-        loop {
-            match node {
-                Node::Leaf(leaf) => {
-                    path.found = leaf.search(key);
-                    return path;
-                }
-                inner => {
-                    let index = inner.branch().child_index(key);
-                    path.children[path.height] = index as u8;
-                    path.height += 1;
-                    node = inner.child(index);
-                }
-            }
-        }
     }
 }
 
@@ -251,6 +246,56 @@ impl Path {
 impl Default for KeySet {
     fn default() -> KeySet {
         KeySet::new()
+    }
+}
+
+// Finds the way without changing anything, so that a change that turns out to be none copies nothing.
+fn path_to(root: &Node, key: &[u8]) -> Path {
+    let mut path = Path { children: [0; HEIGHT_MAX], height: 0, found: Err(0) };
+    let mut node = root;
+    loop {
+        match node {
+            Node::Leaf(leaf) => {
+                path.found = leaf.search(key);
+                return path;
+            }
+            inner => {
+                let index = inner.branch().child_index(key);
+                path.children[path.height] = index as u8;
+                path.height += 1;
+                node = inner.child(index);
+            }
+        }
+    }
+}
+
+// How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
+fn count_beside<K: AsRef<[u8]>>(root: &Node, path: &Path, keys: &[K]) -> usize {
+    let mut node = root;
+    let mut behind = None;
+    for index in path.indexes() {
+        let index = usize::from(*index);
+        let separators = &node.branch().separators;
+        if index < separators.len() {
+            behind = Some(separators.get(index));
+        }
+        node = node.child(index);
+    }
+    let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
+    let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
+    let belongs = |key: &&K| {
+        let key = key.as_ref();
+        len += 1;
+        bytes_len += key.len();
+        len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
+    };
+    keys.iter().take_while(belongs).count()
+}
+
+fn insert_at(root: &mut Arc<Node>, path: &Path, at: usize, key: &[u8]) {
+    if let Some(split) = insert(root, path.indexes(), at, key, true) {
+        let left = root.clone();
+        *root = Arc::new(Node::Branch(Branch::over(left, split)));
     }
 }
 

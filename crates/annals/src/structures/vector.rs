@@ -93,10 +93,13 @@ impl<T: Clone> Vector<T> {
         }
     }
 
-    // The tail for adding to it: a copy has room for a whole leaf at once.
+    // The tail for adding to it: a copy has room for a whole leaf at once, unless there is no leaf yet. Many vectors have few
+    // elements.
     fn tail_mut(&mut self) -> &mut Vec<T> {
-        if Arc::get_mut(&mut self.tail).is_none_or(|tail| tail.capacity() < LEAF_LEN) {
-            let mut copy = Vec::with_capacity(LEAF_LEN);
+        if Arc::get_mut(&mut self.tail).is_none_or(|tail| tail.len() == tail.capacity()) {
+            let room =
+                if self.tail_start == 0 { (self.tail.len() + 1).next_power_of_two() } else { LEAF_LEN };
+            let mut copy = Vec::with_capacity(room);
             copy.extend_from_slice(&self.tail);
             self.tail = Arc::new(copy);
         }

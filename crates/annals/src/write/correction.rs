@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::graph::Graph;
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::kind_of;
-use crate::model::{Action, Change, InstanceId, Status};
+use crate::graph::{kind_of, too_many_properties};
+use crate::model::{Action, Change, InstanceId, PROPERTIES_MAX, Status};
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
@@ -62,6 +62,10 @@ pub(super) fn check(snapshot: &Snapshot, instance: &InstanceId) -> Result<()> {
         snapshot.graph().check_content(kind, &after)?;
         if let Some(base) = known.version_numbered(correction.base) {
             let before = snapshot.instance(kind, slot, snapshot.content(kind, slot, base)?)?;
+            let count = after.properties.len();
+            if count > PROPERTIES_MAX.max(before.properties.len()) {
+                return Err(too_many_properties(instance, count));
+            }
             check_foreign(snapshot, instance, &before, &after)?;
         }
     }

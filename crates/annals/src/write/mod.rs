@@ -3,6 +3,7 @@
 mod transaction;
 mod anchor;
 mod correction;
+mod properties;
 mod reads;
 mod expectations;
 mod ticket;

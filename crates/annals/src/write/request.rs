@@ -32,11 +32,10 @@ pub(crate) struct Work {
 
 /// What a transaction takes in memory when it is applied to `graph`.
 pub(crate) fn need(graph: &Graph, body: &RecordBody, changes: usize) -> Need {
-    let mut names = body.names().count();
-    if names <= NAMES_FEW {
-        names = body.names().filter(|name| graph.names.find(name).is_none()).count();
-    }
-    Need { bytes: body.record_bytes_max(), changes, names }
+    let names = body.names().count();
+    let new_names = body.names().filter(|name| graph.names.find(name).is_none()).count();
+    let known_names = if names > NAMES_FEW { names - new_names } else { 0 };
+    Need { bytes: body.record_bytes_max(), changes, new_names, known_names }
 }
 
 /// What is told when a thread that commits has panicked: nobody knows what it had done.

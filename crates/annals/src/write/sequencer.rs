@@ -170,7 +170,7 @@ impl Sequencer {
         work.record.instant = commit_instant(&self.clock, last, work.instant)?;
         let position = self.working.position.next();
         self.working.defer();
-        if let Err(error) = self.working.apply(position, &work.record) {
+        if let Err(error) = self.working.apply_new(position, &work.record) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
                 find_conflict(&self.working, work.base, &work.record.changes)?;

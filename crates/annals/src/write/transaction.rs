@@ -9,6 +9,7 @@ use super::clock::commit_instant;
 use super::correction;
 use super::expectations::Expectations;
 use super::lifecycle::TouchedEntities;
+use super::properties::check_counts;
 use super::queue::Committer;
 use super::reads::Reads;
 use super::request::{Work, need};
@@ -274,6 +275,7 @@ impl Transaction {
             ));
         }
         self.check_new_id(&action)?;
+        check_counts(self.base.graph(), &action)?;
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
@@ -418,7 +420,7 @@ impl Transaction {
         let position = graph.position.next();
         // Most views are never searched.
         graph.defer();
-        graph.apply(position, &record)?;
+        graph.apply_new(position, &record)?;
         graph.hand_over();
         let pending = Pending { position: position.0, record: Arc::new(record) };
         Ok(Snapshot::with_pending(Arc::new(graph), Arc::clone(self.base.source()), pending))

@@ -18,8 +18,8 @@ use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
-    Action, Change, Id, InstanceId, NewEntity, NewRelationship, Record, TypeDefinition, TypeKind, Value,
-    check_name, has_own_key,
+    Action, Change, Id, InstanceId, NAMES_MAX, NewEntity, NewRelationship, PROPERTIES_MAX, Record,
+    TypeDefinition, TypeKind, Value, check_name, has_own_key,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -29,6 +29,20 @@ use crate::model::time::display_micros;
 const SLOTS_MAX: usize = u32::MAX as usize - 1;
 
 impl Graph {
+    /// The same as [`Graph::apply`] for a record that is not on the log yet: it must keep the bounds of names, too.
+    pub(crate) fn apply_new(&mut self, position: Position, record: &Record) -> Result<()> {
+        let names_before = self.names.len();
+        self.is_bounded = true;
+        let outcome = self.apply(position, record);
+        self.is_bounded = false;
+        outcome?;
+        // Names of attributes and homes are not looked at one by one.
+        if self.names.len() > NAMES_MAX.max(names_before) {
+            return Err(too_many_names(self.names.name(Symbol(names_before as u32))));
+        }
+        Ok(())
+    }
+
     /// Makes this the graph at `position`, the next one.
     ///
     /// Errors: whatever check the record fails; the graph must then be thrown away.
@@ -118,7 +132,22 @@ impl Graph {
             return Ok(symbol);
         }
         check_name(what, name)?;
+        if self.is_bounded && self.names.len() >= NAMES_MAX {
+            return Err(too_many_names(name));
+        }
         Ok(self.names.intern(name))
+    }
+
+    /// Refuses changes that give an instance, or a classification, more properties than it may have. One that had more before may
+    /// keep them.
+    pub(crate) fn check_growth(
+        &self,
+        what: impl std::fmt::Display,
+        before: &Properties,
+        after: &Properties,
+    ) -> Result<()> {
+        let is_grown = || after.len() > PROPERTIES_MAX.max(before.len());
+        if self.is_bounded && is_grown() { Err(too_many_properties(what, after.len())) } else { Ok(()) }
     }
 
     pub(crate) fn properties(&mut self, entries: &[(Arc<str>, Value)]) -> Result<Properties> {
@@ -404,6 +433,23 @@ fn reads_links(action: &Action) -> bool {
             | Action::NameCollection(_)
             | Action::Void
     )
+}
+
+fn too_many_names(name: &str) -> Error {
+    let text = format!(
+        "name {name}: expected at most {NAMES_MAX} names of types, properties and classifications in a repository, found one more; \
+         use names that are there, and put what differs from instance to instance into values"
+    );
+    Error::new(ErrorKind::TooLarge, text)
+}
+
+/// Why more properties are refused than an instance, or a classification, may have.
+pub(crate) fn too_many_properties(what: impl std::fmt::Display, count: usize) -> Error {
+    let text = format!(
+        "{what}: expected at most {PROPERTIES_MAX} properties, found {count}; put what belongs together into one value, a map or a set, \
+         or spread it over several entities"
+    );
+    Error::new(ErrorKind::TooLarge, text)
 }
 
 /// Why a declaration is refused: properties that are there were right when they were written.

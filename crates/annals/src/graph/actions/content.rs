@@ -22,6 +22,7 @@ impl Graph {
         }
         let mut after = before.next_version(context);
         let changes = apply_patch(&mut after.properties, patch, |name| self.symbol("property", name))?;
+        self.check_growth(instance, &before.properties, &after.properties)?;
         self.check_changes(kind, slot, &after, &changes)?;
         self.change_values(kind, slot, &after, &changes);
         self.table_mut(kind).replace(slot, &after);
@@ -121,6 +122,7 @@ impl Graph {
         let mut after = before.next_version(context);
         let changes = differences(&before.properties, &properties);
         after.properties = properties;
+        self.check_growth(instance, &before.properties, &after.properties)?;
         self.check_changes(kind, slot, &after, &changes)?;
         if let Some(classifications) = classifications {
             after.set_classifications(self.new_classifications(context, &before, classifications)?);
@@ -257,6 +259,11 @@ impl Graph {
         self.check_own(format_args!("classification {name} of {instance}"), known.header)?;
         let mut properties = known.properties.clone();
         let changes = apply_patch(&mut properties, patch, |name| self.symbol("property", name))?;
+        self.check_growth(
+            format_args!("classification {name} of {instance}"),
+            &known.properties,
+            &properties,
+        )?;
         let touched = changes.iter().map(ValueChange::name);
         self.check_properties(TypeKind::Classification, symbol, &properties, touched)?;
         let changed = successor(Some(known), symbol, context, properties);

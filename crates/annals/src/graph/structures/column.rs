@@ -2,6 +2,8 @@
 
 mod page;
 
+use std::sync::Arc;
+
 use super::symbols::Symbol;
 use crate::model::Value;
 use crate::structures::vector::Vector;
@@ -21,11 +23,20 @@ pub(crate) struct Columns {
     columns: Vector<Column>,
 }
 
-// A persistent vector of the values of one property.
+/// Most values of a column that has no pages. There may be as many columns as names of properties, most of them with few
+/// values, and the list of pages is as long as the last slot with a value is far.
+const FEW_MAX: usize = if cfg!(test) { 8 } else { 64 };
+
+// The values of one property.
 #[derive(Clone)]
-struct Column {
-    pages: Vector<Page>,
+enum Column {
+    // Shape: slot, kind, word; in the order of slots. `None` for no values, which take no memory then.
+    Few(Option<Arc<[Entry]>>),
+    // A persistent vector of pages; one that lost its values stays one.
+    Many(Vector<Page>),
 }
+
+type Entry = (u32, Kind, i64);
 
 impl Columns {
     pub(crate) fn new() -> Columns {
@@ -59,7 +70,7 @@ impl Columns {
     /// Says which value of a property is held at `slot` now.
     pub(crate) fn put(&mut self, name: Symbol, slot: u32, value: Option<&Value>) {
         while self.columns.len() <= name.index() {
-            self.columns.push(Column { pages: Vector::new() });
+            self.columns.push(Column::Few(None));
         }
         self.columns.get_mut(name.index()).expect("grown above").put(slot, value);
     }
@@ -68,18 +79,26 @@ impl Columns {
 impl Column {
     #[inline]
     fn find(&self, slot: u32) -> (Kind, Place<'_>) {
-        let (at, place) = at(slot);
-        self.pages.get(at).map_or(NOWHERE, |page| page.find(place))
+        match self {
+            Column::Many(pages) => find_in(pages, slot),
+            Column::Few(few) => find_among(few.as_deref().unwrap_or_default(), slot),
+        }
     }
 
     // First where the values stand, then the values, then what is done with them: the fewer instructions between two values,
     // the more of them the processor waits for together.
     #[inline]
     fn each(&self, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
+        let Column::Many(pages) = self else {
+            return slots.iter().for_each(|slot| {
+                let (kind, place) = self.find(*slot);
+                take(*slot, value_of(kind, place.word()).as_ref());
+            });
+        };
         for slots in slots.chunks(AHEAD) {
             let (mut kinds, mut places) = ([Kind::Boolean; AHEAD], [Place::Nowhere; AHEAD]);
             for ((kind, place), slot) in kinds.iter_mut().zip(&mut places).zip(slots) {
-                (*kind, *place) = self.find(*slot);
+                (*kind, *place) = find_in(pages, *slot);
             }
             let words = places.map(Place::word);
             for ((kind, word), slot) in kinds.iter().zip(&words).zip(slots) {
@@ -97,21 +116,65 @@ impl Column {
     }
 
     fn put(&mut self, slot: u32, value: Option<&Value>) {
-        let (at, place) = at(slot);
-        let admits = |kind| self.pages.get(at).is_none_or(|page| page.admits(kind, place));
-        let word = value.and_then(word_of).filter(|(kind, _)| admits(*kind));
-        if word.is_none() && self.find(slot).1.word() == ABSENT {
-            return;
-        }
-        while self.pages.len() <= at {
-            self.pages.push(Page::Empty);
-        }
-        let page = self.pages.get_mut(at).expect("grown above");
-        match word {
-            Some((kind, word)) => page.hold(kind, place, word),
-            None => page.drop_at(place),
+        let word = value.and_then(word_of);
+        match self {
+            Column::Many(pages) => put_in(pages, slot, word),
+            Column::Few(few) => {
+                let entries = few.as_deref().unwrap_or_default();
+                let Some(changed) = with_put(entries, slot, word) else { return };
+                *self = if changed.len() <= FEW_MAX {
+                    Column::Few((!changed.is_empty()).then(|| changed.into()))
+                } else {
+                    let mut pages = Vector::new();
+                    changed
+                        .iter()
+                        .for_each(|(slot, kind, word)| put_in(&mut pages, *slot, Some((*kind, *word))));
+                    Column::Many(pages)
+                };
+            }
         }
     }
+}
+
+#[inline]
+fn find_in(pages: &Vector<Page>, slot: u32) -> (Kind, Place<'_>) {
+    let (at, place) = at(slot);
+    pages.get(at).map_or(NOWHERE, |page| page.find(place))
+}
+
+fn put_in(pages: &mut Vector<Page>, slot: u32, word: Option<(Kind, i64)>) {
+    let (at, place) = at(slot);
+    let admits = |kind| pages.get(at).is_none_or(|page| page.admits(kind, place));
+    let word = word.filter(|(kind, _)| admits(*kind));
+    if word.is_none() && find_in(pages, slot).1.word() == ABSENT {
+        return;
+    }
+    while pages.len() <= at {
+        pages.push(Page::Empty);
+    }
+    let page = pages.get_mut(at).expect("grown above");
+    match word {
+        Some((kind, word)) => page.hold(kind, place, word),
+        None => page.drop_at(place),
+    }
+}
+
+fn find_among(few: &[Entry], slot: u32) -> (Kind, Place<'_>) {
+    let found = few.binary_search_by_key(&slot, |(slot, ..)| *slot).map(|at| &few[at]);
+    found.map_or(NOWHERE, |(_, kind, word)| (*kind, Place::Bits64(word)))
+}
+
+// `None` if nothing changes.
+fn with_put(few: &[Entry], slot: u32, word: Option<(Kind, i64)>) -> Option<Vec<Entry>> {
+    let (at, end) = match few.binary_search_by_key(&slot, |(slot, ..)| *slot) {
+        Ok(at) => (at, at + 1),
+        Err(at) => (at, at),
+    };
+    if word.is_none() && at == end {
+        return None;
+    }
+    let own = word.map(|(kind, word)| (slot, kind, word));
+    Some(few[..at].iter().copied().chain(own).chain(few[end..].iter().copied()).collect())
 }
 
 // The page of a slot, and its place there.

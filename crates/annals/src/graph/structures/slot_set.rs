@@ -13,11 +13,23 @@ pub(crate) const PAGE_SLOTS: u32 = WORD_BITS * PAGE_WORDS as u32;
 
 type Page = Arc<[u64; PAGE_WORDS]>;
 
+/// Most slots of a set without pages. There may be as many sets as names of types, most of them with few slots, and the list
+/// of pages is as long as the last slot is far.
+const FEW_MAX: usize = 6;
+
 /// A persistent set of slots. Pages without slots take no memory.
 #[derive(Clone)]
 pub(crate) struct SlotSet {
     len: usize,
-    pages: Vector<Option<Page>>,
+    slots: Slots,
+}
+
+#[derive(Clone)]
+enum Slots {
+    // Ascending; `len` of them.
+    Few([u32; FEW_MAX]),
+    // A set that lost its slots stays one of pages.
+    Many(Vector<Option<Page>>),
 }
 
 fn place(slot: u32) -> (usize, usize, u64) {
@@ -27,7 +39,7 @@ fn place(slot: u32) -> (usize, usize, u64) {
 
 impl SlotSet {
     pub(crate) fn new() -> SlotSet {
-        SlotSet { len: 0, pages: Vector::new() }
+        SlotSet { len: 0, slots: Slots::Few([0; FEW_MAX]) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -36,8 +48,13 @@ impl SlotSet {
 
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        let (page, word, bit) = place(slot);
-        matches!(self.pages.get(page), Some(Some(page)) if page[word] & bit != 0)
+        match &self.slots {
+            Slots::Many(pages) => {
+                let (page, word, bit) = place(slot);
+                matches!(pages.get(page), Some(Some(page)) if page[word] & bit != 0)
+            }
+            Slots::Few(few) => few[..self.len].contains(&slot),
+        }
     }
 
     /// Adds `slot`; false if it was there.
@@ -45,12 +62,18 @@ impl SlotSet {
         if self.contains(slot) {
             return false;
         }
-        let (page, word, bit) = place(slot);
-        while self.pages.len() <= page {
-            self.pages.push(None);
+        match &mut self.slots {
+            Slots::Many(pages) => set_in(pages, slot),
+            Slots::Few(few) if self.len < FEW_MAX => {
+                few[self.len] = slot;
+                few[..=self.len].sort_unstable();
+            }
+            Slots::Few(few) => {
+                let mut pages = Vector::new();
+                few.iter().chain([&slot]).for_each(|slot| set_in(&mut pages, *slot));
+                self.slots = Slots::Many(pages);
+            }
         }
-        let page = self.pages.get_mut(page).expect("grown above");
-        Arc::make_mut(page.get_or_insert_with(|| Arc::new([0; PAGE_WORDS])))[word] |= bit;
         self.len += 1;
         true
     }
@@ -60,12 +83,21 @@ impl SlotSet {
         if !self.contains(slot) {
             return false;
         }
-        let (page, word, bit) = place(slot);
-        let page = self.pages.get_mut(page).expect("it contains the slot");
-        let words = Arc::make_mut(page.as_mut().expect("it contains the slot"));
-        words[word] &= !bit;
-        if words.iter().all(|word| *word == 0) {
-            *page = None;
+        match &mut self.slots {
+            Slots::Many(pages) => {
+                let (page, word, bit) = place(slot);
+                let page = pages.get_mut(page).expect("it contains the slot");
+                let words = Arc::make_mut(page.as_mut().expect("it contains the slot"));
+                words[word] &= !bit;
+                if words.iter().all(|word| *word == 0) {
+                    *page = None;
+                }
+            }
+            Slots::Few(few) => {
+                let at =
+                    few[..self.len].iter().position(|known| *known == slot).expect("it contains the slot");
+                few[at..self.len].rotate_left(1);
+            }
         }
         self.len -= 1;
         true
@@ -73,10 +105,14 @@ impl SlotSet {
 
     /// The first slot from `slot` on.
     pub(crate) fn next_from(&self, slot: u32) -> Option<u32> {
+        let pages = match &self.slots {
+            Slots::Many(pages) => pages,
+            Slots::Few(few) => return few[..self.len].iter().copied().find(|known| *known >= slot),
+        };
         let (first_page, first_word, bit) = place(slot);
         let (mut word, mut mask) = (first_word, !(bit - 1));
-        for page in first_page..self.pages.len() {
-            if let Some(Some(words)) = self.pages.get(page) {
+        for page in first_page..pages.len() {
+            if let Some(Some(words)) = pages.get(page) {
                 for (at, bits) in words.iter().enumerate().skip(word) {
                     let bits = bits & mask;
                     mask = u64::MAX;
@@ -91,10 +127,20 @@ impl SlotSet {
         None
     }
 
-    /// The bits of one page; `None` if none is set.
+    /// Adds the slots of one page to `words`, as bits.
     #[inline]
-    pub(crate) fn page(&self, index: usize) -> Option<&[u64; PAGE_WORDS]> {
-        self.pages.get(index)?.as_deref()
+    pub(crate) fn add_page_to(&self, index: usize, words: &mut [u64; PAGE_WORDS]) {
+        match &self.slots {
+            Slots::Many(pages) => {
+                if let Some(Some(page)) = pages.get(index) {
+                    words.iter_mut().zip(page.iter()).for_each(|(words, more)| *words |= more);
+                }
+            }
+            Slots::Few(few) => {
+                let places = few[..self.len].iter().map(|slot| place(*slot));
+                places.filter(|(page, ..)| *page == index).for_each(|(_, word, bit)| words[word] |= bit);
+            }
+        }
     }
 
     /// The slots, ascending.
@@ -106,7 +152,7 @@ impl SlotSet {
 /// The slots of a set, ascending. Made by [`SlotSet::iter`].
 pub(crate) struct Iter<'g> {
     set: &'g SlotSet,
-    // The word behind the present one, counted over all pages.
+    // The word behind the present one, counted over all pages; of few slots, the slot behind the present one.
     word: usize,
     // Of the present word, what is left, and the slot of its lowest bit.
     first: u32,
@@ -130,8 +176,12 @@ impl Iterator for Iter<'_> {
 impl Iter<'_> {
     // False behind the last word with a slot.
     fn move_to_next_word(&mut self) -> bool {
-        while self.word / PAGE_WORDS < self.set.pages.len() {
-            let Some(page) = self.set.page(self.word / PAGE_WORDS) else {
+        let pages = match &self.set.slots {
+            Slots::Many(pages) => pages,
+            Slots::Few(_) => return self.move_to_next_of_few(),
+        };
+        while self.word / PAGE_WORDS < pages.len() {
+            let Some(Some(page)) = pages.get(self.word / PAGE_WORDS) else {
                 self.word += PAGE_WORDS;
                 continue;
             };
@@ -144,6 +194,24 @@ impl Iter<'_> {
         }
         false
     }
+
+    // One slot at a time: `word` counts slots then.
+    fn move_to_next_of_few(&mut self) -> bool {
+        let Slots::Few(few) = &self.set.slots else { return false };
+        let Some(slot) = few[..self.set.len].get(self.word) else { return false };
+        (self.first, self.bits) = (*slot, 1);
+        self.word += 1;
+        true
+    }
+}
+
+fn set_in(pages: &mut Vector<Option<Page>>, slot: u32) {
+    let (page, word, bit) = place(slot);
+    while pages.len() <= page {
+        pages.push(None);
+    }
+    let page = pages.get_mut(page).expect("grown above");
+    Arc::make_mut(page.get_or_insert_with(|| Arc::new([0; PAGE_WORDS])))[word] |= bit;
 }
 
 impl PartialEq for SlotSet {

@@ -324,6 +324,7 @@ impl Parts {
             authors: common.authors,
             indexer: Arc::default(),
             generation: self.header.origin.generation,
+            is_bounded: false,
             purged: None,
         })
     }

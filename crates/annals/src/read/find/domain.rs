@@ -129,9 +129,7 @@ impl<'g> Domain<'g> {
         for (index, union) in self.unions.iter().enumerate() {
             let mut own = [0; PAGE_WORDS];
             for set in &union.sets {
-                if let Some(page) = set.page(page) {
-                    own.iter_mut().zip(page).for_each(|(own, more)| *own |= more);
-                }
+                set.add_page_to(page, &mut own);
             }
             if index == 0 {
                 words = own;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::KeySet;
-use super::leaf::{LEAF_BYTES_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
+use super::leaf::{FEW_KEYS_MAX, LEAF_BYTES_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
 use super::node::branches_over;
 use super::node::{Node, Split};
+use super::root::Root;
 
 /// A set that is being built, with full leaves.
 pub(crate) struct Builder {
@@ -40,7 +41,8 @@ impl Builder {
                 self.separator = separator;
             }
         }
-        self.leaf.insert(self.leaf.len(), key);
+        let end = self.leaf.len();
+        self.leaf.insert(end, key);
         self.len += 1;
     }
 
@@ -50,12 +52,19 @@ impl Builder {
     }
 
     pub(crate) fn finish(mut self) -> KeySet {
+        if self.len <= FEW_KEYS_MAX && self.full.is_empty() {
+            let mut root = Root::Empty;
+            if self.len > 0 {
+                root.few_mut().append(&self.leaf);
+            }
+            return KeySet { len: self.len, root };
+        }
         self.end_leaf();
         let mut level = self.full;
         while level.len() > 1 {
             level = branches_over(level);
         }
         let root = level.pop().expect("the last leaf is always there").right;
-        KeySet { len: self.len, root }
+        KeySet { len: self.len, root: Root::Tree(root) }
     }
 }

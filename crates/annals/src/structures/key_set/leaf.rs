@@ -10,7 +10,15 @@ pub(crate) const LEAF_KEYS_MAX: usize = 128;
 // One key more may lie above this, right after a split.
 pub(crate) const LEAF_BYTES_MAX: usize = 2048;
 
-pub(crate) type Leaf = KeyRun<LEAF_KEYS_MAX>;
+/// A set with more keys becomes a tree; one that has shrunk stays one until it is empty. There may be as many sets as names of
+/// properties, most of them with few keys.
+pub(crate) const FEW_KEYS_MAX: usize = 7;
+
+pub(crate) type Leaf = KeyRun<[u16; 2 * LEAF_KEYS_MAX]>;
+
+pub(crate) type Few = KeyRun<[u16; 2 * FEW_KEYS_MAX]>;
+
+pub(crate) static NONE: Few = Few::new();
 
 pub(crate) fn leaf_has_room(leaf: &Leaf, key: &[u8]) -> bool {
     leaf.len() < LEAF_KEYS_MAX && leaf.bytes_len() + key.len() <= LEAF_BYTES_MAX

@@ -7,14 +7,14 @@ use super::run::KeyRun;
 use super::signature::Known;
 
 /// Children of a branch. With 16, look-ups cost a tenth more, because there is one level more.
-pub(crate) const FAN: usize = 32;
+pub(super) const FAN: usize = 32;
 // More would keep more replaced children alive, fewer would copy branches more often.
 const PATCHES_MAX: usize = 4;
 
 const FILLED: &str = "a branch has a child beside each separator";
 
 #[derive(Clone)]
-pub(crate) enum Node {
+pub(super) enum Node {
     Branch(Branch),
     Leaf(Leaf),
     Patched(Patched),
@@ -23,9 +23,9 @@ pub(crate) enum Node {
 // Invariant: there is one child more than there are separators; the child before a separator has only smaller keys,
 // the child behind it has none that are smaller.
 #[derive(Clone)]
-pub(crate) struct Branch {
-    pub(crate) separators: KeyRun<FAN>,
-    pub(crate) children: [Option<Arc<Node>>; FAN],
+pub(super) struct Branch {
+    pub(super) separators: KeyRun<[u16; 2 * FAN]>,
+    pub(super) children: [Option<Arc<Node>>; FAN],
     known: Known,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Branch {
 /// A copy of a branch touches the reference count of each child, in as many places of memory. A commit that changes one
 /// child under each of many branches waits for that longer than for all else, so it notes the child beside the branch.
 #[derive(Clone)]
-pub(crate) struct Patched {
+pub(super) struct Patched {
     // Invariant: a `Branch`.
     base: Arc<Node>,
     // Bit `n` is set when child `n` is another than the branch says.
@@ -45,9 +45,9 @@ pub(crate) struct Patched {
 }
 
 /// A node that a split put to the right of another, and the separator between the two.
-pub(crate) struct Split {
-    pub(crate) separator: Vec<u8>,
-    pub(crate) right: Arc<Node>,
+pub(super) struct Split {
+    pub(super) separator: Vec<u8>,
+    pub(super) right: Arc<Node>,
 }
 
 impl Patched {
@@ -92,13 +92,13 @@ impl Patched {
 }
 
 impl Node {
-    pub(crate) fn is_inner(&self) -> bool {
+    pub(super) fn is_inner(&self) -> bool {
         !matches!(self, Node::Leaf(_))
     }
 
     /// The separators of an inner node. Its children are those of [`Node::child`].
     #[inline]
-    pub(crate) fn branch(&self) -> &Branch {
+    pub(super) fn branch(&self) -> &Branch {
         match self {
             Node::Branch(branch) => branch,
             Node::Patched(patched) => patched.base.branch(),
@@ -107,7 +107,7 @@ impl Node {
     }
 
     /// What is known of the texts below an inner node.
-    pub(crate) fn known(&self) -> &Known {
+    pub(super) fn known(&self) -> &Known {
         match self {
             Node::Patched(patched) => &patched.known,
             inner => &inner.branch().known,
@@ -123,17 +123,17 @@ impl Node {
 
     /// The child of an inner node.
     #[inline]
-    pub(crate) fn child(&self, index: usize) -> &Node {
+    pub(super) fn child(&self, index: usize) -> &Node {
         self.shared_child(index).expect(FILLED)
     }
 
     /// The first child of an inner node that has at most one.
-    pub(crate) fn only_child(&self) -> Option<Arc<Node>> {
+    pub(super) fn only_child(&self) -> Option<Arc<Node>> {
         self.shared_child(0).cloned()
     }
 
     /// The child of an inner node for changing it. Copies little of what is shared.
-    pub(crate) fn child_mut(node: &mut Arc<Node>, index: usize) -> &mut Arc<Node> {
+    pub(super) fn child_mut(node: &mut Arc<Node>, index: usize) -> &mut Arc<Node> {
         let is_own = Arc::get_mut(node).is_some();
         let renewed = match &**node {
             Node::Patched(patched) if !patched.has_room_for(index) => Some(Node::Branch(patched.to_branch())),
@@ -158,7 +158,7 @@ impl Node {
     }
 
     /// An inner node for changing which children it has.
-    pub(crate) fn branch_mut(node: &mut Arc<Node>) -> &mut Branch {
+    pub(super) fn branch_mut(node: &mut Arc<Node>) -> &mut Branch {
         if let Node::Patched(patched) = &**node {
             *node = Arc::new(Node::Branch(patched.to_branch()));
         }
@@ -171,7 +171,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn leaf_mut(node: &mut Arc<Node>) -> &mut Leaf {
+    pub(super) fn leaf_mut(node: &mut Arc<Node>) -> &mut Leaf {
         match Arc::make_mut(node) {
             Node::Leaf(leaf) => leaf,
             _ => unreachable!("paths end at leaves"),
@@ -179,7 +179,7 @@ impl Node {
     }
 
     /// True if a removal below the child at `index` left it empty, or so small that it goes together with a neighbour.
-    pub(crate) fn is_worn(&self, index: usize) -> bool {
+    pub(super) fn is_worn(&self, index: usize) -> bool {
         let child = self.child(index);
         child.is_empty()
             || (index + 1 < self.branch().children_len() && child.fits_with(self.child(index + 1)))
@@ -206,11 +206,11 @@ impl Node {
 }
 
 impl Branch {
-    pub(crate) fn empty() -> Branch {
+    pub(super) fn empty() -> Branch {
         Branch { separators: KeyRun::new(), children: [const { None }; FAN], known: Known::default() }
     }
 
-    pub(crate) fn over(left: Arc<Node>, split: Split) -> Branch {
+    pub(super) fn over(left: Arc<Node>, split: Split) -> Branch {
         let mut branch = Branch::empty();
         branch.children[0] = Some(left);
         branch.insert(0, split);
@@ -218,12 +218,12 @@ impl Branch {
     }
 
     // Zero only for a moment, while a removal is under way.
-    pub(crate) fn children_len(&self) -> usize {
+    pub(super) fn children_len(&self) -> usize {
         if self.children[0].is_none() { 0 } else { self.separators.len() + 1 }
     }
 
     #[inline]
-    pub(crate) fn child_index(&self, key: &[u8]) -> usize {
+    pub(super) fn child_index(&self, key: &[u8]) -> usize {
         match self.separators.search(key) {
             Ok(index) => index + 1,
             Err(index) => index,
@@ -240,7 +240,7 @@ impl Branch {
     }
 
     // Puts the right half of a split behind the child at `index`. There must be room.
-    pub(crate) fn insert(&mut self, index: usize, split: Split) {
+    pub(super) fn insert(&mut self, index: usize, split: Split) {
         let children_len = self.children_len();
         self.separators.insert(index, &split.separator);
         self.children[children_len] = Some(split.right);
@@ -248,7 +248,7 @@ impl Branch {
     }
 
     /// Puts the right half of a split behind the child at `index`, and divides this branch if it has no room.
-    pub(crate) fn insert_or_split(&mut self, index: usize, split: Split, is_last: bool) -> Option<Split> {
+    pub(super) fn insert_or_split(&mut self, index: usize, split: Split, is_last: bool) -> Option<Split> {
         if self.children_len() < FAN {
             self.insert(index, split);
             return None;
@@ -281,7 +281,7 @@ impl Branch {
 
     // Restores the fill of the child at `index` after a removal below it: an empty child goes, a child that fits
     // together with a neighbour into half a node is merged with it.
-    pub(crate) fn refill(&mut self, index: usize) {
+    pub(super) fn refill(&mut self, index: usize) {
         let children_len = self.children_len();
         if self.child(index).is_empty() {
             self.children[index] = None;
@@ -314,7 +314,8 @@ impl Branch {
 
     fn append(&mut self, separator: &[u8], right: &Branch) {
         let children_len = self.children_len();
-        self.separators.insert(self.separators.len(), separator);
+        let end = self.separators.len();
+        self.separators.insert(end, separator);
         self.separators.append(&right.separators);
         self.children[children_len..][..right.children_len()]
             .clone_from_slice(&right.children[..right.children_len()]);

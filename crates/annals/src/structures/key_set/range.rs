@@ -2,11 +2,11 @@
 
 use std::ops::Bound;
 
-use super::leaf::Leaf;
 use super::node::HEIGHT_MAX;
-use super::{Branch, FAN, Node};
+use super::root::Top;
+use super::{Branch, FAN, Node, Run};
 
-/// The keys of a range, borrowed from the set. Made by [`KeySet::range`](crate::structures::key_set::KeySet::range).
+/// The keys of a range, borrowed from the set. Made by [`KeySet::range`](super::KeySet::range).
 ///
 /// Shape: ascending from the front, descending from the back; a key comes from one end only.
 #[derive(Clone)]
@@ -18,9 +18,10 @@ pub(crate) struct Range<'a> {
 // A place between two keys: before the key at `at` of `leaf`, which may be behind the last one.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
-    leaf: &'a Leaf,
+    leaf: &'a Run,
     at: usize,
-    root: &'a Node,
+    // `None` if there is no leaf but this.
+    root: Option<&'a Node>,
     height: u8,
     // The index of the child that was taken in each inner node above the leaf, from the root down. The nodes are not kept:
     // ranges are moved about more often than they come to the end of a leaf.
@@ -31,6 +32,8 @@ struct Cursor<'a> {
 /// the processor waits for.
 #[derive(Clone, Copy)]
 struct Indexes(u64);
+
+const INNER: &str = "a set whose keys are in several leaves is a tree";
 
 const INDEX_BITS: usize = FAN.ilog2() as usize;
 const _: () = assert!(FAN.is_power_of_two() && HEIGHT_MAX * INDEX_BITS <= u64::BITS as usize);
@@ -49,10 +52,17 @@ impl Indexes {
 }
 
 impl<'a> Range<'a> {
-    pub(crate) fn new(root: &'a Node, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
+    pub(super) fn new(top: Top<'a>, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Range<'a> {
         if is_crossed(from, to) {
             return Range { ends: None };
         }
+        let root = match top {
+            Top::Tree(root) => root,
+            Top::Few(leaf) => {
+                let cursor = |at| Cursor { leaf, at, root: None, height: 0, path: Indexes(0) };
+                return Range { ends: Some((cursor(first_place(leaf, from)), cursor(last_place(leaf, to)))) };
+            }
+        };
         // Both ways down together: what one waits for, the other does, too.
         let (mut front, mut back) = (Way::from(root), Way::from(root));
         let ends = loop {
@@ -80,7 +90,7 @@ impl<'a> Range<'a> {
         let Some((front, back)) = &mut self.ends else { return 0 };
         let mut taken = 0;
         loop {
-            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let is_last = std::ptr::addr_eq(front.leaf, back.leaf);
             let end = if is_last { back.at } else { front.leaf.len() };
             let stop = end.min(front.at + (count - taken));
             let here = take(Keys { leaf: front.leaf, start: front.at, end: stop });
@@ -99,7 +109,7 @@ impl<'a> Range<'a> {
         let Some((front, back)) = &mut self.ends else { return 0 };
         let mut taken = 0;
         loop {
-            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let is_last = std::ptr::addr_eq(front.leaf, back.leaf);
             let start = if is_last { front.at } else { 0 };
             let stop = start.max(back.at.saturating_sub(count - taken));
             let here = take(Keys { leaf: back.leaf, start: stop, end: back.at });
@@ -116,7 +126,7 @@ impl<'a> Range<'a> {
 /// Keys that stand side by side in one leaf, ascending.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys<'a> {
-    leaf: &'a Leaf,
+    leaf: &'a Run,
     start: usize,
     end: usize,
 }
@@ -185,12 +195,12 @@ impl<'a> Iterator for Range<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let (front, back) = self.ends.as_mut()?;
         loop {
-            let end = if std::ptr::eq(front.leaf, back.leaf) { back.at } else { front.leaf.len() };
+            let end = if std::ptr::addr_eq(front.leaf, back.leaf) { back.at } else { front.leaf.len() };
             if front.at < end {
                 front.at += 1;
                 return Some(front.leaf.get(front.at - 1));
             }
-            if std::ptr::eq(front.leaf, back.leaf) {
+            if std::ptr::addr_eq(front.leaf, back.leaf) {
                 return None;
             }
             front.move_to_next_leaf();
@@ -203,7 +213,7 @@ impl<'a> Iterator for Range<'a> {
         let Some((mut front, back)) = self.ends else { return init };
         let mut folded = init;
         loop {
-            let is_last = std::ptr::eq(front.leaf, back.leaf);
+            let is_last = std::ptr::addr_eq(front.leaf, back.leaf);
             let end = if is_last { back.at } else { front.leaf.len() };
             folded = (front.at..end).fold(folded, |folded, index| f(folded, front.leaf.get(index)));
             if is_last {
@@ -219,12 +229,12 @@ impl<'a> DoubleEndedIterator for Range<'a> {
     fn next_back(&mut self) -> Option<&'a [u8]> {
         let (front, back) = self.ends.as_mut()?;
         loop {
-            let start = if std::ptr::eq(front.leaf, back.leaf) { front.at } else { 0 };
+            let start = if std::ptr::addr_eq(front.leaf, back.leaf) { front.at } else { 0 };
             if start < back.at {
                 back.at -= 1;
                 return Some(back.leaf.get(back.at));
             }
-            if std::ptr::eq(front.leaf, back.leaf) {
+            if std::ptr::addr_eq(front.leaf, back.leaf) {
                 return None;
             }
             back.move_to_previous_leaf();
@@ -254,7 +264,7 @@ impl<'a> Cursor<'a> {
     // The lowest inner node of the path that has a child further on.
     fn turn(&self, has_more: impl Fn(&Node, usize) -> bool) -> usize {
         let mut turn = None;
-        let mut node = self.root;
+        let mut node = self.root.expect(INNER);
         for level in 0..usize::from(self.height) {
             let index = self.path.get(level);
             if has_more(node, index) {
@@ -267,7 +277,7 @@ impl<'a> Cursor<'a> {
 
     // Goes down the path to the child of the branch at `turn`, and below it where `child_of` says.
     fn descend(&mut self, turn: usize, child_of: impl Fn(&Branch) -> usize) {
-        let mut node = self.root;
+        let mut node = self.root.expect(INNER);
         for level in 0..usize::from(self.height) {
             if level > turn {
                 self.path.set(level, child_of(node.branch()));
@@ -301,8 +311,8 @@ impl<'a> Way<'a> {
     }
 
     #[inline]
-    fn cursor(self, root: &'a Node, leaf: &'a Leaf, at: usize) -> Cursor<'a> {
-        Cursor { leaf, at, root, height: self.height as u8, path: self.path }
+    fn cursor(self, root: &'a Node, leaf: &'a Run, at: usize) -> Cursor<'a> {
+        Cursor { leaf, at, root: Some(root), height: self.height as u8, path: self.path }
     }
 }
 
@@ -317,7 +327,7 @@ impl Branch {
 }
 
 // The place before the first key that `from` lets in.
-fn first_place(leaf: &Leaf, from: Bound<&[u8]>) -> usize {
+fn first_place(leaf: &Run, from: Bound<&[u8]>) -> usize {
     match from {
         Bound::Included(key) => leaf.search(key).unwrap_or_else(|at| at),
         Bound::Excluded(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),
@@ -326,7 +336,7 @@ fn first_place(leaf: &Leaf, from: Bound<&[u8]>) -> usize {
 }
 
 // The place behind the last key that `to` lets in.
-fn last_place(leaf: &Leaf, to: Bound<&[u8]>) -> usize {
+fn last_place(leaf: &Run, to: Bound<&[u8]>) -> usize {
     match to {
         Bound::Included(key) => leaf.search(key).map_or_else(|at| at, |at| at + 1),
         Bound::Excluded(key) => leaf.search(key).unwrap_or_else(|at| at),

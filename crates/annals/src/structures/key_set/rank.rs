@@ -2,7 +2,8 @@
 
 use std::ops::Bound;
 
-use super::{KeySet, Node};
+use super::root::Top;
+use super::{KeySet, Node, Run};
 
 impl KeySet {
     /// About how many keys lie between two bounds: exact within one leaf, and in larger ranges as good as the tree is
@@ -22,12 +23,19 @@ impl KeySet {
     // Which part of all keys is smaller than `key`, from 0 to 1.
     fn part_before(&self, key: &[u8]) -> f64 {
         let (mut start, mut width) = (0.0, 1.0);
-        let mut node = &*self.root;
+        #[allow(clippy::cast_precision_loss)]
+        let share = |leaf: &Run| {
+            let at = leaf.search(key).unwrap_or_else(|at| at);
+            at as f64 / leaf.len().max(1) as f64
+        };
+        let mut node = match self.root.top() {
+            Top::Few(few) => return share(few),
+            Top::Tree(node) => node,
+        };
         #[allow(clippy::cast_precision_loss)]
         loop {
             if let Node::Leaf(leaf) = node {
-                let at = leaf.search(key).unwrap_or_else(|at| at);
-                return start + width * at as f64 / leaf.len().max(1) as f64;
+                return start + width * share(leaf);
             }
             let branch = node.branch();
             let index = branch.child_index(key);

@@ -1,11 +1,11 @@
 //! Holds a short sorted run of keys in one buffer.
 
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 // Buffers grow in steps instead of doubling: most of the memory of a set is in them.
 const BYTES_STEP: usize = 128;
-// Greater than or equal to every head, so that searching may look at all `N` places without knowing the length.
+// Greater than or equal to every head, so that searching may look at all places without knowing the length.
 const HEAD_UNUSED: u16 = u16::MAX;
 
 // Heads are compared so many at a time, whether there are keys or not.
@@ -15,63 +15,109 @@ const HEADS_STEP: usize = 16;
 ///
 /// Searching compares the two bytes of each key in which the keys begin to differ. They stand in one small block, so
 /// a search waits for memory twice, where halving the keys themselves would wait for it five times.
-/// Shape: at most `N` keys in the order of their bytes.
+/// Shape: at most half as many keys as the table has places, in the order of their bytes.
 /// Units: all keys together have at most 65 535 bytes.
 /// Source: the heads of Graefe and Larson, "B-tree indexes and CPU caches", 2001.
-pub(crate) struct KeyRun<const N: usize> {
+pub(crate) struct KeyRun<T: ?Sized> {
     len: u16,
     // Invariant: all keys agree in their first `skip` bytes, and `skip` is at most the length of each.
     skip: u16,
-    // The two bytes of each key from `skip` on, filled up with zeros; `HEAD_UNUSED` from `len` on.
-    heads: [u16; N],
-    // Where each key ends in `bytes`; what lies from `len` on has no meaning.
-    ends: [u16; N],
     bytes: Vec<u8>,
+    // First half: the two bytes of each key from `skip` on, filled up with zeros; `HEAD_UNUSED` from `len` on.
+    // Second half: where each key ends in `bytes`; what lies from `len` on has no meaning.
+    table: T,
 }
 
-impl<const N: usize> KeyRun<N> {
-    pub(crate) fn new() -> KeyRun<N> {
-        KeyRun { len: 0, skip: 0, heads: [HEAD_UNUSED; N], ends: [0; N], bytes: Vec::new() }
+/// A run of any size: what is done with one does not depend on it.
+pub(crate) type Run = KeyRun<[u16]>;
+
+impl<const M: usize> Deref for KeyRun<[u16; M]> {
+    type Target = Run;
+
+    #[inline(always)]
+    fn deref(&self) -> &Run {
+        self
+    }
+}
+
+impl<const M: usize> DerefMut for KeyRun<[u16; M]> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Run {
+        self
+    }
+}
+
+impl<const M: usize> KeyRun<[u16; M]> {
+    pub(super) const fn new() -> KeyRun<[u16; M]> {
+        KeyRun { len: 0, skip: 0, bytes: Vec::new(), table: [HEAD_UNUSED; M] }
     }
 
     /// With room for so many bytes.
-    pub(crate) fn with_room(bytes: usize) -> KeyRun<N> {
+    pub(super) fn with_room(bytes: usize) -> KeyRun<[u16; M]> {
         KeyRun { bytes: Vec::with_capacity(bytes), ..KeyRun::new() }
     }
 
+    /// Keeps the keys before `index` and returns the others.
+    pub(super) fn split_off(&mut self, index: usize) -> KeyRun<[u16; M]> {
+        let mut right = KeyRun::new();
+        let start = self.start(index);
+        right.reserve(self.bytes.len() - start);
+        right.bytes.extend_from_slice(&self.bytes[start..]);
+        for (from, to) in self.ends()[index..self.len()].iter().zip(right.ends_mut()) {
+            *to = from - start as u16;
+        }
+        right.len = self.len - index as u16;
+        right.renew_heads();
+        self.len = index as u16;
+        self.bytes.truncate(start);
+        self.shrink();
+        self.renew_heads();
+        right
+    }
+
+    /// Takes all keys out, into as much memory as they need. The room stays.
+    pub(super) fn take(&mut self) -> KeyRun<[u16; M]> {
+        let bytes = self.bytes.as_slice().to_vec();
+        self.bytes.clear();
+        let emptied = KeyRun { bytes: std::mem::take(&mut self.bytes), ..KeyRun::new() };
+        KeyRun { bytes, ..std::mem::replace(self, emptied) }
+    }
+}
+
+impl Run {
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         usize::from(self.len)
     }
 
-    pub(crate) fn bytes_len(&self) -> usize {
+    pub(super) fn bytes_len(&self) -> usize {
         self.bytes.len()
     }
 
     #[inline]
-    pub(crate) fn get(&self, index: usize) -> &[u8] {
-        &self.bytes[self.start(index)..usize::from(self.ends[index])]
+    pub(super) fn get(&self, index: usize) -> &[u8] {
+        &self.bytes[self.start(index)..usize::from(self.ends()[index])]
     }
 
     /// The last four bytes of some keys, each of which has as many.
     #[inline]
-    pub(crate) fn tails(
+    pub(super) fn tails(
         &self,
         indexes: Range<usize>,
     ) -> impl DoubleEndedIterator<Item = [u8; 4]> + ExactSizeIterator {
         let bytes = &self.bytes[..];
-        self.ends[indexes]
+        self.ends()[indexes]
             .iter()
             .map(move |end| bytes[..usize::from(*end)].last_chunk().copied().unwrap_or_default())
     }
 
-    pub(crate) fn last(&self) -> Option<&[u8]> {
+    pub(super) fn last(&self) -> Option<&[u8]> {
         self.len().checked_sub(1).map(|index| self.get(index))
     }
 
     /// The index of `key`, or the index at which it would stand.
     #[inline]
-    pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
+    pub(super) fn search(&self, key: &[u8]) -> Result<usize, usize> {
         let skip = usize::from(self.skip);
         // `bytes` starts with the first key, so with what all keys have in common.
         match cmp_first(key, &self.bytes, skip) {
@@ -81,7 +127,7 @@ impl<const N: usize> KeyRun<N> {
         }
         let head = head(key, skip);
         // Counting all is faster than halving: it has no branch to mispredict, and the compiler makes it vectors.
-        let heads = &self.heads[..self.len().next_multiple_of(HEADS_STEP).min(N)];
+        let heads = &self.heads()[..self.len().next_multiple_of(HEADS_STEP).min(self.room())];
         let mut from = usize::from(heads.iter().map(|other| u16::from(*other < head)).sum::<u16>());
         let mut to = from;
         if heads.get(from) == Some(&head) {
@@ -100,14 +146,14 @@ impl<const N: usize> KeyRun<N> {
     }
 
     /// The index in the middle of the bytes: neither 0 nor the length, if there are two keys.
-    pub(crate) fn middle(&self) -> usize {
+    pub(super) fn middle(&self) -> usize {
         let half = (self.bytes.len() / 2) as u16;
-        let index = self.ends[..self.len()].partition_point(|end| *end <= half);
+        let index = self.ends()[..self.len()].partition_point(|end| *end <= half);
         index.clamp(1, self.len() - 1)
     }
 
     /// Puts `key` before the key at `index`. There must be room.
-    pub(crate) fn insert(&mut self, index: usize, key: &[u8]) {
+    pub(super) fn insert(&mut self, index: usize, key: &[u8]) {
         let (start, len) = (self.start(index), self.len());
         let end = self.bytes.len();
         let skip = if len == 0 { key.len() } else { common_len(&self.bytes[..usize::from(self.skip)], key) };
@@ -118,111 +164,120 @@ impl<const N: usize> KeyRun<N> {
             self.bytes.copy_within(start..end, start + key.len());
             self.bytes[start..start + key.len()].copy_from_slice(key);
         }
-        self.ends.copy_within(index..len, index + 1);
-        self.ends[index] = start as u16;
-        self.ends[index..=len].iter_mut().for_each(|end| *end += key.len() as u16);
-        self.heads.copy_within(index..len, index + 1);
-        self.heads[index] = head(key, skip);
+        self.ends_mut().copy_within(index..len, index + 1);
+        self.ends_mut()[index] = start as u16;
+        self.ends_mut()[index..=len].iter_mut().for_each(|end| *end += key.len() as u16);
+        self.heads_mut().copy_within(index..len, index + 1);
+        self.heads_mut()[index] = head(key, skip);
         self.len += 1;
         if skip != usize::from(self.skip) {
             self.renew_heads();
         }
     }
 
-    pub(crate) fn remove(&mut self, index: usize) {
-        let (start, end, len) = (self.start(index), usize::from(self.ends[index]), self.len());
+    pub(super) fn remove(&mut self, index: usize) {
+        let (start, end, len) = (self.start(index), usize::from(self.ends()[index]), self.len());
         self.bytes.copy_within(end.., start);
         self.bytes.truncate(self.bytes.len() - (end - start));
-        self.ends.copy_within(index + 1..len, index);
-        self.ends[index..len - 1].iter_mut().for_each(|following| *following -= (end - start) as u16);
-        self.heads.copy_within(index + 1..len, index);
-        self.heads[len - 1] = HEAD_UNUSED;
+        self.ends_mut().copy_within(index + 1..len, index);
+        self.ends_mut()[index..len - 1].iter_mut().for_each(|following| *following -= (end - start) as u16);
+        self.heads_mut().copy_within(index + 1..len, index);
+        self.heads_mut()[len - 1] = HEAD_UNUSED;
         self.len -= 1;
         if self.len == 0 {
             self.skip = 0;
         }
     }
 
-    /// Keeps the keys before `index` and returns the others.
-    pub(crate) fn split_off(&mut self, index: usize) -> KeyRun<N> {
-        let mut right = KeyRun::new();
-        let start = self.start(index);
-        right.reserve(self.bytes.len() - start);
-        right.bytes.extend_from_slice(&self.bytes[start..]);
-        for (from, to) in self.ends[index..self.len()].iter().zip(&mut right.ends) {
-            *to = from - start as u16;
-        }
-        right.len = self.len - index as u16;
-        right.renew_heads();
-        self.len = index as u16;
-        self.bytes.truncate(start);
-        self.shrink();
-        self.renew_heads();
-        right
-    }
-
     /// Adds the keys of `right`, all of which are greater. There must be room.
-    pub(crate) fn append(&mut self, right: &KeyRun<N>) {
+    pub(super) fn append(&mut self, right: &Run) {
         let start = self.bytes.len();
         self.reserve(right.bytes.len());
         self.bytes.extend_from_slice(&right.bytes);
-        for (from, to) in right.ends[..right.len()].iter().zip(&mut self.ends[usize::from(self.len)..]) {
+        let len = self.len();
+        for (from, to) in right.ends()[..right.len()].iter().zip(&mut self.ends_mut()[len..]) {
             *to = from + start as u16;
         }
         self.len += right.len;
         self.renew_heads();
     }
 
-    /// Takes all keys out, into as much memory as they need. The room stays.
-    pub(crate) fn take(&mut self) -> KeyRun<N> {
-        let bytes = self.bytes.as_slice().to_vec();
-        self.bytes.clear();
-        let emptied = KeyRun { bytes: std::mem::take(&mut self.bytes), ..KeyRun::new() };
-        KeyRun { bytes, ..std::mem::replace(self, emptied) }
-    }
-
     /// Gives back the memory that the keys do not need now.
-    pub(crate) fn shrink(&mut self) {
+    pub(super) fn shrink(&mut self) {
         self.bytes.shrink_to_fit();
     }
 
     // Computes `skip` and the heads from the keys.
     fn renew_heads(&mut self) {
-        self.heads = [HEAD_UNUSED; N];
+        self.heads_mut().fill(HEAD_UNUSED);
         self.skip = 0;
         let Some(last) = self.last() else { return };
         // What the first and the last key have in common, all keys between them have as well.
         let skip = common_len(self.get(0), last);
         self.skip = skip as u16;
         for index in 0..self.len() {
-            self.heads[index] = head(self.get(index), skip);
+            self.heads_mut()[index] = head(self.get(index), skip);
         }
     }
 
     #[inline]
     fn start(&self, index: usize) -> usize {
-        if index == 0 { 0 } else { usize::from(self.ends[index - 1]) }
+        if index == 0 { 0 } else { usize::from(self.ends()[index - 1]) }
     }
 
     fn reserve(&mut self, more: usize) {
         let needed = self.bytes.len() + more;
         if needed > self.bytes.capacity() {
-            self.bytes.reserve_exact(needed.next_multiple_of(BYTES_STEP) - self.bytes.len());
+            self.bytes.reserve_exact(needed.next_multiple_of(self.bytes_step()) - self.bytes.len());
         }
+    }
+
+    // Few keys need little room.
+    fn bytes_step(&self) -> usize {
+        if self.room() < HEADS_STEP { self.room() } else { BYTES_STEP }
+    }
+
+    /// How many keys there can be.
+    #[inline(always)]
+    pub(super) fn room(&self) -> usize {
+        self.table.len() / 2
+    }
+
+    #[inline(always)]
+    fn heads(&self) -> &[u16] {
+        &self.table[..self.room()]
+    }
+
+    #[inline(always)]
+    fn heads_mut(&mut self) -> &mut [u16] {
+        let room = self.room();
+        &mut self.table[..room]
+    }
+
+    #[inline(always)]
+    fn ends(&self) -> &[u16] {
+        &self.table[self.room()..]
+    }
+
+    #[inline(always)]
+    fn ends_mut(&mut self) -> &mut [u16] {
+        let room = self.room();
+        &mut self.table[room..]
     }
 }
 
-impl<const N: usize> Clone for KeyRun<N> {
+impl<const M: usize> Clone for KeyRun<[u16; M]> {
     // Leaves room for a key, because a node is copied in order to be changed.
-    fn clone(&self) -> KeyRun<N> {
-        let mut bytes = Vec::with_capacity((self.bytes.len() + BYTES_STEP / 2).next_multiple_of(BYTES_STEP));
+    fn clone(&self) -> KeyRun<[u16; M]> {
+        let step = self.bytes_step();
+        let mut bytes = Vec::with_capacity((self.bytes.len() + step / 2).next_multiple_of(step));
         bytes.extend_from_slice(&self.bytes);
-        KeyRun { len: self.len, skip: self.skip, heads: self.heads, ends: self.ends, bytes }
+        KeyRun { len: self.len, skip: self.skip, bytes, table: self.table }
     }
 }
 
 /// Counts the bytes at the start in which `left` and `right` agree.
-pub(crate) fn common_len(left: &[u8], right: &[u8]) -> usize {
+pub(super) fn common_len(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 

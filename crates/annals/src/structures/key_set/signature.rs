@@ -5,9 +5,9 @@
 
 use std::sync::OnceLock;
 
-use super::Node;
 use super::leaf::Leaf;
-use crate::model::{decode_key_text, is_text_key, key_is_cut};
+use super::{Node, Run};
+use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 
 /// Units: words of 64 bits. A branch over leaves has some 3,000 keys, and real texts some thousand trigrams.
 const WORDS: usize = 128;
@@ -22,7 +22,7 @@ struct Signature {
 
 /// Holds the signature of a branch once it is known. A copy knows nothing yet, because it is made to be changed.
 #[derive(Default)]
-pub(crate) struct Known(OnceLock<Signature>);
+pub(super) struct Known(OnceLock<Signature>);
 
 impl Clone for Known {
     fn clone(&self) -> Known {
@@ -33,7 +33,7 @@ impl Clone for Known {
 impl Known {
     /// Called before something below the branch changes.
     #[inline]
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         if self.0.get().is_some() {
             self.0.take();
         }
@@ -152,9 +152,7 @@ pub(crate) fn search<E>(
     take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     if let Node::Leaf(leaf) = node {
-        let (from, to) =
-            (leaf.search(low).unwrap_or_else(|at| at), leaf.search(high).unwrap_or_else(|at| at));
-        return (from..to).try_for_each(|index| take(leaf.get(index)));
+        return search_run(leaf, low, high, take);
     }
     if *needed != Needed::Unknown && !Signature::of(node).may_have(needed) {
         *skipped += 1;
@@ -163,6 +161,16 @@ pub(crate) fn search<E>(
     let branch = node.branch();
     let (first, last) = (branch.child_index(low), branch.child_index(high));
     (first..=last).try_for_each(|index| search(node.child(index), low, high, needed, skipped, take))
+}
+
+pub(crate) fn search_run<E>(
+    run: &Run,
+    low: &[u8],
+    high: &[u8],
+    take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let (from, to) = (run.search(low).unwrap_or_else(|at| at), run.search(high).unwrap_or_else(|at| at));
+    (from..to).try_for_each(|index| take(run.get(index)))
 }
 
 #[cfg(test)]

@@ -5,13 +5,23 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 
-use super::leaf::{KEY_BYTES_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX};
+use super::leaf::{FEW_KEYS_MAX, KEY_BYTES_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX};
+use super::root::{Root, Top};
 use super::{KeySet, Keys, Node};
 
 // Checks the order, the separators and the heights of the whole tree and returns its leaves as (keys, bytes).
 fn check(set: &KeySet) -> Vec<(usize, usize)> {
     let mut leaves = Vec::new();
-    check_node(&set.root, &[], None, &mut leaves);
+    match set.root.top() {
+        Top::Few(few) => {
+            assert!(few.len() <= FEW_KEYS_MAX);
+            leaves.push((few.len(), few.bytes_len()));
+        }
+        Top::Tree(node) => {
+            assert!(!set.is_empty(), "an empty set takes no memory");
+            check_node(node, &[], None, &mut leaves);
+        }
+    }
     assert_eq!(leaves.iter().map(|(keys, _)| keys).sum::<usize>(), set.len());
     assert!(set.iter().is_sorted_by(|left, right| left < right));
     assert!(leaves.len() == 1 || leaves.iter().all(|(keys, _)| *keys > 0), "an empty leaf stayed");
@@ -142,13 +152,43 @@ fn longer_key_is_refused() {
 }
 
 #[test]
-fn removing_everything_leaves_one_empty_leaf_that_can_be_filled_again() {
+fn removing_everything_leaves_nothing_that_can_be_filled_again() {
     let mut set = KeySet::new();
     for _ in 0..2 {
         assert!(shuffled(16_384).all(|number| set.insert(&key(number))));
         assert!(shuffled(16_384).all(|number| set.remove(&key(number.wrapping_add(77) % 16_384))));
         assert_eq!(check(&set), [(0, 0)]);
-        assert!(matches!(*set.root, Node::Leaf(_)));
+        assert!(matches!(set.root, Root::Empty));
+    }
+}
+
+#[test]
+fn few_keys_behave_as_many_and_become_a_tree_and_clones_keep_theirs() {
+    let few = FEW_KEYS_MAX as u32;
+    for count in 0..=2 * few {
+        let set = numbers(shuffled(2 * few.next_power_of_two()).filter(|number| *number < count));
+        assert_eq!(matches!(set.root, Root::Tree(_)), count > few);
+        let mut built = KeySet::new();
+        let keys: Vec<[u8; 4]> = (0..count).map(key).collect();
+        built.insert_sorted(&keys);
+        let from_sorted = KeySet::from_sorted(&keys);
+        for other in [&built, &from_sorted] {
+            check(other);
+            assert_eq!(contents(other), contents(&set));
+        }
+        for from in 0..=count {
+            let (low, high) = (key(from), key(count.saturating_sub(1)));
+            let range = || set.range(Bound::Excluded(&low), Bound::Included(&high));
+            assert!(
+                range().eq((from + 1..count).map(key)) && range().rev().eq((from + 1..count).rev().map(key))
+            );
+            let halved = set.count_about(Bound::Included(&low), Bound::Unbounded);
+            assert_eq!(halved, (count - from) as usize);
+        }
+        let mut changed = set.clone();
+        (0..count).for_each(|number| assert!(changed.remove(&key(number)) && !changed.remove(&key(number))));
+        assert!(matches!(changed.root, Root::Empty));
+        assert_eq!(contents(&set), (0..count).map(|number| key(number).to_vec()).collect::<Vec<_>>());
     }
 }
 
