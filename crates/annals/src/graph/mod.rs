@@ -18,6 +18,7 @@ pub(crate) mod links;
 mod lifecycle;
 mod header_changes;
 mod copies;
+mod unchanged;
 mod ids;
 mod links_page;
 pub(crate) mod compare;

@@ -11,7 +11,11 @@ mod queue;
 mod sequencer;
 mod leader;
 mod lifecycle;
+mod declarations;
 mod undo;
+mod upsert;
+mod own_graph;
+mod touched;
 
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};
