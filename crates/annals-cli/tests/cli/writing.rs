@@ -59,7 +59,7 @@ fn a_write_that_changes_nothing_says_so() {
     place.ok(&["classify", "emmy", "famous", "rank=2"]);
     let again = place.ok(&["classify", "emmy", "famous", "--update", "rank=2"]);
     assert_eq!(again, nothing.replace('4', "5"));
-    place.write("types.jsonl", r#"{"kind": "entity", "name": "person"}"#);
+    place.write("types.jsonl", r#"{"kind": "entity", "name": "planet"}"#);
     assert!(place.ok(&["types", "load", "types.jsonl"]).contains("at position 6"));
     assert_eq!(place.ok(&["types", "load", "types.jsonl"]), nothing.replace('4', "6"));
 }
