@@ -15,5 +15,6 @@ mod http {
     mod memory;
     mod methods;
     mod protocol;
+    mod unchanged;
     mod unread;
 }

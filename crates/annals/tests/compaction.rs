@@ -345,7 +345,8 @@ fn a_compaction_that_fails_anywhere_leaves_a_log_that_can_be_backed_up_and_compa
             linked(&repository, "r")?;
             for number in 0..60 {
                 repository.transact(|t| t.update(&relationship("r"), Patch::new().set("v", number)))?;
-                repository.transact(|t| t.update(&entity("y"), Patch::new().set("v", "x".repeat(200))))?;
+                let text = format!("{number:02}{}", "x".repeat(198));
+                repository.transact(|t| t.update(&entity("y"), Patch::new().set("v", &*text)))?;
             }
             repository.transact(|t| t.purge(&entity("x")))?;
             let first = disk.operations_count();

@@ -276,7 +276,7 @@ fn transact_gives_up_after_a_bounded_number_of_races() {
     let outcome = repository.transact(|t| {
         attempts += 1;
         // Somebody else is always faster.
-        repository.transact(|other| other.update(&entity("a"), set(attempts)))?;
+        repository.transact(|other| other.update(&entity("a"), set(1_000 + attempts)))?;
         t.update(&entity("a"), set(-1))
     });
     assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Conflict);

@@ -101,7 +101,8 @@ impl History {
         let message = *self.generator.random.choose(&["", "why not"]);
         let before = self.repository().snapshot().position();
         let mut transaction = self.repository().transaction();
-        transaction.author(author).message(message);
+        let is_always = self.generator.random.one_in(2);
+        transaction.author(author).message(message).always(is_always);
         if self.has_own_clock {
             self.clock += self.generator.random.below(3) as i64;
             transaction.committed_at(Instant::from_micros(self.clock).unwrap());
@@ -119,7 +120,7 @@ impl History {
             Err(_) if self.has_own_clock => self.clock,
             Err(_) => Instant::now().micros(),
         };
-        let committed = Committed { operations, instant, author, message };
+        let committed = Committed { operations, instant, author, message, is_always };
         let expected = self.model.commit(&committed);
         let found = outcome.as_ref().map(|_| ()).map_err(Error::kind);
         if operations.iter().any(|(valid_from, _)| valid_from.is_some()) && expected.is_err() {

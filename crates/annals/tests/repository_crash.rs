@@ -192,14 +192,14 @@ impl History {
     fn commit(&mut self, operations: &[Timed]) {
         let author = *self.generator.random.choose(&["", "ada", "grace"]);
         self.clock += self.generator.random.below(3) as i64;
-        let committed = Committed { operations, instant: self.clock, author, message: "" };
+        let committed = Committed { operations, instant: self.clock, author, message: "", is_always: true };
         let mut after = Reference::clone(&self.acknowledged());
         let expected = after.commit(&committed);
         if expected.is_ok() {
             self.told().states.push(Arc::new(after));
         }
         let mut transaction = self.repository().transaction();
-        transaction.author(author).committed_at(Instant::from_micros(self.clock).unwrap());
+        transaction.author(author).always(true).committed_at(Instant::from_micros(self.clock).unwrap());
         let outcome = operations
             .iter()
             .try_for_each(|operation| push(&mut transaction, operation))

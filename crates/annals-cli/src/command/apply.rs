@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use annals::{Error, ErrorKind, Id, Instant, Repository, Result, Transaction};
+use annals::{Error, ErrorKind, Id, Instant, Receipt, Repository, Result, Transaction};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
@@ -25,9 +25,10 @@ Examples:
   echo '{\"action\": \"update\", \"kind\": \"entity\", \"id\": \"ada\", \"patch\": {\"born\": 1815}}' | annals apply -
   echo '{\"action\": \"delete\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply - --message 'a test only'
   annals apply changes.json --dry-run
-Actions: create, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
+Actions: create, upsert, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
 patch-type, and others.
-docs/json.md describes each. An operation may state the version that it expects (\"ifVersion\"), and have its own \"validFrom\".")]
+docs/json.md describes each. An operation may state the version that it expects (\"ifVersion\"), and have its own \"validFrom\".
+One that changes nothing makes no version, unless it says \"always\": true.")]
 pub struct Arguments {
     /// File with an array of operations, or one operation; - for standard input
     file: PathBuf,
@@ -67,12 +68,20 @@ pub fn commit(
             "ids": ids,
         }));
     }
+    if changes_count == 0 {
+        return context.output.line(unchanged(&receipt));
+    }
     context.output.line(format!(
         "applied {} operations at position {}, {}",
         count(changes_count),
         receipt.position,
         receipt.instant
     ))
+}
+
+/// The line of a write that found everything as it would leave it.
+pub fn unchanged(receipt: &Receipt) -> String {
+    format!("nothing to change; the repository stays at position {}", receipt.position)
 }
 
 fn dry_run(

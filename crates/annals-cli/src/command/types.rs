@@ -9,6 +9,7 @@ use annals::{
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
 
+use super::apply::unchanged;
 use crate::context::{AsOfArguments, Context, user_name};
 use crate::import::Source;
 use crate::output::{count, one_line, value_to_text};
@@ -85,18 +86,22 @@ fn load(context: &mut Context, file: &Path, author: &str, message: &str) -> Outc
     let mut transaction = repository.transaction();
     transaction.author(author).message(message);
     transaction.define_types(definitions)?;
+    let changes_count = transaction.changes_count() as u64;
     let receipt = transaction.commit()?;
     repository.close()?;
     if context.output.is_json() {
-        let instant = receipt.instant.to_string();
-        context
-            .output
-            .json(&json!({ "position": receipt.position.0, "instant": instant, "types": types_count }))?;
-    } else {
-        let types = count(types_count);
-        context.output.line(format!("declared {types} types at position {}", receipt.position))?;
+        return context.output.json(&json!({
+            "position": receipt.position.0,
+            "instant": receipt.instant.to_string(),
+            "types": types_count,
+            "changes": changes_count,
+        }));
     }
-    Ok(())
+    if changes_count == 0 {
+        return context.output.line(unchanged(&receipt));
+    }
+    let types = count(types_count);
+    context.output.line(format!("declared {types} types at position {}", receipt.position))
 }
 
 fn verify(context: &mut Context, file: &Path, as_of: &AsOfArguments) -> Outcome {

@@ -22,6 +22,8 @@ pub struct Signature {
     pub message: String,
     /// From when the changes are true.
     pub valid_from: Option<annals::Instant>,
+    /// True if changes that change nothing make versions, too.
+    pub is_always: bool,
 }
 
 impl Signature {
@@ -38,12 +40,17 @@ impl Signature {
             author,
             message: call.header(&MESSAGE)?.unwrap_or_default(),
             valid_from: call.query.instant("validFrom")?,
+            is_always: call.query.flag("always")?,
         })
     }
 
     /// Puts it on a transaction.
     pub fn sign(&self, transaction: &mut Transaction) {
-        transaction.author(&self.author).message(&self.message).valid_from(self.valid_from);
+        transaction
+            .author(&self.author)
+            .message(&self.message)
+            .valid_from(self.valid_from)
+            .always(self.is_always);
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
 use axum_core::body::Body;
 use http::{Method, Response, StatusCode};
-use serde_json::{Value as Json, json};
 
 use super::answer;
 use super::call::{Call, Weight, heavy};
@@ -16,7 +15,7 @@ use super::parameters;
 use super::problem::Problem;
 use super::sending;
 use crate::wire::{
-    Object, PROVENANCE_FIELDS, Seen, action_from_json, creation_from_json, object, only, patch_from_json,
+    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, upsert,
 };
 
 /// Entities, or relationships: both are written and read the same way.
@@ -99,7 +98,8 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         writes(Endpoint::new(Method::PUT, one, "Replace, or create", move |call| put(of, call)))
             .describe(
                 "Puts this content in the place of all properties and, if given, all classifications; creates the \
-                 instance if there is none. What a GET gave can be sent back: header fields are checked or ignored.",
+                 instance if there is none. Attributes that have a default and no value get it. Equal content makes no \
+                 version. What a GET gave can be sent back: header fields are checked or ignored.",
             )
             .takes([parameters::if_none_match()])
             .body(content)
@@ -197,32 +197,18 @@ async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
     let extra = ["homeVersion", "reidentifiedFrom"];
     only(fields, "body", &[known_fields(of), &header_fields, &extra, PROVENANCE_FIELDS].concat())?;
     check_same(fields, "id", &id.id().to_string())?;
-    let fields = fields.clone();
+    let states_classifications = fields.contains_key("classifications");
+    let mut new = fields.clone();
+    new.insert("id".into(), id.id().to_string().into());
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| {
-        let found = Seen::find(transaction.base(), &instance)?;
-        match found {
-            None => {
-                let mut new = fields.clone();
-                new.insert("id".into(), instance.id().to_string().into());
-                push_creation(transaction, creation_from_json(of.kind, &new)?)?;
-                Ok(StatusCode::CREATED)
-            }
-            Some(found) => {
-                check_header(&fields, &found)?;
-                let mut action = Object::new();
-                action.extend(json_object(
-                    json!({ "action": "replace", "kind": of.kind.name(), "id": instance.id().to_string() }),
-                ));
-                for name in ["properties", "classifications"] {
-                    if let Some(value) = fields.get(name) {
-                        action.insert(name.into(), value.clone());
-                    }
-                }
-                transaction.push_action(action_from_json(&Json::Object(action))?)?;
-                Ok(StatusCode::OK)
-            }
+        let mut new = new.clone();
+        if let Some(found) = Seen::find(transaction.base(), &instance)? {
+            check_header(&new, &found)?;
+            keep_header(&mut new, &found);
         }
+        let is_created = upsert(transaction, creation_from_json(of.kind, &new)?, states_classifications)?;
+        Ok(if is_created { StatusCode::CREATED } else { StatusCode::OK })
     };
     write_with_status(of, call, Weight::Light, id, Box::new(work)).await
 }
@@ -243,7 +229,7 @@ async fn delete(of: Collection, call: Box<Call>) -> Outcome {
         let pushed = if is_purge { transaction.purge(&instance) } else { transaction.delete(&instance) };
         pushed.map_err(Problem::from)
     };
-    let ((), receipt, _) = write_only(call, Weight::Light, id, Box::new(work)).await?;
+    let ((), receipt, ..) = write_only(call, Weight::Light, id, Box::new(work)).await?;
     Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
 }
 
@@ -287,9 +273,12 @@ async fn write_with_status(
     work: Build<StatusCode>,
 ) -> Outcome {
     let door = Arc::clone(&call.door);
-    let (status, receipt, id) = write_only(call, weight, id, work).await?;
-    let snapshot = door.repository()?.snapshot();
-    if let Some(found) = Seen::find(&snapshot, &id)?.filter(|found| found.position() == receipt.position) {
+    let (status, receipt, id, unchanged) = write_only(call, weight, id, work).await?;
+    // What changed nothing shows what it saw.
+    let is_unchanged = unchanged.is_some();
+    let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
+    let is_of_this = |found: &Seen| is_unchanged || found.position() == receipt.position;
+    if let Some(found) = Seen::find(&snapshot, &id)?.filter(is_of_this) {
         return Ok(show(of, &found, &id, status, &receipt));
     }
     // Somebody has changed it since, or the change is one of the past: show what this commit made.
@@ -303,12 +292,13 @@ async fn write_with_status(
     .await
 }
 
+/// Commits one change of one instance. Shape: beside the receipt, the snapshot in which the change changes nothing, if so.
 async fn write_only<T: Send + 'static>(
     call: Box<Call>,
     weight: Weight,
     id: InstanceId,
     mut work: Build<T>,
-) -> Result<(T, Receipt, InstanceId), Problem> {
+) -> Result<(T, Receipt, InstanceId, Option<Snapshot>), Problem> {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
     let conditions = Conditions::of(&call)?;
@@ -319,10 +309,12 @@ async fn write_only<T: Send + 'static>(
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         conditions.check_in(transaction.base(), &instance)?;
-        work(transaction)
+        let result = work(transaction)?;
+        let unchanged = (transaction.changes_count() == 0).then(|| transaction.base().clone());
+        Ok((result, unchanged))
     };
-    let (result, receipt) = commit(&door, weight, Box::new(build)).await?;
-    Ok((result, receipt, id))
+    let ((result, unchanged), receipt) = commit(&door, weight, Box::new(build)).await?;
+    Ok((result, receipt, id, unchanged))
 }
 
 fn show(
@@ -366,17 +358,27 @@ fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
     }
 }
 
+/// Puts what an instance is in the place of what a replacement says of it, so that only its content is replaced.
+fn keep_header(fields: &mut Object, found: &Seen) {
+    for name in ["status"].iter().chain(PROVENANCE_FIELDS) {
+        fields.remove(*name);
+    }
+    match found {
+        Seen::Entity(entity) => {
+            fields.insert("type".into(), entity.type_name().into());
+        }
+        Seen::Relationship(relationship) => {
+            fields.insert("type".into(), relationship.type_name().into());
+            fields.insert("from".into(), relationship.from().to_string().into());
+            fields.insert("to".into(), relationship.to().to_string().into());
+        }
+    }
+}
+
 fn check_same(fields: &Object, name: &str, expected: &str) -> Result<(), Problem> {
     match fields.get(name) {
         None => Ok(()),
         Some(found) if found == expected => Ok(()),
         Some(found) => Err(Problem::invalid(format!("{name}: expected {expected:?}, found {found}"))),
-    }
-}
-
-fn json_object(json: Json) -> Object {
-    match json {
-        Json::Object(object) => object,
-        _ => Object::new(),
     }
 }

@@ -34,7 +34,9 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe(
                 "Operations are done in order and see each other. `dryRun` checks everything and writes nothing. \
                  `ifVersion` of an operation is the version that its instance must have before the transaction (0: there \
-                 is none); `expect` only says that. Author and message may also stand in headers.",
+                 is none); `expect` only says that. `upsert` creates an instance, or replaces its content. Operations that change \
+                 nothing make no version, unless `always` says so; without any other, no record is written, and the receipt \
+                 tells of the last one that the transaction saw. Author and message may also stand in headers.",
             )
             .tag("transactions")
             .takes(parameters::writing())
@@ -60,12 +62,17 @@ impl Described {
     fn from_json(json: &Json, headers: Signature) -> Result<Described, Problem> {
         let what = "transaction";
         let fields = object(json, what)?;
-        only(fields, what, &["author", "message", "validFrom", "serializable", "dryRun", "operations"])?;
+        only(
+            fields,
+            what,
+            &["author", "message", "validFrom", "always", "serializable", "dryRun", "operations"],
+        )?;
         let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
         let signature = Signature {
             author: optional_text(fields, what, "author")?.map_or(headers.author, str::to_owned),
             message: optional_text(fields, what, "message")?.map_or(headers.message, str::to_owned),
             valid_from: valid_from.or(headers.valid_from),
+            is_always: boolean(fields, what, "always", headers.is_always)?,
         };
         let mut operations = Vec::new();
         for (index, operation) in array(fields, what, "operations")?.iter().enumerate() {

@@ -113,6 +113,8 @@ impl<'r> HistoryLoader<'r> {
     fn transaction(&self, record: RecordLine) -> Result<Transaction> {
         let mut transaction = self.repository.transaction();
         transaction.author(&record.author).message(&record.message).committed_at(record.instant);
+        // Every version of the history is made again, also those that changed nothing.
+        transaction.always(true);
         if record.operations.is_empty() {
             // A record without changes still has its position.
             transaction.push_action(Action::Void)?;

@@ -187,6 +187,7 @@ fn step_from_json(json: &Json) -> Result<PatchStep> {
 /// The actions that operations may have.
 pub const ACTIONS: &[&str] = &[
     "create",
+    "upsert",
     "update",
     "replace",
     "delete",

@@ -28,7 +28,7 @@ pub use graph::{
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
-pub use operation::{Operation, operation_from_json};
+pub use operation::{Operation, operation_from_json, upsert};
 pub use provenance::*;
 pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};

@@ -18,11 +18,15 @@ pub struct Operation {
     valid_from: Option<Instant>,
     // The version that its instance must have before the transaction; 0 if there must be none.
     if_version: Option<u32>,
+    // True if it makes a version even if it changes nothing.
+    is_always: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum What {
     Act(Action),
+    // What is created, or put in the place of what is there; with classifications, also if they are none.
+    Upsert { new: Action, states_classifications: bool },
     Undo(InstanceId),
     // Nothing but `if_version`.
     Expect(InstanceId),
@@ -33,16 +37,21 @@ enum What {
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`; with `validFrom`
-/// if it is true from another time on than now, and `ifVersion` if its instance must have that version.
+/// if it is true from another time on than now, `ifVersion` if its instance must have that version, and `always` if it makes
+/// a version even if it changes nothing.
 pub fn operation_from_json(json: &Json) -> Result<Operation> {
     let what = "operation";
     let fields = object(json, what)?;
+    if fields.contains_key("always") {
+        let is_always = boolean(fields, what, "always", false)?;
+        return Ok(Operation { is_always, ..operation_from_json(&without(fields, &["always"]))? });
+    }
     if fields.contains_key("ifVersion") {
         let if_version = number(fields, what, "ifVersion")?;
         let operation = match fields.get("action").and_then(Json::as_str) {
             Some("expect") if if_version.is_some() => {
                 only(fields, what, &["action", "kind", "id", "ifVersion"])?;
-                Operation { what: What::Expect(instance(fields)?), valid_from: None, if_version: None }
+                Operation::new(What::Expect(instance(fields)?), None)
             }
             _ => operation_from_json(&without(fields, &["ifVersion"]))?,
         };
@@ -53,6 +62,7 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
     }
     let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
     let found = match fields.get("action").and_then(Json::as_str) {
+        Some("upsert") => upsert_from_json(fields)?,
         Some("undo") => {
             only(fields, what, &["action", "kind", "id", "validFrom"])?;
             What::Undo(instance(fields)?)
@@ -87,7 +97,29 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
         }
         _ => What::Act(action_from_json(json)?),
     };
-    Ok(Operation { what: found, valid_from, if_version: None })
+    Ok(Operation::new(found, valid_from))
+}
+
+/// An upsert has the body of a create, and an id.
+fn upsert_from_json(fields: &Object) -> Result<What> {
+    if !fields.contains_key("id") {
+        let text = "operation upsert: expected the \"id\" of what is created or replaced, found none; give it, or create";
+        return Err(invalid(text));
+    }
+    let mut created = fields.clone();
+    created.insert("action".into(), "create".into());
+    let states_classifications = fields.contains_key("classifications");
+    Ok(What::Upsert { new: action_from_json(&Json::Object(created))?, states_classifications })
+}
+
+/// Creates an instance, or puts what `new` creates in the place of what is there; true if it is created.
+pub fn upsert(transaction: &mut Transaction, new: Action, states_classifications: bool) -> Result<bool> {
+    match new {
+        Action::CreateEntity(new) if states_classifications => transaction.upsert_whole_entity(new),
+        Action::CreateEntity(new) => transaction.upsert_entity(new),
+        Action::CreateRelationship(new) => transaction.upsert_relationship(new),
+        other => unreachable!("{} is no creation", other.verb()),
+    }
 }
 
 fn without(fields: &Object, names: &[&str]) -> Json {
@@ -96,6 +128,10 @@ fn without(fields: &Object, names: &[&str]) -> Json {
 }
 
 impl Operation {
+    fn new(what: What, valid_from: Option<Instant>) -> Operation {
+        Operation { what, valid_from, if_version: None, is_always: false }
+    }
+
     /// The id of the instance that it is about.
     pub fn id(&self) -> Option<Id> {
         self.instance().map(|instance| instance.id().clone())
@@ -103,14 +139,17 @@ impl Operation {
 
     fn instance(&self) -> Option<InstanceId> {
         match &self.what {
-            What::Act(action) | What::Expecting { action, .. } => action.instance(),
+            What::Act(action) | What::Expecting { action, .. } | What::Upsert { new: action, .. } => {
+                action.instance()
+            }
             What::Undo(instance) | What::Expect(instance) => Some(instance.clone()),
             What::PatchType(_) => None,
             What::SaveRelationship(copy, _) => Some(InstanceId::Relationship(copy.id.clone())),
         }
     }
 
-    /// Adds it to a transaction; its own valid time goes before `valid_from`.
+    /// Adds it to a transaction; its own valid time goes before `valid_from`. It is kept if it, or the transaction, says so,
+    /// also if it changes nothing.
     ///
     /// Shape: the id of the instance that it creates, if it creates one.
     pub fn add_to(&self, transaction: &mut Transaction, valid_from: Option<Instant>) -> Result<Option<Id>> {
@@ -120,7 +159,19 @@ impl Operation {
         {
             transaction.expect_version(&instance, version)?;
         }
+        let is_always = transaction.is_always();
+        transaction.always(is_always || self.is_always);
+        let outcome = self.add_what_to(transaction);
+        transaction.always(is_always);
+        outcome
+    }
+
+    fn add_what_to(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
         match &self.what {
+            What::Upsert { new, states_classifications } => {
+                let is_created = upsert(transaction, new.clone(), *states_classifications)?;
+                Ok(self.id().filter(|_| is_created))
+            }
             What::Act(Action::CreateEntity(new)) => transaction.create_entity(new.clone()).map(Some),
             What::Act(Action::CreateRelationship(new)) => {
                 transaction.create_relationship(new.clone()).map(Some)

@@ -45,6 +45,26 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn a_write_that_changes_nothing_says_so() {
+    let place = Place::with_people();
+    let nothing = "nothing to change; the repository stays at position 4\n";
+    place.write(
+        "upsert.json",
+        r#"{"action": "upsert", "kind": "entity", "id": "emmy", "type": "person", "properties": {"name": "Emmy"}}"#,
+    );
+    assert!(place.ok(&["apply", "upsert.json"]).contains("at position 4"));
+    assert_eq!(place.ok(&["apply", "upsert.json"]), nothing);
+    let told = place.json_one(&["apply", "upsert.json"]);
+    assert_eq!((&told["position"], &told["changes"], &told["ids"]), (&json!(4), &json!(0), &json!(["emmy"])));
+    place.ok(&["classify", "emmy", "famous", "rank=2"]);
+    let again = place.ok(&["classify", "emmy", "famous", "--update", "rank=2"]);
+    assert_eq!(again, nothing.replace('4', "5"));
+    place.write("types.jsonl", r#"{"kind": "entity", "name": "planet"}"#);
+    assert!(place.ok(&["types", "load", "types.jsonl"]).contains("at position 6"));
+    assert_eq!(place.ok(&["types", "load", "types.jsonl"]), nothing.replace('4', "6"));
+}
+
+#[test]
 fn a_classification_is_put_on_changed_and_taken_off() {
     let place = Place::with_people();
     assert!(place.ok(&["classify", "charles", "famous", "rank=2", "for=\"2\""]).contains("at position 4"));

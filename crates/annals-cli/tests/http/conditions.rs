@@ -72,8 +72,8 @@ fn a_write_with_an_old_tag_changes_nothing() {
     assert_eq!(server.get("/v1/entities/bash").json()["version"], 2);
     assert_eq!(patch("*").status, 200);
     // A weak tag never matches strongly (RFC 9110, section 8.8.3.2).
-    assert_eq!(patch("W/\"3\"").status, 412);
-    let deleted = server.request("DELETE", "/v1/entities/bash", &[("if-match", "\"2\"")], None);
+    assert_eq!(patch("W/\"2\"").status, 412);
+    let deleted = server.request("DELETE", "/v1/entities/bash", &[("if-match", "\"1\"")], None);
     assert_eq!(deleted.status, 412);
 }
 

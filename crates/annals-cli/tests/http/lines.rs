@@ -95,7 +95,7 @@ fn lines_hold_what_pages_hold() {
 fn lines_end_with_the_way_to_the_rest() {
     let (_folder, server) = server(&[]);
     create_chain(&server, 1_200, 0);
-    for number in 0..3 {
+    for number in 1..=3 {
         commit(
             &server,
             &[json!({"action": "update", "kind": "entity", "id": "e0", "patch": {"number": -number}})],

@@ -27,6 +27,7 @@ impl Target for Engine {
 
     fn load(&mut self, calls: Vec<Call>) -> Outcome<()> {
         let mut transaction = self.repository.transaction();
+        transaction.always(true);
         for call in calls {
             change(&mut transaction, call)?;
         }
@@ -71,6 +72,8 @@ impl Engine {
 
     fn write(&self, call: Call) -> annals::Result<Answer> {
         let mut transaction = self.repository.transaction();
+        // The suite counts versions, and each write of it is one, whatever it writes.
+        transaction.always(true);
         let ids = change(&mut transaction, call)?;
         let receipt = transaction.commit()?;
         Ok(Answer { elements: ids.len(), ids, next: None, instant: Some(receipt.instant) })

@@ -125,7 +125,7 @@ impl Target for Http {
 
     fn load(&mut self, calls: Vec<Call>) -> Outcome<()> {
         let operations: Vec<Json> = calls.iter().map(operation).collect();
-        let body = json!({ "operations": operations }).to_string();
+        let body = json!({ "always": true, "operations": operations }).to_string();
         let status = self.send(&Request { method: "POST", path: "/v1/transactions".into(), body })?;
         check(status, &self.body)
     }
@@ -187,7 +187,7 @@ fn request(call: &Call, then: Option<Instant>) -> Request {
             Request { method: "POST", path: "/v1/find".into(), body: body.to_string() }
         }
         write => {
-            let body = json!({ "operations": [operation(write)] }).to_string();
+            let body = json!({ "always": true, "operations": [operation(write)] }).to_string();
             Request { method: "POST", path: "/v1/transactions".into(), body }
         }
     }

@@ -234,9 +234,39 @@ impl Action {
         }
     }
 
-    /// True if it changes what copies of entities have to know of: creations, classifications, copies.
-    pub(crate) fn is_copy(&self) -> bool {
-        !matches!(self, Action::CreateRelationship(_) | Action::Update(..) | Action::SetStatus(..))
+    /// True if it may find an instance, or a type, that is already as it would leave it, and then need not be done.
+    pub(crate) fn may_change_nothing(&self) -> bool {
+        matches!(
+            self,
+            Action::Update(..)
+                | Action::Replace(..)
+                | Action::Reclassify(..)
+                | Action::SetStatus(..)
+                | Action::SetProvenance(..)
+                | Action::Retype(..)
+                | Action::Relink(..)
+                | Action::DefineType(_)
+                | Action::NameCollection(_)
+        )
+    }
+
+    /// True if it changes one instance, the one that it names, and not its id.
+    pub(crate) fn is_of_one_instance(&self) -> bool {
+        matches!(
+            self,
+            Action::CreateEntity(_)
+                | Action::CreateRelationship(_)
+                | Action::Update(..)
+                | Action::Replace(..)
+                | Action::Classify(..)
+                | Action::Reclassify(..)
+                | Action::Declassify(..)
+                | Action::SetStatus(..)
+                | Action::SetProvenance(..)
+                | Action::Retype(..)
+                | Action::Relink(..)
+                | Action::Rehome(..)
+        )
     }
 
     /// True if it makes a new instance.

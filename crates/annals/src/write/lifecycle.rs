@@ -1,12 +1,10 @@
 //! What changes an instance beyond its content, and copies of what belongs to other collections.
 
-use std::collections::HashSet;
-
 use super::transaction::Transaction;
 use crate::graph::kind_of;
 use crate::model::{
-    Action, Change, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance,
-    RelationshipCopy, check_name,
+    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
+    check_name,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -57,8 +55,9 @@ impl Transaction {
             known.provenance.home = known.provenance.home.take().or_else(|| home.clone());
         }
         self.reads.instance(InstanceId::Entity(copy.id.clone()));
+        let instance = InstanceId::Entity(copy.id.clone());
         let snapshot =
-            if self.touched.contains(&self.changes, &copy.id) { self.current()? } else { &self.base };
+            if self.touched.is_changed(&self.changes, &instance) { self.current()? } else { &self.base };
         let kept = match snapshot.entity_summary(&copy.id)? {
             Some(known) => known.classifications().map(|known| known.to_copy()).collect(),
             None => Vec::new(),
@@ -94,7 +93,7 @@ impl Transaction {
         let table = &self.base.graph().entities;
         table.slot(id).is_some()
             || table.former_ids.slot(id).is_some()
-            || self.touched.contains(&self.changes, id)
+            || self.touched.names(&self.changes, &InstanceId::Entity(id.clone()))
     }
 
     /// Keeps a classification of another collection on an entity, or a proxy of one.
@@ -185,29 +184,5 @@ impl Transaction {
             return Ok(());
         }
         Err(Error::new(ErrorKind::NotDeleted, format!("{instance} is not deleted; delete it first")))
-    }
-}
-
-/// Entities that the changes of a transaction are about, as far as copies have to know of them. Listed when somebody asks:
-/// few transactions keep copies.
-#[derive(Default)]
-pub(super) struct TouchedEntities {
-    ids: HashSet<Id>,
-    // How many changes are listed.
-    listed: usize,
-}
-
-impl TouchedEntities {
-    /// True if one of `changes`, to which more are only ever added, is about `id`.
-    fn contains(&mut self, changes: &[Change], id: &Id) -> bool {
-        for Change { action, .. } in &changes[self.listed..] {
-            if action.is_copy()
-                && let Some(InstanceId::Entity(id)) = action.instance()
-            {
-                self.ids.insert(id);
-            }
-        }
-        self.listed = changes.len();
-        self.ids.contains(id)
     }
 }

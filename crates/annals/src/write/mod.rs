@@ -12,9 +12,13 @@ mod queue;
 mod sequencer;
 mod leader;
 mod lifecycle;
+mod declarations;
 mod undo;
 mod request;
 mod outcome;
+mod upsert;
+mod own_graph;
+mod touched;
 
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};

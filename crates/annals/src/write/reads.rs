@@ -71,6 +71,10 @@ impl Reads {
         self.bound();
     }
 
+    pub(crate) fn extend(&mut self, instances: impl IntoIterator<Item = InstanceId>) {
+        instances.into_iter().for_each(|id| self.instance(id));
+    }
+
     pub(crate) fn neighborhood(&mut self, id: &Id) {
         self.neighborhoods.insert(id.clone());
         self.bound();

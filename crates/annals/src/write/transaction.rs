@@ -1,6 +1,5 @@
 //! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
 
-use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,17 +7,18 @@ use super::anchor;
 use super::clock::commit_instant;
 use super::correction;
 use super::expectations::Expectations;
-use super::lifecycle::TouchedEntities;
+use super::own_graph::OwnGraph;
 use super::properties::check_counts;
 use super::queue::Committer;
 use super::reads::Reads;
-use super::request::{Work, need};
+use super::request::Work;
 use super::ticket::{Receipt, Ticket};
+use super::touched::Touched;
 use crate::graph::{find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    Record, Stamp, Status, TypeDefinition, TypeKind, TypePatch, Value, check_name,
+    Record, Stamp, Status, TypeKind, Value, check_name,
 };
 use crate::read::{Entity, Neighbors, Page, Pending, Relationship, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody};
@@ -32,24 +32,33 @@ pub const RETRIES_MAX: usize = 100;
 
 /// Changes over one snapshot. Nothing is visible to others, or durable, before [`Transaction::commit`].
 ///
-/// Each change makes one version. Dropping the transaction forgets it.
+/// Each change makes one version. A change that would leave the instance, or the type, as it is makes none: it is left
+/// out, unless [`Transaction::always`] or [`Transaction::valid_from`] says otherwise. It then counts as a read of the
+/// instance, and as no change in [`Transaction::changes_count`]. Dropping the transaction forgets it.
 pub struct Transaction {
     pub(super) committer: Arc<Committer>,
     pub(super) base: Snapshot,
     author: Arc<str>,
     message: Arc<str>,
     valid_from: Option<Instant>,
+    is_always: bool,
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
     pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
-    pub(super) touched: TouchedEntities,
+    pub(super) touched: Touched,
+    // How many changes were left out, because they would change nothing.
+    left_out_count: usize,
     // True once a change declares a type: defaults then come from the transaction's own view.
     defines_types: bool,
     // The view after the last declaration, for the defaults of what follows.
     typed: Option<Snapshot>,
-    // The base with the first `applied` changes; made when a read first needs it.
+    // The base with the first changes; made when something first needs it.
+    own: Option<Box<OwnGraph>>,
+    // True if a change cannot be applied to the base: the commit tells why, and nothing is left out any more.
+    is_broken: bool,
+    // The same for reads, with the number of its changes.
     view: Option<(Snapshot, usize)>,
 }
 
@@ -61,14 +70,18 @@ impl Transaction {
             author: Arc::default(),
             message: Arc::default(),
             valid_from: None,
+            is_always: false,
             instant: None,
             is_serializable: false,
             reads: Reads::default(),
             expectations: Expectations::default(),
             changes: Vec::new(),
-            touched: TouchedEntities::default(),
+            touched: Touched::default(),
+            left_out_count: 0,
             defines_types: false,
             typed: None,
+            own: None,
+            is_broken: false,
             view: None,
         }
     }
@@ -98,10 +111,23 @@ impl Transaction {
         self
     }
 
+    /// Keeps changes that follow even if they change nothing: each makes a version, as for those who count versions. A
+    /// change that claims its own valid time is kept in any case.
+    pub fn always(&mut self, is_always: bool) -> &mut Transaction {
+        self.is_always = is_always;
+        self
+    }
+
+    /// True after [`Transaction::always`] was told so.
+    pub fn is_always(&self) -> bool {
+        self.is_always
+    }
+
     /// Sets the commit instant, to carry history over from elsewhere. It must not be before the last record's, nor
     /// in the future; both are checked at commit.
     pub fn committed_at(&mut self, instant: Instant) -> &mut Transaction {
         self.instant = Some(instant);
+        self.own = None;
         self
     }
 
@@ -121,22 +147,14 @@ impl Transaction {
         &self.base
     }
 
-    /// Number of changes so far.
+    /// Number of changes so far, without those that change nothing. Without any, the commit writes no record.
     pub fn changes_count(&self) -> usize {
         self.changes.len()
     }
 
     /// Creates an entity; returns its id. Attributes of its type that have a default and no value get it.
     pub fn create_entity(&mut self, mut entity: NewEntity) -> Result<Id> {
-        check_name("type", &entity.type_name)?;
-        check_properties(&entity.properties)?;
-        self.add_defaults(TypeKind::Entity, &entity.type_name, &mut entity.properties)?;
-        for classification in &mut entity.classifications {
-            check_name("classification", &classification.name)?;
-            check_properties(&classification.properties)?;
-            let ClassificationContent { name, properties, .. } = classification;
-            self.add_defaults(TypeKind::Classification, name, properties)?;
-        }
+        self.complete_entity(&mut entity)?;
         let id = entity.id.clone();
         self.push(Action::CreateEntity(entity))?;
         Ok(id)
@@ -144,9 +162,7 @@ impl Transaction {
 
     /// Creates a relationship between two entities; returns its id.
     pub fn create_relationship(&mut self, mut relationship: NewRelationship) -> Result<Id> {
-        check_name("type", &relationship.type_name)?;
-        check_properties(&relationship.properties)?;
-        self.add_defaults(TypeKind::Relationship, &relationship.type_name, &mut relationship.properties)?;
+        self.complete_relationship(&mut relationship)?;
         let id = relationship.id.clone();
         self.push(Action::CreateRelationship(relationship))?;
         Ok(id)
@@ -206,7 +222,8 @@ impl Transaction {
             (_, Status::Deleted) => vec![Action::Delete(instance.clone())],
             _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
         };
-        actions.into_iter().try_for_each(|action| self.push(action))
+        // The version before may be equal; it is made again all the same.
+        actions.into_iter().try_for_each(|action| self.push_always(action))
     }
 
     /// Attaches a classification to an entity.
@@ -228,46 +245,44 @@ impl Transaction {
         self.push(Action::Declassify(entity.clone(), classification.into()))
     }
 
-    /// Declares a type, or extends the declared one: attributes and supertypes may be added, not taken away.
-    pub fn define_type(&mut self, definition: TypeDefinition) -> Result<()> {
-        self.push(Action::DefineType(Box::new(definition)))
-    }
-
-    /// Declares several types, supertypes and enums before those that need them, whatever their order here.
-    ///
-    /// Errors: `TypeViolation` if supertypes lead in a circle. What else is wrong, the commit tells.
-    pub fn define_types(&mut self, definitions: Vec<TypeDefinition>) -> Result<()> {
-        in_order_of_need(definitions)?.into_iter().try_for_each(|definition| self.define_type(definition))
-    }
-
-    /// Adds to a declared type.
-    ///
-    /// Errors: `NotFound` if it is not declared; `InvalidArgument` for statuses of a type that has none of its own.
-    pub fn patch_type(&mut self, patch: &TypePatch) -> Result<()> {
-        let (kind, name) = (patch.kind, &patch.name);
-        let before = self.current()?.type_definition(kind, name).ok_or_else(|| {
-            let text = format!("{} type {name} is not declared; declare it first", kind.name());
-            Error::new(ErrorKind::NotFound, text)
-        })?;
-        if before.statuses.is_empty() && !patch.statuses.is_empty() {
-            return Err(Error::new(
-                ErrorKind::InvalidArgument,
-                format!(
-                    "patch {} type {name}: it has no statuses of its own, so adding some would take others away; declare \
-                     the type with its whole list",
-                    kind.name()
-                ),
-            ));
-        }
-        self.define_type(patch.applied_to(&before))
-    }
-
     /// Adds a change as it stands in a record: what an importer of history has. Anchors are made anew.
     pub fn push_action(&mut self, action: Action) -> Result<()> {
         self.push(action)
     }
 
+    /// Adds a change, unless it would change nothing.
     pub(super) fn push(&mut self, action: Action) -> Result<()> {
+        if !self.is_always && self.valid_from.is_none() && self.changes_nothing(&action) {
+            // Another transaction may change it meanwhile; this one has seen it as it is now.
+            self.reads.extend(action.instance());
+            self.left_out_count += 1;
+            return Ok(());
+        }
+        self.push_always(action)
+    }
+
+    /// True if the base with the changes so far is already as `action` would leave it.
+    pub(super) fn changes_nothing(&mut self, action: &Action) -> bool {
+        if !action.may_change_nothing() {
+            return false;
+        }
+        if !self.touched.concerns(&self.changes, action) {
+            return self.base.graph().is_unchanged_by(action).unwrap_or(false);
+        }
+        // Order: asked first, since each try costs as much as all changes do.
+        if self.is_broken {
+            return false;
+        }
+        match self.own_graph() {
+            Ok(own) => own.graph().is_unchanged_by(action).unwrap_or(false),
+            Err(_) => {
+                self.is_broken = true;
+                false
+            }
+        }
+    }
+
+    pub(super) fn push_always(&mut self, action: Action) -> Result<()> {
         if self.changes.len() >= CHANGES_MAX {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -297,6 +312,27 @@ impl Transaction {
         let text =
             format!("id {id}: in a path it means a folder, and clients take it out; choose another id");
         Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+
+    /// Checks names and values of an entity, and adds the defaults of its type and classifications.
+    pub(super) fn complete_entity(&mut self, entity: &mut NewEntity) -> Result<()> {
+        check_name("type", &entity.type_name)?;
+        check_properties(&entity.properties)?;
+        self.add_defaults(TypeKind::Entity, &entity.type_name, &mut entity.properties)?;
+        for classification in &mut entity.classifications {
+            check_name("classification", &classification.name)?;
+            check_properties(&classification.properties)?;
+            let ClassificationContent { name, properties, .. } = classification;
+            self.add_defaults(TypeKind::Classification, name, properties)?;
+        }
+        Ok(())
+    }
+
+    /// Checks names and values of a relationship, and adds the defaults of its type.
+    pub(super) fn complete_relationship(&mut self, relationship: &mut NewRelationship) -> Result<()> {
+        check_name("type", &relationship.type_name)?;
+        check_properties(&relationship.properties)?;
+        self.add_defaults(TypeKind::Relationship, &relationship.type_name, &mut relationship.properties)
     }
 
     fn add_defaults(
@@ -402,37 +438,41 @@ impl Transaction {
         Ok(self.view.as_ref().map_or(&self.base, |(view, _)| view))
     }
 
-    /// The base with all changes applied.
-    fn speculate(&self) -> Result<Snapshot> {
-        let mut graph = self.base.graph().speculative();
-        let last = graph.last_instant();
-        let last = Instant::from_checked_micros(last);
-        let instant = commit_instant(&self.committer.clock, last, self.instant)?;
-        let record = Record { instant, ..self.record() };
-        let memory = self.base.source().memory();
-        // It is thrown away, but until then it takes as much as if it were committed.
-        let _charge = if memory.is_bounded() {
-            let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
-            memory.admit(need(&graph, &body, record.changes.len()))?
-        } else {
-            Charge::default()
+    /// The base with all changes applied, to look instances up in.
+    pub(super) fn own_graph(&mut self) -> Result<&OwnGraph> {
+        self.bring_up().map(|own| &*own)
+    }
+
+    fn bring_up(&mut self) -> Result<&mut OwnGraph> {
+        let mut own = match self.own.take().filter(|own| own.can_go_on(&self.changes)) {
+            Some(own) => own,
+            None => {
+                let base = self.base.graph();
+                let last = Instant::from_checked_micros(base.last_instant());
+                let instant = commit_instant(&self.committer.clock, last, self.instant)?;
+                Box::new(OwnGraph::new(base, instant))
+            }
         };
-        let position = graph.position.next();
-        // Most views are never searched.
-        graph.defer();
-        graph.apply_new(position, &record)?;
-        graph.hand_over();
-        let pending = Pending { position: position.0, record: Arc::new(record) };
+        let record = self.record(Vec::new());
+        own.go_on(&self.changes, record, self.base.source().memory())?;
+        Ok(self.own.insert(own))
+    }
+
+    fn speculate(&mut self) -> Result<Snapshot> {
+        let own = self.bring_up()?;
+        let (instant, graph) = (own.instant(), own.indexed());
+        let record = Record { instant, ..self.record(self.changes.clone()) };
+        let pending = Pending { position: graph.position.0, record: Arc::new(record) };
         Ok(Snapshot::with_pending(Arc::new(graph), Arc::clone(self.base.source()), pending))
     }
 
-    fn record(&self) -> Record {
+    fn record(&self, changes: Vec<Change>) -> Record {
         Record {
             instant: self.instant.unwrap_or_default(),
             author: Arc::clone(&self.author),
             message: Arc::clone(&self.message),
             valid_from: None,
-            changes: self.changes.clone(),
+            changes,
         }
     }
 
@@ -444,12 +484,13 @@ impl Transaction {
         let latest = self.committer.snapshot();
         self.expectations.check(latest.graph())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
-        let mut transaction = Transaction { base: latest, view: None, ..self };
+        let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
         transaction.check_corrections()?;
-        transaction.speculate()
+        transaction.current().cloned()
     }
 
-    /// Commits; returns when it is durable.
+    /// Commits; returns when it is durable. Without a change to make, nothing is written, and the receipt tells of the last
+    /// record that this transaction sees.
     ///
     /// Errors: `Conflict` if another transaction changed the same instances first: take a new transaction and try
     /// again. `PreconditionFailed` if an instance has another version than expected. `InvalidProperty`, `TypeViolation`, `MissingEnd`, `NotUnique`, `Cardinality`, `NotFound`, `AlreadyExists`, `Deleted` and
@@ -474,6 +515,10 @@ impl Transaction {
 
     fn hand_over(mut self, enqueue: impl FnOnce(&Committer, Box<Work>) -> Result<Ticket>) -> Result<Ticket> {
         if self.changes.is_empty() {
+            if self.left_out_count > 0 {
+                // A write is refused where nothing is written, also if it happens to change nothing.
+                self.committer.state().check_writable()?;
+            }
             // Also a serializable transaction: what it read is one snapshot, and so is what it expects.
             self.expectations.check(self.base.graph())?;
             let position = self.base.position();
@@ -481,6 +526,8 @@ impl Transaction {
             return Ok(Ticket::done(Ok(Receipt { position, instant })));
         }
         self.check_corrections()?;
+        // What another version of the graph shares with these must be copied to be changed.
+        (self.own, self.view, self.typed) = (None, None, None);
         let Transaction { committer, base, author, message, instant, mut changes, .. } = self;
         anchor::attach(&base, &mut changes, || Stamp {
             instant: instant.unwrap_or_else(Instant::now),
@@ -521,34 +568,6 @@ impl Transaction {
         let snapshot = self.current()?;
         instances.iter().try_for_each(|instance| correction::check(snapshot, instance))
     }
-}
-
-/// The definitions, each behind the supertypes and enums that it needs.
-fn in_order_of_need(definitions: Vec<TypeDefinition>) -> Result<Vec<TypeDefinition>> {
-    let (mut ordered, rest): (Vec<_>, Vec<_>) =
-        definitions.into_iter().partition(|definition| definition.kind == TypeKind::Enum);
-    let mut waiting: HashSet<(TypeKind, Arc<str>)> =
-        rest.iter().map(|definition| (definition.kind, Arc::clone(&definition.name))).collect();
-    let mut rest: VecDeque<TypeDefinition> = rest.into();
-    let mut put_off = 0;
-    while let Some(definition) = rest.pop_front() {
-        let is_waiting = |name: &Arc<str>| {
-            *name != definition.name && waiting.contains(&(definition.kind, Arc::clone(name)))
-        };
-        if definition.supertypes.iter().any(is_waiting) {
-            put_off += 1;
-            if put_off > rest.len() {
-                let text = format!("type {}: its supertypes lead in a circle; break it", definition.name);
-                return Err(Error::new(ErrorKind::TypeViolation, text));
-            }
-            rest.push_back(definition);
-            continue;
-        }
-        put_off = 0;
-        waiting.remove(&(definition.kind, Arc::clone(&definition.name)));
-        ordered.push(definition);
-    }
-    Ok(ordered)
 }
 
 fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {

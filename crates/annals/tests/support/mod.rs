@@ -16,6 +16,7 @@ pub mod plain_lifecycle;
 pub mod operations;
 pub mod compare;
 pub mod plain_graph;
+pub mod plain_idle;
 pub mod search;
 
 pub use checked::CheckedRepository;

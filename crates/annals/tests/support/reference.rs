@@ -140,6 +140,8 @@ pub struct Committed<'o> {
     pub instant: i64,
     pub author: &'o str,
     pub message: &'o str,
+    /// True if changes that change nothing are kept, too.
+    pub is_always: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -166,23 +168,30 @@ impl Reference {
         next.position += 1;
         next.instants.push(committed.instant);
         next.messages.push(committed.message.to_string());
-        for (change, (valid_from, operation)) in committed.operations.iter().enumerate() {
-            let actions = match operation {
-                Operation::Act(action) => vec![action.clone()],
-                Operation::Undo(instance) => next.undo(instance)?,
+        let mut change = 0;
+        for (valid_from, operation) in committed.operations {
+            let (actions, is_kept) = match operation {
+                Operation::Act(action) => (vec![action.clone()], committed.is_always || valid_from.is_some()),
+                Operation::Undo(instance) => (next.undo(instance)?, true),
             };
             let valid = valid_from.map_or(committed.instant, Instant::micros);
             if valid > committed.instant {
                 return Err(ErrorKind::FutureInstant);
             }
             let author = committed.author;
-            let context =
-                Context { position: next.position, change, instant: committed.instant, author, valid };
             for action in &actions {
+                let context =
+                    Context { position: next.position, change, instant: committed.instant, author, valid };
+                let before = next.is_declared(action);
                 next.act(context, action)?;
+                if is_kept || !next.take_back_idle(action, before) {
+                    change += 1;
+                }
             }
         }
-        *self = next;
+        if change > 0 {
+            *self = next;
+        }
         Ok(())
     }
 

@@ -57,12 +57,23 @@ impl Graph {
             ));
         }
         self.instants.push(micros);
+        self.apply_changes(position, record, 0)?;
+        self.position = position;
+        Ok(())
+    }
+
+    /// Applies the changes of a record of which `applied` changes were applied before: so a transaction's own graph learns
+    /// of the changes that were added to the transaction.
+    ///
+    /// Errors: as [`Graph::apply`].
+    pub(crate) fn apply_changes(&mut self, position: Position, record: &Record, applied: u32) -> Result<()> {
+        let micros = record.instant.micros();
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
         let is_long = record.changes.len() > AHEAD;
         let is_remembering = is_long && self.names.remember();
-        for (index, change) in (0u32..).zip(&record.changes) {
-            if is_long && (index as usize).is_multiple_of(AHEAD) {
-                self.look_ahead(record.changes[index as usize..].iter().take(AHEAD));
+        for (index, change) in record.changes.iter().enumerate() {
+            if is_long && index.is_multiple_of(AHEAD) {
+                self.look_ahead(record.changes[index..].iter().take(AHEAD));
             }
             let valid_from =
                 change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
@@ -76,14 +87,15 @@ impl Graph {
                     ),
                 ));
             }
-            let place = Place { position: position.0, change: index };
+            let change_number =
+                applied + u32::try_from(index).expect("a record has a bounded number of changes");
+            let place = Place { position: position.0, change: change_number };
             let is_anchored = change.anchor.is_some();
             self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
         }
         if is_remembering {
             self.names.forget();
         }
-        self.position = position;
         Ok(())
     }
 

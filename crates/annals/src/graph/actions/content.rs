@@ -329,7 +329,7 @@ pub(crate) fn not_classified(instance: &InstanceId, name: &str) -> Error {
     )
 }
 
-fn check_steps(patch: &Patch) -> Result<()> {
+pub(super) fn check_steps(patch: &Patch) -> Result<()> {
     patch.steps.iter().try_for_each(|step| match step {
         PatchStep::Set(name, value) | PatchStep::Add(name, value) | PatchStep::Remove(name, value) => {
             value.check(name)

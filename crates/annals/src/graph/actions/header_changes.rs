@@ -149,17 +149,30 @@ impl Graph {
         let kind = kind_of(instance);
         let (slot, before) = self.own_live(context, instance)?;
         let known = Header::clone(self.headers.get(before.header));
-        let home = known.home().cloned();
-        if given.home.is_some() && given.home != home && given.home != self.collection {
+        if self.is_given_back(&known, given) {
             return self.give_back(context, instance, slot, &before, given);
         }
-        let given = Arc::new(Provenance { home, ..given.clone() });
-        given.check()?;
-        let provenance = if known.home().is_some() { Some(given) } else { self.own_provenance(&given)? };
+        let provenance = self.provenance_after(&known, given)?;
         let header = self.enter_header(Header { provenance, ..known });
         let after = Instance { header, ..before.next_version(context) };
         self.table_mut(kind).replace(slot, &after);
         Ok(())
+    }
+
+    /// True if `given` names a home that an instance with this header does not have.
+    pub(super) fn is_given_back(&self, known: &Header, given: &Provenance) -> bool {
+        given.home.is_some() && given.home.as_ref() != known.home() && given.home != self.collection
+    }
+
+    /// The provenance of an instance with this header, once `given` has been said of it.
+    pub(super) fn provenance_after(
+        &self,
+        known: &Header,
+        given: &Provenance,
+    ) -> Result<Option<Arc<Provenance>>> {
+        let given = Arc::new(Provenance { home: known.home().cloned(), ..given.clone() });
+        given.check()?;
+        if known.home().is_some() { Ok(Some(given)) } else { self.own_provenance(&given) }
     }
 
     /// Takes back that an instance was re-homed: it has the home again that it was taken from.

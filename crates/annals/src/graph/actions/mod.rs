@@ -6,5 +6,6 @@ pub(crate) mod copies;
 pub(crate) mod header_changes;
 pub(crate) mod lifecycle;
 pub(crate) mod look_ahead;
+pub(crate) mod unchanged;
 pub(crate) mod version;
 pub(crate) mod context;

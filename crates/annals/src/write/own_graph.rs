@@ -1,0 +1,74 @@
+//! The graph with a transaction's own changes, which learns of more changes as they are added.
+
+use std::sync::Arc;
+
+use super::request::need;
+use crate::Result;
+use crate::graph::Graph;
+use crate::memory::{Charge, Memory};
+use crate::model::{Change, Instant, Record};
+use crate::record::RecordBody;
+
+/// The graph of the base with the first changes of a transaction.
+pub(super) struct OwnGraph {
+    graph: Graph,
+    /// When the changes would be committed.
+    instant: Instant,
+    applied: usize,
+}
+
+impl OwnGraph {
+    /// The graph of the base, without changes so far.
+    pub(super) fn new(base: &Graph, instant: Instant) -> OwnGraph {
+        OwnGraph { graph: base.speculative(), instant, applied: 0 }
+    }
+
+    /// True if it can learn of the rest of `changes`: none of them claims to be true only from a later instant on.
+    pub(super) fn can_go_on(&self, changes: &[Change]) -> bool {
+        let is_past = |change: &Change| change.valid_from.is_none_or(|from| from <= self.instant);
+        changes.len() >= self.applied && changes[self.applied..].iter().all(is_past)
+    }
+
+    /// Applies those of `changes` that are new. `record` says who commits them.
+    ///
+    /// Errors: whatever check a change fails; this must then be thrown away.
+    pub(super) fn go_on(&mut self, changes: &[Change], record: Record, memory: &Arc<Memory>) -> Result<()> {
+        if self.applied == changes.len() {
+            return Ok(());
+        }
+        let record = Record { instant: self.instant, changes: changes[self.applied..].to_vec(), ..record };
+        // It is thrown away, but until then it takes as much as if it were committed.
+        let _charge = if memory.is_bounded() {
+            let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
+            memory.admit(need(&self.graph, &body, record.changes.len()))?
+        } else {
+            Charge::default()
+        };
+        // Most views are never searched.
+        self.graph.defer();
+        if self.applied == 0 {
+            self.graph.apply(self.graph.position.next(), &record)?;
+        } else {
+            let applied = u32::try_from(self.applied).expect("a transaction has a bounded number of changes");
+            self.graph.apply_changes(self.graph.position, &record, applied)?;
+        }
+        self.applied = changes.len();
+        Ok(())
+    }
+
+    /// When the changes would be committed.
+    pub(super) fn instant(&self) -> Instant {
+        self.instant
+    }
+
+    /// The graph, to look instances up in: its indexes may lag.
+    pub(super) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// A copy with all indexes.
+    pub(super) fn indexed(&mut self) -> Graph {
+        self.graph.hand_over();
+        self.graph.clone()
+    }
+}

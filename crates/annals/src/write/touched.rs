@@ -1,0 +1,54 @@
+//! What the changes of a transaction are about. Listed when it is asked for: most transactions never ask.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::model::{Action, Change, InstanceId, TypeKind};
+
+/// Instances and types that changes name.
+#[derive(Default)]
+pub(super) struct Touched {
+    instances: HashSet<InstanceId>,
+    types: HashSet<(TypeKind, Arc<str>)>,
+    /// True if one of the changes may change instances that it does not name.
+    is_wide: bool,
+    /// How many changes are listed.
+    listed: usize,
+}
+
+impl Touched {
+    /// True if one of `changes`, to which more are only ever added, names `instance`.
+    pub(super) fn names(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
+        self.list(changes);
+        self.instances.contains(instance)
+    }
+
+    /// True if one of `changes` may have changed what `instance` is or holds.
+    pub(super) fn is_changed(&mut self, changes: &[Change], instance: &InstanceId) -> bool {
+        self.names(changes, instance) || self.is_wide
+    }
+
+    /// True if one of `changes` may have changed what `action` is about.
+    pub(super) fn concerns(&mut self, changes: &[Change], action: &Action) -> bool {
+        match (action.instance(), action) {
+            (Some(instance), _) => self.is_changed(changes, &instance),
+            (None, Action::DefineType(definition)) => {
+                self.list(changes);
+                self.types.contains(&(definition.kind, Arc::clone(&definition.name)))
+            }
+            (None, _) => !changes.is_empty(),
+        }
+    }
+
+    fn list(&mut self, changes: &[Change]) {
+        for Change { action, .. } in &changes[self.listed..] {
+            if let Action::DefineType(definition) = action {
+                self.types.insert((definition.kind, Arc::clone(&definition.name)));
+            } else if *action != Action::Void {
+                self.instances.extend(action.instance());
+                self.is_wide |= !action.is_of_one_instance();
+            }
+        }
+        self.listed = changes.len();
+    }
+}

@@ -1,0 +1,129 @@
+//! Upserts: create an instance, or give the one that is there this content.
+
+use std::sync::Arc;
+
+use super::transaction::Transaction;
+use crate::graph::Graph;
+use crate::graph::instance::unpacked::Instance;
+use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Provenance};
+use crate::{Error, ErrorKind, Result};
+
+impl Transaction {
+    /// Creates an entity, or gives the live one with this id these properties, in the place of all it has; true if it is
+    /// created. Classifications, status and provenance change only if `entity` states some. Attributes of its type that have
+    /// a default and no value get it, as in [`Transaction::create_entity`]. What is equal already makes no version.
+    ///
+    /// Errors: `WrongType` if the entity that is there is of another type; `ProxyOnly`; those of the view if an earlier change
+    /// of this transaction fails. At commit those of creations and replacements: `AlreadyExists` if the entity is deleted
+    /// (restore it first), `NotHome`.
+    ///
+    /// ```
+    /// # use annals::*;
+    /// # fn main() -> Result<()> {
+    /// # let repository = Repository::in_memory();
+    /// let crawled = || Ok(NewEntity::new("table").id("orders")?.property("rows", 10));
+    /// assert!(repository.transact(|t| t.upsert_entity(crawled()?))?.0);
+    /// let (is_created, receipt) = repository.transact(|t| t.upsert_entity(crawled()?))?;
+    /// assert!(!is_created);
+    /// assert_eq!(receipt.position, Position(1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn upsert_entity(&mut self, entity: NewEntity) -> Result<bool> {
+        let states_classifications = !entity.classifications.is_empty();
+        self.upsert(entity, states_classifications)
+    }
+
+    /// The same, but the entity carries the classifications of `entity` afterwards and no others, also if there are none.
+    ///
+    /// Errors: as [`Transaction::upsert_entity`].
+    pub fn upsert_whole_entity(&mut self, entity: NewEntity) -> Result<bool> {
+        self.upsert(entity, true)
+    }
+
+    fn upsert(&mut self, mut entity: NewEntity, states_classifications: bool) -> Result<bool> {
+        let instance = InstanceId::Entity(entity.id.clone());
+        let Some(known) = self.live_instance(&instance)? else {
+            return self.create_entity(entity).map(|_| true);
+        };
+        check_type(self.graph_of(&instance)?, &instance, &known, &entity.type_name)?;
+        self.complete_entity(&mut entity)?;
+        let classifications = states_classifications.then_some(entity.classifications);
+        let content = Action::Replace(instance.clone(), entity.properties, classifications);
+        self.put(&instance, content, entity.status, entity.provenance)?;
+        Ok(false)
+    }
+
+    /// Creates a relationship, or gives the live one with this id these properties, as [`Transaction::upsert_entity`] does
+    /// with entities; true if it is created.
+    ///
+    /// Errors: as there; `InvalidArgument` if the relationship that is there has other ends (relink it).
+    pub fn upsert_relationship(&mut self, mut relationship: NewRelationship) -> Result<bool> {
+        let instance = InstanceId::Relationship(relationship.id.clone());
+        let Some(known) = self.live_instance(&instance)? else {
+            return self.create_relationship(relationship).map(|_| true);
+        };
+        let graph = self.graph_of(&instance)?;
+        check_type(graph, &instance, &known, &relationship.type_name)?;
+        check_ends(graph, &instance, &known, [&relationship.from, &relationship.to])?;
+        self.complete_relationship(&mut relationship)?;
+        let content = Action::Replace(instance.clone(), relationship.properties, None);
+        self.put(&instance, content, relationship.status, relationship.provenance)?;
+        Ok(false)
+    }
+
+    /// Gives a live instance this content; status and provenance, if they are stated and differ, as versions of their own.
+    fn put(
+        &mut self,
+        instance: &InstanceId,
+        content: Action,
+        status: Option<Arc<str>>,
+        provenance: Option<Arc<Provenance>>,
+    ) -> Result<()> {
+        let status = status.map(|status| Action::SetStatus(instance.clone(), status));
+        let provenance = provenance
+            .map(|given| Action::SetProvenance(instance.clone(), Box::new(Provenance::clone(&given))));
+        // Order: compared before the content is pushed, because what is touched takes longer to compare. An upsert that
+        // is kept in any case makes one version if nothing differs.
+        let mut header: Vec<Action> = status.into_iter().chain(provenance).collect();
+        header.retain(|action| !self.changes_nothing(action));
+        self.push(content)?;
+        header.into_iter().try_for_each(|action| self.push_always(action))
+    }
+
+    /// The live instance with this id, after the changes so far. That it is there, or is not, is a read.
+    fn live_instance(&mut self, instance: &InstanceId) -> Result<Option<Arc<Instance>>> {
+        self.reads.instance(instance.clone());
+        self.graph_of(instance)?.live_instance(instance)
+    }
+
+    /// The graph to look an instance up in: the base, unless the changes so far may have changed the instance.
+    fn graph_of(&mut self, instance: &InstanceId) -> Result<&Graph> {
+        if self.touched.is_changed(&self.changes, instance) {
+            return Ok(self.own_graph()?.graph());
+        }
+        Ok(self.base.graph())
+    }
+}
+
+fn check_type(graph: &Graph, instance: &InstanceId, known: &Instance, given: &str) -> Result<()> {
+    let expected = graph.names.name(known.type_name);
+    if **expected == *given {
+        return Ok(());
+    }
+    let text =
+        format!("{instance}: expected the type {expected} that it has, found {given}; retype it first");
+    Err(Error::new(ErrorKind::WrongType, text))
+}
+
+fn check_ends(graph: &Graph, instance: &InstanceId, known: &Instance, given: [&Id; 2]) -> Result<()> {
+    let [from, to] = known.ends.map(|end| graph.entities.id(end));
+    if [from, to] == given {
+        return Ok(());
+    }
+    let text = format!(
+        "{instance}: expected the ends {from} and {to} that it has, found {} and {}; relink it first",
+        given[0], given[1]
+    );
+    Err(Error::new(ErrorKind::InvalidArgument, text))
+}
