@@ -15,7 +15,7 @@ use crate::graph::instance::Instance;
 use crate::graph::past::{PastVersion, View};
 use crate::graph::row::Row;
 use crate::graph::symbols::Symbol;
-use crate::model::{Direction, Id, Instant, StampRef, TypeKind, Value};
+use crate::model::{Direction, Id, InstanceId, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Which time to read as of. Every field left out means "now".
@@ -457,7 +457,7 @@ impl Snapshot {
     /// Number of relationships of an entity in one direction, of one type (with subtypes) or of all.
     ///
     /// Units: relationships. Now it is O(1); as of an earlier time every relationship is looked at.
-    /// Errors: `NotFound` if this snapshot does not see the entity.
+    /// Errors: `NotFound` if this snapshot does not see the entity, or for a type that is neither declared nor used.
     pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
         if self.view.is_some() {
             let mut neighbors = self.neighbors(id, direction, type_name)?;
@@ -466,7 +466,7 @@ impl Snapshot {
         let slot = self.live_slot(id)?;
         self.graph.links.check()?;
         let neighbors = self.graph.neighbors(slot, direction);
-        Ok(match self.relationship_types(type_name) {
+        Ok(match self.known_relationship_types(type_name)? {
             LinkTypes::All => neighbors.degree(None),
             LinkTypes::One(name) => neighbors.degree(Some(name)),
             LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
@@ -476,7 +476,15 @@ impl Snapshot {
     #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
         let found = if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
-        found.ok_or_else(|| no_entity(id))
+        found.ok_or_else(|| self.no_entity(id))
+    }
+
+    #[cold]
+    fn no_entity(&self, id: &Id) -> Error {
+        let instance = InstanceId::Entity(id.clone());
+        self.check_known(&instance)
+            .err()
+            .unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
     }
 
     // Not inlined, so that what plain snapshots need is.
@@ -486,6 +494,16 @@ impl Snapshot {
     }
 
     /// A relationship type and its subtypes; all types for `None`.
+    ///
+    /// Errors: `NotFound` for a type that is neither declared nor used.
+    pub(crate) fn known_relationship_types(&self, type_name: Option<&str>) -> Result<LinkTypes> {
+        if let Some(name) = type_name {
+            self.check_type_known(TypeKind::Relationship, name)?;
+        }
+        Ok(self.relationship_types(type_name))
+    }
+
+    /// The same; none for an unknown one.
     #[inline]
     pub(crate) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
         let Some(name) = type_name else { return LinkTypes::All };
@@ -495,11 +513,6 @@ impl Snapshot {
             Some(_) => LinkTypes::Several(self.types_named(TypeKind::Relationship, name).into_vec()),
         }
     }
-}
-
-#[cold]
-fn no_entity(id: &Id) -> Error {
-    Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))
 }
 
 fn is_plain(graph: &Graph, view: Option<View>) -> bool {

@@ -118,7 +118,7 @@ impl<'s, 'f> Search<'s, 'f> {
             _ => true,
         });
         let test = Test::All(tests);
-        Ok(Search {
+        let search = Search {
             snapshot,
             kind,
             find,
@@ -129,7 +129,9 @@ impl<'s, 'f> Search<'s, 'f> {
             reach,
             bound,
             offset_kept_max: OFFSET_KEPT_MAX,
-        })
+        };
+        super::properties::check(&search, types.as_deref())?;
+        Ok(search)
     }
 
     fn places(&self) -> Places<'s> {
