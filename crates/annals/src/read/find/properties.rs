@@ -129,7 +129,7 @@ impl Scope<'_> {
         let inherited = inherited.map(|known| &*known.definition.name);
         // Properties that no type declares, as far as they are in use and in the index.
         let table = graph.table(self.kind);
-        let used = graph.names.iter().zip(table.values.sets().iter()).filter(|(_, keys)| keys.len() > 0);
+        let used = graph.names.iter().zip(table.values.sets().iter()).filter(|(_, keys)| !keys.is_empty());
         let used = used.map(|(name, _)| &**name);
         let is_own = self.kind != TypeKind::Classification;
         let known = attributes.chain(inherited).chain(used.filter(|_| is_own));
