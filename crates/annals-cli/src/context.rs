@@ -42,22 +42,52 @@ pub struct AsOfArguments {
     /// As the repository was after this position
     #[arg(long, value_name = "N", help_heading = "Time")]
     pub at_position: Option<u64>,
-    /// As the repository was at this instant (RFC 3339 or a date)
-    #[arg(long, value_name = "INSTANT", help_heading = "Time")]
+    /// As the repository was at this instant (RFC 3339, a date, month or year, now, today or yesterday)
+    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
     pub at: Option<Instant>,
-    /// What was true at this instant (RFC 3339 or a date)
-    #[arg(long, value_name = "INSTANT", help_heading = "Time")]
+    /// What was true at this instant (the same forms)
+    #[arg(long, value_name = "INSTANT", value_parser = instant, help_heading = "Time")]
     pub valid_at: Option<Instant>,
 }
 
 impl AsOfArguments {
-    /// The snapshot that the arguments ask for.
+    /// The snapshot that the arguments ask for. Warns if nothing was known at that time.
     pub fn snapshot(&self, repository: &Repository) -> Result<Snapshot> {
-        repository.snapshot().as_of(AsOf {
+        let present = repository.snapshot();
+        let snapshot = present.as_of(AsOf {
             position: self.at_position.map(Position),
             instant: self.at,
             valid: self.valid_at,
-        })
+        })?;
+        if let (Some(at), Position(0), Some(first)) =
+            (self.at, snapshot.position(), present.instant_of(Position(1)))
+        {
+            eprintln!(
+                "warning: nothing was known at {at}: the first record is of {first}; --valid-at reads what was true \
+                 then"
+            );
+        }
+        Ok(snapshot)
+    }
+
+    /// True if a time is given.
+    pub fn is_given(&self) -> bool {
+        self.at_position.is_some() || self.at.is_some() || self.valid_at.is_some()
+    }
+}
+
+/// Reads an instant, or one of the words `now`, `today` and `yesterday`, which mean the start of the day in UTC.
+pub fn instant(text: &str) -> Result<Instant> {
+    const DAY_MICROS: i64 = 86_400_000_000;
+    let now = Instant::now();
+    let today = now.micros() - now.micros().rem_euclid(DAY_MICROS);
+    match text {
+        "now" => Ok(now),
+        "today" => Instant::from_micros(today),
+        "yesterday" => Instant::from_micros(today - DAY_MICROS),
+        other => other.parse().map_err(|error: Error| {
+            Error::new(error.kind(), format!("{}, or one of now, today and yesterday", error.text()))
+        }),
     }
 }
 
@@ -71,7 +101,7 @@ pub struct SignatureArguments {
     #[arg(long, short = 'm', default_value = "")]
     pub message: String,
     /// From when it is true, unless an operation says otherwise
-    #[arg(long, value_name = "INSTANT")]
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
     pub valid_from: Option<Instant>,
 }
 

@@ -25,13 +25,15 @@ pub struct Output {
     writer: BufWriter<Stdout>,
     flushed: Clock,
     is_json: bool,
+    // True once a line was written.
+    has_lines: bool,
 }
 
 impl Output {
     /// Standard output, in JSON or not.
     pub fn new(is_json: bool) -> Output {
         let writer = BufWriter::with_capacity(64 * 1024, std::io::stdout());
-        Output { writer, flushed: Clock::now(), is_json }
+        Output { writer, flushed: Clock::now(), is_json, has_lines: false }
     }
 
     /// True if answers are to be JSON.
@@ -41,7 +43,15 @@ impl Output {
 
     /// Writes one line of text.
     pub fn line(&mut self, text: impl Display) -> Outcome {
+        self.has_lines = true;
         Ok(writeln!(self.writer, "{text}")?)
+    }
+
+    /// Ends a list: tells people if there is nothing in it. Programs see that there are no lines.
+    pub fn end_list(&self) {
+        if !self.is_json && !self.has_lines {
+            eprintln!("nothing found");
+        }
     }
 
     /// Writes one JSON value on a line.

@@ -59,7 +59,7 @@ impl Stop {
                 if is_json {
                     eprintln!("{}", json!({ "error": error_to_json(error) }));
                 } else {
-                    eprintln!("error: {error} [{}]", error.kind().name());
+                    eprintln!("error: {} [{}]", text_of(error), error.kind().name());
                 }
                 if matches!(self, Stop::Refused(_)) { FAILED } else { exit_code(error.kind()) }
             }
@@ -85,11 +85,19 @@ impl From<io::Error> for Stop {
     }
 }
 
+/// The text of an error as the command line tells it: where a valid time would find something, by its argument.
+fn text_of(error: &Error) -> String {
+    match error.context() {
+        [("validAt", instant)] => format!("{}; try --valid-at {instant} or later", error.text()),
+        _ => error.to_string(),
+    }
+}
+
 /// The JSON form of an error.
 pub fn error_to_json(error: &Error) -> Json {
     let context: Object =
         error.context().iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
-    json!({ "kind": error.kind().name(), "text": error.to_string(), "context": context })
+    json!({ "kind": error.kind().name(), "text": text_of(error), "context": context })
 }
 
 /// Prints as JSON what is wrong with the command line; returns the exit code.

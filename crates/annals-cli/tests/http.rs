@@ -14,6 +14,7 @@ mod http {
     mod lines;
     mod memory;
     mod methods;
+    mod mistakes;
     mod protocol;
     mod unchanged;
     mod unread;

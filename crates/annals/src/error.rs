@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Gap,
     /// Stored bytes were written by a newer version of Annals.
     NewerFormat,
-    /// No such entity, relationship, classification, type, version or position.
+    /// No such entity, relationship, classification, type, version or position; or nothing can have a property asked for.
     NotFound,
     /// The id, classification or type is already there.
     AlreadyExists,
@@ -61,7 +61,7 @@ pub enum ErrorKind {
     NotHome,
     /// A copy of it from another home is here, or it belongs to this repository.
     HomeConflict,
-    /// The classification does not fit the type of the entity.
+    /// The classification does not fit the type of the entity, or differs from a declared one in upper and lower case only.
     InvalidClassification,
     /// An entity of this type cannot be at that end of the relationship.
     InvalidEnds,

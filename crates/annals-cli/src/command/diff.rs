@@ -50,7 +50,9 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let text = format!("position {to}: expected at most {}", snapshot.position());
             return Err(Error::new(ErrorKind::NotFound, text).into());
         }
-        return snapshot.changes(from, to)?.try_for_each(|change| print_change(context, &change?));
+        snapshot.changes(from, to)?.try_for_each(|change| print_change(context, &change?))?;
+        context.output.end_list();
+        return Ok(());
     }
     let (Some(id), Some(before), Some(after)) = (&arguments.id, arguments.before, arguments.after) else {
         return Err(Error::new(ErrorKind::InvalidArgument, "expected an id and two versions").into());

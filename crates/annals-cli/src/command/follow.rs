@@ -59,6 +59,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             }
         }
     }
+    context.output.end_list();
     Ok(())
 }
 

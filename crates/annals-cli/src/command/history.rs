@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::listing::BATCH_ITEMS_MAX;
 use super::selection::InstanceArgument;
-use crate::context::{AsOfArguments, Context};
+use crate::context::{AsOfArguments, Context, instant};
 use crate::output::{Table, one_line};
 use crate::stop::Outcome;
 use crate::wire::VersionForm;
@@ -30,10 +30,10 @@ pub struct Arguments {
     #[arg(long, default_value_t = 0, value_name = "N")]
     skip: usize,
     /// Begin with the version that was there at this instant
-    #[arg(long, value_name = "INSTANT")]
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
     from: Option<Instant>,
     /// Only versions written before this instant
-    #[arg(long, value_name = "INSTANT")]
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
     to: Option<Instant>,
     /// Show the instance in each version too, as JSON
     #[arg(long)]
@@ -88,6 +88,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             rest.skip = rest.skip.saturating_add(versions.len());
             rest.limit -= versions.len();
         }
+        context.output.end_list();
         return Ok(());
     }
     let versions = snapshot.history(&instance, &History { bytes_max: usize::MAX, ..history })?;
@@ -112,5 +113,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ]);
         table.row(row);
     }
-    context.output.table(&mut table)
+    context.output.table(&mut table)?;
+    context.output.end_list();
+    Ok(())
 }

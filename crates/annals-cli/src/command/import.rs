@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::context::{Context, user_name};
+use crate::context::{Context, instant, user_name};
 use crate::import::{
     Candidate, Declarations, JsonlOptions, LoadOptions, Loader, Merge, Report, Run, Source, Step, Survey,
     check_dates, csv, load_csv, load_debian, load_jsonl, plan,
@@ -77,7 +77,7 @@ pub struct Arguments {
     #[arg(long, short = 'm', default_value = "")]
     message: String,
     /// From when it is true, unless a line says otherwise; for debian also as DATE=FILE
-    #[arg(long, value_name = "INSTANT")]
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
     valid_from: Option<Instant>,
     /// debian: let a release delete more than half of the packages
     #[arg(long = "allow-shrink")]

@@ -95,6 +95,7 @@ impl Listing {
         next: Option<impl Into<serde_json::Value>>,
     ) -> Outcome {
         self.end(context)?;
+        context.output.end_list();
         let Some(next) = next.map(Into::into) else { return Ok(()) };
         if context.output.is_json() {
             return context.output.json(&json!({ "next": next }));

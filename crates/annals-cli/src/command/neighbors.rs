@@ -59,6 +59,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         next.extend(last.map(|last| (direction, last)));
     }
     context.output.table(&mut table)?;
+    context.output.end_list();
     for (direction, last) in next {
         let name = direction_name(direction);
         if context.output.is_json() {

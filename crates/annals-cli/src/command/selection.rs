@@ -48,8 +48,15 @@ pub struct InstanceArgument {
 impl InstanceArgument {
     /// The instance that is meant, live or deleted.
     ///
-    /// Errors: `NotFound` if neither an entity nor a relationship ever had the id.
+    /// Errors: `NotFound` if neither an entity nor a relationship ever had the id, or the instance became known after the
+    /// snapshot.
     pub fn find(&self, snapshot: &Snapshot) -> Result<InstanceId> {
+        let instance = self.find_ever(snapshot)?;
+        snapshot.check_known(&instance)?;
+        Ok(instance)
+    }
+
+    fn find_ever(&self, snapshot: &Snapshot) -> Result<InstanceId> {
         let relationship = InstanceId::Relationship(self.id.clone());
         let entity = InstanceId::Entity(self.id.clone());
         if self.is_relationship {

@@ -46,8 +46,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return context.output.json(&json);
     }
     let instant = instant.map(|instant| format!(", committed {instant}")).unwrap_or_default();
+    // The log grows at its end; how long it was then is not known.
+    let now = if arguments.as_of.is_given() { " now" } else { "" };
     context.output.line(format!(
-        "position {}{instant}, log of {}",
+        "position {}{instant}, log of {}{now}",
         count(position.0),
         bytes(repository.log_bytes())
     ))?;

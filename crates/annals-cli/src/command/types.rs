@@ -183,6 +183,7 @@ fn print_all(context: &mut Context, arguments: &Arguments) -> Outcome {
             print(context, &definition)?;
         }
     }
+    context.output.end_list();
     Ok(())
 }
 

@@ -145,6 +145,9 @@ impl Collection {
 
 /// Why a snapshot does not see an instance: it was never there, or it is deleted.
 pub fn unseen(snapshot: &Snapshot, id: &InstanceId) -> Problem {
+    if let Err(error) = snapshot.check_known(id) {
+        return error.into();
+    }
     let is_deleted = |last: &annals::VersionInfo| last.is_in_force && last.status == Status::Deleted;
     match snapshot.versions(id, 0, 1) {
         Err(error) => error.into(),

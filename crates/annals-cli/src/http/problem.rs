@@ -194,11 +194,14 @@ impl From<Error> for Problem {
             members.entry((*name).to_owned()).or_insert_with(value);
         }
         let cause = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+        let valid_at = error.context().iter().find(|(name, _)| *name == "validAt");
+        let hint =
+            valid_at.map(|(_, instant)| format!("; try validAt={instant} or later")).unwrap_or_default();
         let problem = Problem {
             kind: kind.name(),
             status: status_of(kind),
             title: title_of(kind),
-            detail: format!("{}{cause}", error.text()),
+            detail: format!("{}{cause}{hint}", error.text()),
             members,
             headers: Vec::new(),
         };

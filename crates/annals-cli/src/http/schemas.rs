@@ -227,7 +227,8 @@ fn contents() -> Vec<(&'static str, Json, Json)> {
 fn patch() -> Json {
     let step = |verb: &str| object(json!({ verb: text(), "value": reference("Value") }));
     json!({
-        "description": "Either new values by name, null to remove one (as JSON Merge Patch); or steps in order.",
+        "description": "Either new values by name, null to remove one (as JSON Merge Patch); or steps in order. An object \
+                        under `properties`, as instances have it, is refused.",
         "oneOf": [
             map(json!({ "oneOf": [{ "type": "null" }, reference("Value")] })),
             list(json!({ "oneOf": [

@@ -67,6 +67,7 @@ async fn history(of: Collection, call: Box<Call>) -> Outcome {
         let limit = call.lines_limit()?;
         let snapshot = offset.pin(call.snapshot().await?)?;
         return lines::send(call, snapshot, move |_, snapshot, lines| {
+            snapshot.check_known(&id)?;
             lines::batches(lines, offset, limit, snapshot, |lines, skip, count| {
                 let history = History { skip, limit: count, bytes_max: lines.batch_bytes(), ..history };
                 let versions = VersionForm::history(snapshot, &id, &history, with_content)?;
@@ -79,6 +80,7 @@ async fn history(of: Collection, call: Box<Call>) -> Outcome {
     let limit = call.limit()?;
     call.read(Weight::Heavy, move |call, snapshot| {
         let snapshot = offset.pin(snapshot)?;
+        snapshot.check_known(&id)?;
         let bytes_max = call.door.limits.page_bytes_max;
         let history = History { skip: offset.skipped, limit, bytes_max, ..history };
         let versions = VersionForm::history(&snapshot, &id, &history, with_content)?;

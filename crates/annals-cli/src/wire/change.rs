@@ -140,8 +140,19 @@ fn patch_to_json(patch: &Patch) -> Json {
 
 /// A patch: either its steps (`[{"set": "a", "value": 1}, {"unset": "b"}, {"add": "c", "value": 2}, {"remove": "c",
 /// "value": 3}, {"clear": true}]`), or an object in the manner of JSON Merge Patch (`{"a": 1, "b": null}`).
+///
+/// Errors: `InvalidArgument` also for an object under `properties`, which is how instances hold them: it would become one
+/// property of this name. A step can set such a one.
 pub fn patch_from_json(json: &Json) -> Result<Patch> {
     let steps = match json {
+        Json::Object(fields) if fields.get("properties").is_some_and(Json::is_object) => {
+            let properties = &fields["properties"];
+            return Err(invalid(format!(
+                "patch: expected the properties themselves, such as {}, found them under \"properties\"; for a property \
+                 of this name write [{{\"set\": \"properties\", \"value\": …}}]",
+                shown(properties)
+            )));
+        }
         Json::Object(fields) => fields
             .iter()
             .map(|(name, value)| match value {
@@ -158,6 +169,13 @@ pub fn patch_from_json(json: &Json) -> Result<Patch> {
         }
     };
     Ok(Patch { steps })
+}
+
+/// The patch that was meant, or another one if it is long.
+fn shown(properties: &Json) -> String {
+    const SHOWN_BYTES_MAX: usize = 200;
+    let text = properties.to_string();
+    if text.len() > SHOWN_BYTES_MAX { r#"{"name": "x"}"#.to_owned() } else { text }
 }
 
 fn step_from_json(json: &Json) -> Result<PatchStep> {

@@ -15,7 +15,7 @@ fn a_malformed_command_line_exits_with_2() {
         &["neighbors", "ada", "--direction", "up"],
         &["find", "--limit", "0"],
         &["find", "person", "second-type"],
-        &["get", "ada", "--at", "yesterday"],
+        &["get", "ada", "--at", "last week"],
         &["get", "ada", "--valid-at", "9000-01-01"],
         &["import", "noformat.bin"],
         &["import", "csv"],

@@ -12,3 +12,5 @@ mod debian;
 mod failing;
 mod typing;
 mod walking;
+mod mistakes;
+mod as_of;

@@ -98,17 +98,32 @@ impl fmt::Display for Instant {
 impl FromStr for Instant {
     type Err = Error;
 
-    /// Reads RFC 3339 (`2025-08-09T00:00:00Z`, any offset), or a date, which means its first instant in UTC.
+    /// Reads RFC 3339 (`2025-08-09T00:00:00Z`, any offset), or a date, a month (`2025-08`) or a year (`2025`), which mean their
+    /// first instant in UTC.
     fn from_str(text: &str) -> Result<Instant> {
-        if let Ok(date) = text.parse::<Date>() {
+        if let Ok(date) = text.parse::<Date>().or_else(|error| first_day(text).ok_or(error)) {
             // The first and the last days of the calendar are dates, but not instants.
             return Instant::from_micros(i64::from(date.0) * 86_400 * MICROS_PER_SECOND);
         }
-        let timestamp: jiff::Timestamp = text
-            .parse()
-            .map_err(|source| invalid("instant", text, "RFC 3339 like 2025-08-09T12:00:00Z", source))?;
+        // What the calendar library misses in the text is of no help: it tries one form only.
+        let timestamp: jiff::Timestamp = text.parse().map_err(|_| {
+            let expected = "2025-08-09T12:00:00Z, 2025-08-09, 2025-08 or 2025 (RFC 3339, or the start of a day, month or \
+                            year in UTC)";
+            Error::new(ErrorKind::InvalidArgument, format!("instant {text:?}: expected {expected}"))
+        })?;
         Ok(Instant(timestamp.as_microsecond()))
     }
+}
+
+/// The first day of a month (`2025-08`) or of a year (`2025`).
+fn first_day(text: &str) -> Option<Date> {
+    let (year, month) = text.split_once('-').unwrap_or((text, "01"));
+    let is_number =
+        |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(year, 4) || !is_number(month, 2) {
+        return None;
+    }
+    format!("{year}-{month}-01").parse().ok()
 }
 
 impl fmt::Display for Date {
@@ -207,6 +222,19 @@ mod tests {
     #[test]
     fn a_date_is_its_first_instant() {
         assert_eq!("2025-08-09".parse::<Instant>(), "2025-08-09T00:00:00Z".parse::<Instant>());
+    }
+
+    #[test]
+    fn a_month_or_a_year_is_its_first_instant() {
+        assert_eq!("2025-08".parse::<Instant>(), "2025-08-01".parse::<Instant>());
+        assert_eq!("2025".parse::<Instant>(), "2025-01-01".parse::<Instant>());
+        for text in ["202", "20250", "2025-8", "2025-13", "2025-00", "2025-", "-2025", "2025-08-", "+025"] {
+            let error = text.parse::<Instant>().unwrap_err().to_string();
+            assert!(
+                error.ends_with("2025-08 or 2025 (RFC 3339, or the start of a day, month or year in UTC)"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Snapshot {
     /// Number of relationships of an entity in one direction, of one type (with subtypes) or of all.
     ///
     /// Units: relationships. Now it is O(1); as of an earlier time every relationship is looked at.
-    /// Errors: `NotFound` if this snapshot does not see the entity.
+    /// Errors: `NotFound` if this snapshot does not see the entity, or for a type that is neither declared nor used.
     pub fn degree(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
         if self.view().is_some() {
             let mut neighbors = self.neighbors(id, direction, type_name)?;
@@ -70,7 +70,7 @@ impl Snapshot {
         let slot = self.live_slot(id)?;
         self.graph().links.check()?;
         let neighbors = self.graph().neighbors(slot, direction);
-        Ok(match self.relationship_types(type_name) {
+        Ok(match self.known_relationship_types(type_name)? {
             LinkTypes::All => neighbors.degree(None),
             LinkTypes::One(name) => neighbors.degree(Some(name)),
             LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
@@ -78,6 +78,16 @@ impl Snapshot {
     }
 
     /// A relationship type and its subtypes; all types for `None`.
+    ///
+    /// Errors: `NotFound` for a type that is neither declared nor used.
+    pub(crate) fn known_relationship_types(&self, type_name: Option<&str>) -> Result<LinkTypes> {
+        if let Some(name) = type_name {
+            self.check_type_known(TypeKind::Relationship, name)?;
+        }
+        Ok(self.relationship_types(type_name))
+    }
+
+    /// The same; none for an unknown one.
     #[inline]
     pub(crate) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
         let Some(name) = type_name else { return LinkTypes::All };

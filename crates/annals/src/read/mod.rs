@@ -11,6 +11,7 @@ mod entities_of;
 mod find;
 mod instance;
 mod many;
+mod nearest;
 mod neighbors;
 mod past;
 mod recent;

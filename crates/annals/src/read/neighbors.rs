@@ -84,14 +84,15 @@ impl Snapshot {
     /// # Ok::<(), annals::Error>(())
     /// ```
     ///
-    /// Errors: `NotFound` if this snapshot does not see the entity; each item may be an error of reading history.
+    /// Errors: `NotFound` if this snapshot does not see the entity, or for a type that is neither declared nor used; each item
+    /// may be an error of reading history.
     #[inline(always)] // For the sake of `neighbors_now`.
     pub fn neighbors(&self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<Neighbors<'_>> {
         let slot = self.live_slot(id)?;
         self.graph().links.check()?;
         match self.stretch_now(type_name) {
             Some(type_name) => Ok(self.neighbors_now(slot, direction, type_name)),
-            None => Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), None)),
+            None => Ok(self.neighbors_at(slot, direction, self.known_relationship_types(type_name)?, None)),
         }
     }
 
@@ -108,7 +109,7 @@ impl Snapshot {
         let slot = self.live_slot(id)?;
         self.graph().links.check()?;
         let after = after.map(|after| self.link_of(slot, direction, after)).transpose()?;
-        Ok(self.neighbors_at(slot, direction, self.relationship_types(type_name), after))
+        Ok(self.neighbors_at(slot, direction, self.known_relationship_types(type_name)?, after))
     }
 
     #[inline]
@@ -167,7 +168,11 @@ impl Snapshot {
     // Not inlined, so that what asks is: it takes and gives registers.
     #[inline(never)]
     fn type_without_subtypes(&self, name: &str) -> Option<Symbol> {
-        if self.graph().types.is_empty() { self.graph().names.find(name) } else { None }
+        let graph = self.graph();
+        if !graph.types.is_empty() {
+            return None;
+        }
+        graph.names.find(name).filter(|name| graph.is_type_known(TypeKind::Relationship, *name))
     }
 
     fn link_of(&self, slot: u32, direction: Direction, relationship: &Id) -> Result<Link> {

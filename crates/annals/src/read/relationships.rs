@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 
 use super::cursor;
-use super::find::{Page, Sorting};
+use super::find::{Page, Sorting, check_order};
 use super::instance::Relationship;
 use super::link_types::LinkTypes;
 use super::neighbors::Neighbors;
@@ -166,7 +166,11 @@ impl Snapshot {
         of.check()?;
         match self.sorting(&of.order)? {
             None => self.relationships_by_age(id, of),
-            Some(sorting) => self.relationships_sorted(id, of, &sorting),
+            Some(sorting) => {
+                let types = self.known_types(TypeKind::Relationship, &of.types)?;
+                check_order(self, TypeKind::Relationship, types.as_deref(), &of.order)?;
+                self.relationships_sorted(id, of, &sorting)
+            }
         }
     }
 

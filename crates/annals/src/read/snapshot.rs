@@ -14,7 +14,7 @@ use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{Direction, Id, Instant, StampRef, TypeKind, Value};
+use crate::model::{Direction, Id, InstanceId, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Which time to read as of. Every field left out means "now".
@@ -413,7 +413,15 @@ impl Snapshot {
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
         let found =
             if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
-        found.ok_or_else(|| no_entity(id))
+        found.ok_or_else(|| self.no_entity(id))
+    }
+
+    #[cold]
+    fn no_entity(&self, id: &Id) -> Error {
+        let instance = InstanceId::Entity(id.clone());
+        self.check_known(&instance)
+            .err()
+            .unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
     }
 
     // Not inlined, so that what plain snapshots need is.
@@ -421,11 +429,6 @@ impl Snapshot {
     fn live_slot_among_others(&self, id: &Id) -> Option<u32> {
         self.slot_of(TypeKind::Entity, id).filter(|slot| self.sees(TypeKind::Entity, *slot))
     }
-}
-
-#[cold]
-fn no_entity(id: &Id) -> Error {
-    Error::new(ErrorKind::NotFound, format!("entity {id} does not exist"))
 }
 
 fn is_plain(graph: &Graph, view: Option<View>) -> bool {

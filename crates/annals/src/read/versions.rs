@@ -291,6 +291,28 @@ impl Snapshot {
         }
     }
 
+    /// Tells an instance that nobody ever knew, or that is deleted, from one that became known after this snapshot.
+    ///
+    /// Errors: `NotFound` for the latter. The text says since when it is known, and the fact `validAt` from when on it is true:
+    /// a read with such a valid time finds it.
+    pub fn check_known(&self, id: &InstanceId) -> Result<()> {
+        if self.view().is_none() {
+            return Ok(());
+        }
+        let Ok((_, instance)) = self.known_ever(id) else { return Ok(()) };
+        let first = instance.all_versions()[0];
+        if first.place.position <= self.position().0 {
+            return Ok(());
+        }
+        let index =
+            usize::try_from(first.place.position - 1).expect("the graph has an instant for each record");
+        let since =
+            Instant::from_checked_micros(*self.graph().instants.get(index).expect("it knows this record"));
+        let text = format!("{id} is known since {since}, after the time asked for");
+        let valid_from = Instant::from_checked_micros(first.valid_from);
+        Err(Error::new(ErrorKind::NotFound, text).with("validAt", valid_from))
+    }
+
     /// The same as [`Snapshot::known`], by any id it ever had.
     fn known_ever(&self, id: &InstanceId) -> Result<(u32, Arc<Instance>)> {
         let table = self.graph().table(kind_of(id));

@@ -2,6 +2,7 @@
 
 mod transaction;
 mod anchor;
+mod classifications;
 mod correction;
 mod properties;
 mod reads;

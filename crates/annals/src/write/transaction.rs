@@ -291,6 +291,7 @@ impl Transaction {
         }
         self.check_new_id(&action)?;
         check_counts(self.base.graph(), &action)?;
+        self.check_classifications(&action)?;
         if matches!(action, Action::DefineType(_)) {
             self.defines_types = true;
             self.typed = None;
@@ -341,11 +342,7 @@ impl Transaction {
         type_name: &str,
         properties: &mut Vec<(Arc<str>, Value)>,
     ) -> Result<()> {
-        if self.defines_types && self.typed.is_none() {
-            self.typed = Some(self.current()?.clone());
-        }
-        let snapshot = self.typed.as_ref().unwrap_or(&self.base);
-        let graph = snapshot.graph();
+        let graph = self.typed()?.graph();
         if graph.types.is_empty() {
             return Ok(());
         }
@@ -360,6 +357,19 @@ impl Transaction {
             }
         }
         Ok(())
+    }
+
+    /// A snapshot with the types that this transaction declares.
+    pub(super) fn typed(&mut self) -> Result<&Snapshot> {
+        if self.defines_types && self.typed.is_none() {
+            self.typed = Some(self.current()?.clone());
+        }
+        Ok(self.typed.as_ref().unwrap_or(&self.base))
+    }
+
+    /// True if it carries history over from elsewhere.
+    pub(super) fn is_history(&self) -> bool {
+        self.instant.is_some()
     }
 
     /// The snapshot with this transaction's own changes.

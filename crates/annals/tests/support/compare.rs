@@ -143,6 +143,13 @@ fn neighbors_of(
     found.into_iter().map(|(_, _, relationship, other)| (relationship.clone(), other)).collect()
 }
 
+/// True if the type was declared, or something was of it, up to the time of the view.
+fn knows_relationship_type(model: &Reference, name: &str, view: View) -> bool {
+    let is_of = |version: &Version| version.position <= view.position && *version.shape.type_name == *name;
+    model.definition(TypeKind::Relationship, name, view.position).is_some()
+        || model.relationships.values().any(|known| known.versions.iter().any(is_of))
+}
+
 fn compare_neighbors(snapshot: &Snapshot, model: &Reference, known: &Known, id: &Id, view: View) {
     let is_live = known.live(view).is_some_and(|version| version.shape.id == *id);
     for direction in [Direction::Out, Direction::In] {
@@ -152,6 +159,15 @@ fn compare_neighbors(snapshot: &Snapshot, model: &Reference, known: &Known, id: 
                 assert_eq!(neighbors.err().map(|error| error.kind()), Some(ErrorKind::NotFound), "{id}");
                 continue;
             }
+            if let Some(error) = neighbors.as_ref().err() {
+                let name = type_name.expect("without a type nothing is unknown");
+                assert_eq!(error.kind(), ErrorKind::NotFound, "{name}");
+                assert!(!knows_relationship_type(model, name, view), "{name} in {view:?}");
+                let degree = snapshot.degree(id, direction, type_name).err().map(|error| error.kind());
+                assert_eq!(degree, Some(ErrorKind::NotFound), "{name}");
+                continue;
+            }
+            assert_ne!(type_name, Some("nothing"), "no history has it");
             let types =
                 type_name.map(|name| model.with_subtypes(TypeKind::Relationship, name, view.position));
             let expected: Vec<(Id, Id)> = neighbors_of(model, known.age, direction, types.as_ref(), view)

@@ -38,7 +38,8 @@ impl Snapshot {
     /// ```
     ///
     /// Errors: `InvalidPage` for a foreign cursor or a limit of 0 or over 100,000; `InvalidExpression` for what cannot be
-    /// compared; `NotFound` for a type that is neither declared, where types are, nor used; `TooLarge` over a bound.
+    /// compared; `NotFound` for a type that is neither declared, where types are, nor used, and for a property that no type
+    /// searched declares, if all are declared, and that nothing has; `TooLarge` over a bound.
     pub fn find_entities(&self, find: &Find) -> Result<Page<Entity<'_>>> {
         self.find(TypeKind::Entity, find, move |slot, held| Entity::new(self, slot, held))
     }

@@ -99,8 +99,9 @@ fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<TypeNa
     Err(Error::new(
         ErrorKind::NotFound,
         format!(
-            "{} type {name:?} is not declared, and nothing is of it; see the declared types",
-            kind.name()
+            "{} type {name:?} is not declared, and nothing is of it{}",
+            kind.name(),
+            snapshot.type_hint(kind, name)
         ),
     ))
 }

@@ -116,7 +116,7 @@ impl<'s, 'f> Search<'s, 'f> {
             _ => true,
         });
         let test = Test::All(tests);
-        Ok(Search {
+        let search = Search {
             snapshot,
             kind,
             find,
@@ -127,7 +127,9 @@ impl<'s, 'f> Search<'s, 'f> {
             reach,
             bound,
             offset_kept_max: OFFSET_KEPT_MAX,
-        })
+        };
+        super::properties::check(&search, types.as_deref())?;
+        Ok(search)
     }
 
     fn places(&self) -> Places<'s> {

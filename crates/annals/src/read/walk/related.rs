@@ -9,6 +9,7 @@ use super::reach::Reach;
 use super::steps::Steps;
 use super::walked::Breadth;
 use crate::model::{Id, TypeKind};
+use crate::read::find::check_order;
 use crate::read::snapshot::Snapshot;
 use crate::search::OrderBy;
 use crate::{Error, ErrorKind, Result};
@@ -89,6 +90,8 @@ impl Snapshot {
             return Err(Error::new(ErrorKind::InvalidPage, text));
         }
         let sorting = self.sorting(&related.order)?;
+        let types = self.known_types(TypeKind::Entity, &related.reach.entity_types)?;
+        check_order(self, TypeKind::Entity, types.as_deref(), &related.order)?;
         let question = Question {
             generation: self.graph().generation,
             position: self.position().0,

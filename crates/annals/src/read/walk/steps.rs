@@ -7,6 +7,7 @@ use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, Status, TypeKind};
 use crate::read::link_types::LinkTypes;
 use crate::read::many::FEW;
+use crate::read::nearest;
 use crate::read::snapshot::Snapshot;
 use crate::read::status::Statuses;
 use crate::{Error, ErrorKind, Result};
@@ -316,12 +317,7 @@ impl Snapshot {
         }
         let mut symbols = Vec::new();
         for name in names {
-            let is_known = self.graph().names.find(name).is_some_and(|symbol| self.is_known(kind, symbol));
-            if !is_known {
-                let what = if kind == TypeKind::Classification { "" } else { " type" };
-                let text = format!("{}{what} {name}: nothing is of it, and it is not declared", kind.name());
-                return Err(Error::new(ErrorKind::NotFound, text));
-            }
+            self.check_type_known(kind, name)?;
             symbols.extend(self.types_named(kind, name));
         }
         symbols.sort_unstable();
@@ -329,17 +325,26 @@ impl Snapshot {
         Ok(Some(symbols))
     }
 
-    /// True if the type is declared, or something is or was of it.
-    fn is_known(&self, kind: TypeKind, name: Symbol) -> bool {
-        let (graph, table) = (self.graph(), self.graph().table(kind));
-        let extents = match kind {
-            TypeKind::Classification => [&table.classified, &table.past_classified],
-            TypeKind::Entity | TypeKind::Relationship | TypeKind::Enum => {
-                [&table.extents, &table.past_extents]
-            }
-        };
-        graph.types.get(kind, name).is_some()
-            || extents.iter().any(|extents| extents.of(name).is_some_and(|slots| slots.len() > 0))
+    /// Errors: `NotFound` for a name that is not declared and that no instance has or had.
+    pub(crate) fn check_type_known(&self, kind: TypeKind, name: &str) -> Result<()> {
+        let graph = self.graph();
+        if graph.names.find(name).is_some_and(|symbol| graph.is_type_known(kind, symbol)) {
+            return Ok(());
+        }
+        let what = if kind == TypeKind::Classification { "" } else { " type" };
+        let hint = self.type_hint(kind, name);
+        let text = format!("{}{what} {name}: nothing is of it, and it is not declared{hint}", kind.name());
+        Err(Error::new(ErrorKind::NotFound, text))
+    }
+
+    /// What to do about a type that is not known.
+    pub(crate) fn type_hint(&self, kind: TypeKind, name: &str) -> String {
+        let graph = self.graph();
+        let known = (0..)
+            .map(Symbol)
+            .zip(graph.names.iter())
+            .filter(|(symbol, _)| graph.is_type_known(kind, *symbol));
+        nearest::hint(name, known.map(|(_, known)| &**known), "see the declared types")
     }
 }
 

@@ -1,0 +1,136 @@
+//! Mistakes that would pass unnoticed: misspelt names, a patch of the wrong shape, a time before anything was known.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::{Answer, Server};
+
+/// A table `t` with the classification `pii`, read by a job `j`; their types are declared.
+fn catalogue() -> (tempfile::TempDir, Server) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), &[]);
+    let attribute = |name: &str, kind: &str| json!({"name": name, "type": kind});
+    let types = [
+        json!({"kind": "entity", "name": "table", "attributes": [attribute("name", "string")]}),
+        json!({"kind": "entity", "name": "job", "attributes": [attribute("schedule", "string")]}),
+        json!({"kind": "relationship", "name": "reads", "attributes": [attribute("since", "integer")]}),
+        json!({"kind": "classification", "name": "pii", "attributes": [attribute("level", "integer")]}),
+    ];
+    let declared = server.send("POST", "/v1/types", &json!({ "types": types }));
+    assert_eq!(declared.status, 200, "{declared:?}");
+    let operations = json!([
+        {"action": "create", "kind": "entity", "id": "t", "type": "table", "properties": {"name": "orders"},
+         "classifications": [{"name": "pii", "properties": {"level": 1}}], "validFrom": "2020-05-05"},
+        {"action": "create", "kind": "entity", "id": "j", "type": "job", "validFrom": "2020-05-05"},
+        {"action": "create", "kind": "relationship", "id": "r", "type": "reads", "from": "j", "to": "t"},
+    ]);
+    let written = server.send("POST", "/v1/transactions", &json!({ "operations": operations }));
+    assert_eq!(written.status, 200, "{written:?}");
+    (folder, server)
+}
+
+fn told(answer: &Answer, status: u16, kind: &str, part: &str) {
+    assert_eq!((answer.status, answer.problem().as_str()), (status, kind), "{answer:?}");
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains(part), "{part} in {detail}");
+}
+
+#[test]
+fn a_property_that_no_searched_type_declares_and_nothing_ever_had_is_not_found() {
+    let (_folder, server) = catalogue();
+    for path in [
+        "/v1/entities?type=table&where=nme%3Dx",
+        "/v1/entities?q=table%20where%20nme%20%3D%20x",
+        "/v1/entities?type=table&orderBy=-nme",
+        "/v1/entities/t/related?orderBy=nme",
+    ] {
+        told(&server.get(path), 404, "not-found", "did you mean name?");
+    }
+    told(
+        &server.get("/v1/relationships?type=reads&where=sinse%3D1"),
+        404,
+        "not-found",
+        "did you mean since?",
+    );
+    let search = json!({"type": "table", "where": {"property": "nme", "value": "x"}});
+    for path in ["/v1/find", "/v1/count", "/v1/explain"] {
+        told(&server.send("POST", path, &search), 404, "not-found", "did you mean name?");
+    }
+    let optional = server.get("/v1/entities?type=job&where=schedule%3Dx");
+    assert_eq!((optional.status, &optional.json()["items"]), (200, &json!([])));
+}
+
+#[test]
+fn an_unknown_relationship_type_is_not_found_whatever_is_asked_of_it() {
+    let (_folder, server) = catalogue();
+    for what in ["neighbors", "degree", "relationships", "reach"] {
+        let answer = server.get(&format!("/v1/entities/t/{what}?type=raeds"));
+        told(&answer, 404, "not-found", "did you mean reads?");
+    }
+    let lines = server.request(
+        "GET",
+        "/v1/entities/t/neighbors?type=raeds",
+        &[("accept", "application/x-ndjson")],
+        None,
+    );
+    told(&lines, 404, "not-found", "did you mean reads?");
+    assert_eq!(server.get("/v1/entities/t/degree?type=reads&direction=in").json()["degree"], 1);
+}
+
+#[test]
+fn a_classification_that_differs_from_a_declared_one_in_case_only_is_refused() {
+    let (_folder, server) = catalogue();
+    let put = server.send("PUT", "/v1/entities/j/classifications/Pii", &json!({}));
+    told(&put, 422, "invalid-classification", "declared classification pii");
+    let body = json!({"type": "table", "classifications": [{"name": "PII"}]});
+    for (method, path) in [("POST", "/v1/entities"), ("PUT", "/v1/entities/t"), ("PUT", "/v1/entities/new")] {
+        told(&server.send(method, path, &body), 422, "invalid-classification", "declared classification pii");
+    }
+    assert_eq!(server.send("PUT", "/v1/entities/j/classifications/pii", &json!({})).status, 200);
+}
+
+#[test]
+fn a_patch_that_looks_like_a_whole_instance_is_refused() {
+    let (_folder, server) = catalogue();
+    let patch = |path: &str, body: &Json| server.send("PATCH", path, body);
+    let trap = json!({"properties": {"rows": 9}});
+    for path in ["/v1/entities/t", "/v1/relationships/r", "/v1/entities/t/classifications/pii"] {
+        told(&patch(path, &trap), 400, "invalid-argument", r#"{"rows":9}"#);
+    }
+    let operations = json!([{"action": "update", "kind": "entity", "id": "t", "patch": trap}]);
+    let refused = server.send("POST", "/v1/transactions", &json!({ "operations": operations }));
+    told(&refused, 400, "invalid-argument", r#"{"rows":9}"#);
+    assert_eq!(server.get("/v1/entities/t").json()["version"], 1);
+    let steps = json!([{"set": "properties", "value": {"rows": 9}}]);
+    assert_eq!(patch("/v1/entities/t", &steps).json()["properties"]["properties"], json!({"rows": 9}));
+    assert_eq!(patch("/v1/entities/t", &json!({"properties": null})).status, 200);
+}
+
+#[test]
+fn an_instance_that_became_known_later_says_since_when() {
+    let (_folder, server) = catalogue();
+    let since = server.get("/v1/entities/t").json()["created"]["instant"].as_str().unwrap().to_owned();
+    for path in
+        ["/v1/entities/t", "/v1/entities/t/history", "/v1/entities/t/neighbors", "/v1/entities/t/reach"]
+    {
+        for time in ["atPosition=1", "at=2021", "at=2021-03"] {
+            let answer = server.get(&format!("{path}?{time}"));
+            told(&answer, 404, "not-found", &format!("entity t is known since {since}"));
+            told(&answer, 404, "not-found", "; try validAt=2020-05-05T00:00:00Z or later");
+            assert_eq!(answer.json()["validAt"], "2020-05-05T00:00:00Z");
+        }
+    }
+    assert_eq!(server.get("/v1/entities/t?validAt=2020-06").status, 200);
+    assert_eq!(server.get("/v1/entities/t?validAt=2021").status, 200);
+}
+
+#[test]
+fn what_is_no_instant_is_told_which_forms_there_are() {
+    let (_folder, server) = catalogue();
+    for text in ["yesterday", "now", "2026-13"] {
+        let answer = server.get(&format!("/v1/entities/t?at={text}"));
+        told(&answer, 400, "invalid-argument", "2025-08-09T12:00:00Z, 2025-08-09, 2025-08 or 2025");
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(!detail.contains("failed to parse") && !detail.contains("yesterday,"), "{detail}");
+        assert_eq!(answer.json()["parameter"], "at");
+    }
+}
