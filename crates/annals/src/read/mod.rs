@@ -22,6 +22,7 @@ mod types;
 mod version;
 mod walk;
 mod versions;
+mod logged;
 
 pub use cancel::Cancel;
 pub(crate) use cancel::cancelled;
@@ -29,6 +30,7 @@ pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange,
 pub use entities_of::EntitiesOf;
 pub use find::{Explanation, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
+pub use logged::{LogPage, LogPlace, LogQuery, LoggedChange, LoggedInstance, LoggedRecord};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};
