@@ -262,7 +262,10 @@ mod tests {
     #[test]
     fn when_is_an_instant_a_date_or_how_long_ago() {
         assert_eq!(when("2025-08-09").unwrap(), when("2025-08-09T00:00:00Z").unwrap());
-        let ago = |text: &str| (Instant::now().micros() - when(text).unwrap().micros()) / 60_000_000;
+        let ago = |text: &str| {
+            let then = when(text).unwrap();
+            (Instant::now().micros() - then.micros()) / 60_000_000
+        };
         assert_eq!(["90m", "12h", "7d", "2w"].map(ago), [90, 720, 10_080, 20_160]);
         for text in ["", "d", "-1d", "7x", "yesterday", "99999999999999w", "9999999999w", "7é"] {
             assert!(when(text).unwrap_err().to_string().contains("how long ago"), "{text}");
