@@ -12,6 +12,7 @@ mod http {
     mod hosts;
     mod limits;
     mod lines;
+    mod log;
     mod memory;
     mod methods;
     mod mistakes;

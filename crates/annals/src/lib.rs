@@ -58,6 +58,7 @@
 //! | call off what takes long | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
 //! | see what happened | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`] |
+//! | see who changed what, with the values | [`Snapshot::log`], [`LogQuery`] |
 //! | write into the past | [`Transaction::valid_from`] |
 //! | delete, bring back, take back, remove for good | [`Transaction::delete`], [`Transaction::restore`], [`Transaction::undo`], [`Transaction::purge`], [`Repository::compact`] |
 //! | declare types | [`TypeDefinition`], [`Transaction::define_type`] |

@@ -84,7 +84,10 @@ fn print_change(context: &mut Context, change: &InstanceChange) -> Outcome {
     }
 }
 
-fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
+/// What differs in the header.
+///
+/// Shape: `[(name with @, [before, after])]`.
+pub(super) fn header_differences(difference: &Difference) -> Vec<(String, [String; 2])> {
     let text = |pair: &Option<(Arc<str>, Arc<str>)>| {
         pair.as_ref().map(|(before, after)| [one_line(before), one_line(after)])
     };
@@ -99,12 +102,12 @@ fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
         ("to", id(&difference.to)),
         ("isProxy", difference.is_proxy.map(|(before, after)| [before.to_string(), after.to_string()])),
     ];
-    for (name, sides) in header {
-        if let Some([before, after]) = sides {
-            context.output.line(format!("    @{name}: {before} -> {after}"))?;
-        }
-    }
-    print_provenance(context, "    ", difference.provenance.as_ref())?;
+    let header = header.into_iter().filter_map(|(name, sides)| Some((format!("@{name}"), sides?)));
+    header.chain(provenance_sides(difference.provenance.as_ref())).collect()
+}
+
+fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
+    print_sides(context, "    ", header_differences(difference))?;
     for property in &difference.properties {
         print_property(context, "    ", property)?;
     }
@@ -115,7 +118,7 @@ fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
             _ => "~",
         };
         context.output.line(format!("  {sign} classification {}", one_line(&classification.name)))?;
-        print_provenance(context, "      ", classification.provenance.as_ref())?;
+        print_sides(context, "      ", provenance_sides(classification.provenance.as_ref()))?;
         for property in &classification.properties {
             print_property(context, "      ", property)?;
         }
@@ -123,21 +126,19 @@ fn print_difference(context: &mut Context, difference: &Difference) -> Outcome {
     Ok(())
 }
 
-fn print_provenance(
-    context: &mut Context,
-    indent: &str,
-    difference: Option<&(Arc<Provenance>, Arc<Provenance>)>,
-) -> Outcome {
-    let Some((before, after)) = difference else { return Ok(()) };
+fn provenance_sides(difference: Option<&(Arc<Provenance>, Arc<Provenance>)>) -> Vec<(String, [String; 2])> {
+    let Some((before, after)) = difference else { return Vec::new() };
     let sides = [before, after].map(|side| provenance_texts(side).into_iter().collect::<BTreeMap<_, _>>());
     let names: BTreeSet<&str> = sides.iter().flat_map(|side| side.keys().copied()).collect();
-    for name in names {
-        let [before, after] = [&sides[0], &sides[1]].map(|side| side.get(name).map_or("(none)", |text| text));
-        if before != after {
-            context.output.line(format!("{indent}@{name}: {before} -> {after}"))?;
-        }
-    }
-    Ok(())
+    let side = |at: usize, name: &str| sides[at].get(name).map_or("(none)", |text| text).to_owned();
+    let named = names.into_iter().map(|name| (format!("@{name}"), [side(0, name), side(1, name)]));
+    named.filter(|(_, [before, after])| before != after).collect()
+}
+
+fn print_sides(context: &mut Context, indent: &str, sides: Vec<(String, [String; 2])>) -> Outcome {
+    sides.into_iter().try_for_each(|(name, [before, after])| {
+        context.output.line(format!("{indent}{name}: {before} -> {after}"))
+    })
 }
 
 fn print_property(context: &mut Context, indent: &str, property: &PropertyDifference) -> Outcome {

@@ -19,7 +19,8 @@ const WAIT: Duration = Duration::from_millis(200);
 Examples:
   annals follow                      what is committed from now on
   annals follow --after 0 --once     the whole log, then stop
-  annals --json follow --after 42    a feed for programs; resume behind the last position seen")]
+  annals --json follow --after 42    a feed for programs; resume behind the last position seen
+`annals log` lists what was committed, newest first, by author, type, id and time, with the values before and after.")]
 pub struct Arguments {
     /// Start behind this position; 0 for everything. Without it: what is committed from now on
     #[arg(long, value_name = "N")]

@@ -96,11 +96,20 @@ impl Listing {
     ) -> Outcome {
         self.end(context)?;
         context.output.end_list();
-        let Some(next) = next.map(Into::into) else { return Ok(()) };
-        if context.output.is_json() {
-            return context.output.json(&json!({ "next": next }));
-        }
-        let text = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
-        context.output.line(format!("more: {argument} {text}"))
+        print_next(context, argument, next)
     }
+}
+
+/// Prints which value of an argument shows what follows, if anything does.
+pub fn print_next(
+    context: &mut Context,
+    argument: &str,
+    next: Option<impl Into<serde_json::Value>>,
+) -> Outcome {
+    let Some(next) = next.map(Into::into) else { return Ok(()) };
+    if context.output.is_json() {
+        return context.output.json(&json!({ "next": next }));
+    }
+    let text = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
+    context.output.line(format!("more: {argument} {text}"))
 }

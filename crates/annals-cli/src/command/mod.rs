@@ -15,6 +15,7 @@ mod linking;
 mod shared;
 mod history;
 mod diff;
+mod log;
 mod follow;
 mod types;
 mod stats;
@@ -40,6 +41,7 @@ Start:
   annals find person name^=A            whose name starts with A
   annals neighbors ada --direction out  what is linked from the entity ada
   annals history ada                    who changed it, when and why
+  annals log --author bob --since 7d    what Bob changed in the last seven days
 
 Time: every reading command takes --at-position, --at and --valid-at.
 
@@ -76,6 +78,7 @@ enum Command {
     Shared(shared::Arguments),
     History(history::Arguments),
     Diff(diff::Arguments),
+    Log(log::Arguments),
     Follow(follow::Arguments),
     Types(types::Arguments),
     Stats(stats::Arguments),
@@ -108,6 +111,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Shared(arguments) => shared::run(&mut context, arguments),
         Command::History(arguments) => history::run(&mut context, arguments),
         Command::Diff(arguments) => diff::run(&mut context, arguments),
+        Command::Log(arguments) => log::run(&mut context, arguments),
         Command::Follow(arguments) => follow::run(&mut context, arguments),
         Command::Types(arguments) => types::run(&mut context, arguments),
         Command::Stats(arguments) => stats::run(&mut context, arguments),

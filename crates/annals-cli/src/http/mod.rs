@@ -35,6 +35,7 @@ mod find;
 mod classifications;
 mod types;
 mod transactions;
+mod log;
 mod feed;
 mod health;
 mod metrics;
@@ -44,6 +45,7 @@ mod search_schemas;
 mod type_schemas;
 mod provenance_schemas;
 mod line_schemas;
+mod log_schemas;
 mod feed_schemas;
 
 pub use hosts::Host;

@@ -106,7 +106,8 @@ pub fn count() -> Json {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-fn instant() -> Json {
+/// The schema of an instant.
+pub fn instant() -> Json {
     json!({ "type": "string", "format": "date-time" })
 }
 
@@ -120,12 +121,17 @@ pub fn reading() -> Vec<Parameter> {
         query("atPosition", count(), 1, "Read what the repository knew at this position."),
         query("at", instant(), "2025-08-09T00:00:00Z", "Read what the repository knew at this instant."),
         query("validAt", instant(), "2025-08-09T00:00:00Z", "Read what was true at this instant."),
-        header(
-            WAIT_POSITION.as_str(),
-            "1",
-            "Wait (bounded) until this position is visible: read your own writes.",
-        ),
+        wait_position(),
     ]
+}
+
+/// The position to wait for.
+pub fn wait_position() -> Parameter {
+    header(
+        WAIT_POSITION.as_str(),
+        "1",
+        "Wait (bounded) until this position is visible: read your own writes.",
+    )
 }
 
 /// What every write of one instance takes.

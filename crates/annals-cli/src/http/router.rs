@@ -24,7 +24,7 @@ use super::sending;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 12] = [
+    let groups: [fn() -> Vec<Endpoint>; 13] = [
         super::instances::endpoints,
         super::lifecycle::endpoints,
         super::versions::endpoints,
@@ -35,6 +35,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         super::classifications::endpoints,
         super::types::endpoints,
         super::transactions::endpoints,
+        super::log::endpoints,
         super::feed::endpoints,
         super::health::endpoints,
     ];

@@ -8,6 +8,7 @@ mod text;
 mod value;
 mod instance;
 mod difference;
+mod logged;
 mod change;
 mod operation;
 mod provenance;
@@ -28,6 +29,7 @@ pub use graph::{
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
+pub use logged::logged_record_to_json;
 pub use operation::{Operation, operation_from_json, upsert};
 pub use provenance::*;
 pub use text::{json_from_slice, json_from_str, tree_bytes};

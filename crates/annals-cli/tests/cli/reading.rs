@@ -214,6 +214,7 @@ fn help_teaches_with_examples_and_completions_are_scripts() {
         "reach",
         "history",
         "diff",
+        "log",
         "follow",
         "types",
         "stats",

@@ -46,7 +46,7 @@ fn fits(description: &Json, schema: &Json, found: &Json) -> bool {
 }
 
 /// Checks an answer against the description of its operation, and gives it back.
-fn described(server: &Server, operation: &str, answer: Answer) -> Answer {
+pub fn described(server: &Server, operation: &str, answer: Answer) -> Answer {
     let description = server.get("/openapi.json").json();
     let (method, path) = operation.split_once(' ').unwrap();
     let responses = &description["paths"][path][method]["responses"];

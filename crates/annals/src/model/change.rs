@@ -274,6 +274,42 @@ impl Action {
         matches!(self, Action::CreateEntity(_) | Action::CreateRelationship(_) | Action::SaveProxy(_))
     }
 
+    /// The classification that it is about, if it is about one.
+    pub fn classification(&self) -> Option<&str> {
+        match self {
+            Action::Classify(_, content) => Some(&content.name),
+            Action::SaveClassification(_, copy) => Some(&copy.name),
+            Action::Reclassify(_, name, _)
+            | Action::Declassify(_, name)
+            | Action::PurgeClassificationCopy(_, name, _) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The verbs of changes that the log shows.
+    pub const VERBS: [&str; 20] = [
+        "create",
+        "update",
+        "replace",
+        "delete",
+        "restore",
+        "classify",
+        "reclassify",
+        "declassify",
+        "set-status",
+        "set-provenance",
+        "rehome",
+        "reidentify",
+        "retype",
+        "relink",
+        "save-copy",
+        "save-proxy",
+        "save-classification-copy",
+        "purge-classification-copy",
+        "define-type",
+        "name-collection",
+    ];
+
     /// The verb used by every door, e.g. `"create"`.
     pub fn verb(&self) -> &'static str {
         match self {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::held::Held;
 use super::snapshot::{AsOf, Snapshot};
 use crate::graph::instance::headers::HeaderNumber;
 use crate::graph::instance::properties::Properties;
@@ -266,7 +267,7 @@ impl Snapshot {
     }
 
     /// The slot of the instance that has this id, or had it once.
-    fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
+    pub(super) fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
         let table = self.graph().table(kind);
         table.slot(id).or_else(|| table.former_ids.slot(id))
     }
@@ -274,22 +275,51 @@ impl Snapshot {
     /// Relationships that were deleted or restored together with the entity at `slot` by the record at `position`.
     fn taken_along(&self, slot: u32, position: Position) -> Result<Vec<u32>> {
         let graph = self.graph();
-        graph.links.check()?;
         let is_written_there = |instance: &Instance| {
             instance.all_versions().iter().any(|version| version.place.position == position.0)
         };
         let mut found = Vec::new();
-        for direction in [Direction::Out, Direction::In] {
-            let current = graph.neighbors(slot, direction).iter(None);
-            let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);
-            for link in current.chain(past) {
-                let relationship = graph.relationships.get(link.relationship)?;
-                if relationship.is_some_and(|relationship| is_written_there(&relationship)) {
-                    found.push(link.relationship);
-                }
+        for slot in self.links_ever(slot)? {
+            let relationship = graph.relationships.get(slot)?;
+            if relationship.is_some_and(|relationship| is_written_there(&relationship)) {
+                found.push(slot);
             }
         }
         Ok(found)
+    }
+
+    /// Relationships that the entity at `slot` has or had; one may come several times.
+    pub(super) fn links_ever(&self, slot: u32) -> Result<impl Iterator<Item = u32> + '_> {
+        let graph = self.graph();
+        graph.links.check()?;
+        Ok([Direction::Out, Direction::In].into_iter().flat_map(move |direction| {
+            let current = graph.neighbors(slot, direction).iter(None);
+            let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);
+            current.chain(past).map(|link| link.relationship)
+        }))
+    }
+
+    /// What differs between two versions that were read. `None` stands for what was not there: it had no content.
+    pub(super) fn difference_held(
+        &self,
+        kind: TypeKind,
+        slot: u32,
+        before: Option<Held>,
+        after: Held,
+    ) -> Result<Difference> {
+        let side =
+            |held| Ok::<_, Error>(Side { snapshot: self, slot, instance: self.instance(kind, slot, held)? });
+        let after = side(after)?;
+        if let Some(before) = before {
+            return Ok(self.compare(kind, &side(before)?, &after));
+        }
+        let new = &after.instance;
+        Ok(Difference {
+            provenance: self.compare_provenance(None, Some(new.header)),
+            properties: self.compare_properties(&Properties::new(), &new.properties),
+            classifications: self.compare_classifications(&[], new.classifications()),
+            ..Difference::default()
+        })
     }
 
     fn compare(&self, kind: TypeKind, before: &Side, after: &Side) -> Difference {
@@ -312,7 +342,7 @@ impl Snapshot {
             provenance: self.compare_provenance(Some(old.header), Some(new.header)),
             is_proxy: pair(is_proxy(old), is_proxy(new)),
             properties: self.compare_properties(&old.properties, &new.properties),
-            classifications: self.compare_classifications(old, new),
+            classifications: self.compare_classifications(old.classifications(), new.classifications()),
         }
     }
 
@@ -331,15 +361,19 @@ impl Snapshot {
         pair(side(before), side(after))
     }
 
-    fn compare_classifications(&self, before: &Instance, after: &Instance) -> Vec<ClassificationDifference> {
+    fn compare_classifications(
+        &self,
+        before: &[Classification],
+        after: &[Classification],
+    ) -> Vec<ClassificationDifference> {
         let mut differences = Vec::new();
-        let mut names: Vec<_> =
-            before.classifications().iter().chain(after.classifications()).map(|known| known.name).collect();
+        let mut names: Vec<_> = before.iter().chain(after).map(|known| known.name).collect();
         names.sort_unstable();
         names.dedup();
         let empty = Properties::new();
         for name in names {
-            let (old, new) = (before.classification(name), after.classification(name));
+            let named = |all: &[Classification]| all.iter().position(|known| known.name == name);
+            let (old, new) = (named(before).map(|at| &before[at]), named(after).map(|at| &after[at]));
             let properties = self.compare_properties(
                 old.map_or(&empty, |known| &known.properties),
                 new.map_or(&empty, |known| &known.properties),

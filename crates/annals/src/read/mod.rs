@@ -25,11 +25,13 @@ mod walk;
 mod versions;
 mod held;
 mod link_types;
+mod logged;
 
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use entities_of::EntitiesOf;
 pub use find::{Explanation, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
+pub use logged::{LogPage, LogPlace, LogQuery, LoggedChange, LoggedInstance, LoggedRecord};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};

@@ -1,5 +1,6 @@
 //! How much instances take as they are stored: what pages are bounded by.
 
+use super::compare::Difference;
 use super::held::Held;
 use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
@@ -73,6 +74,13 @@ pub(super) fn stored_bytes(row: Row) -> usize {
             VALUE_BYTES + of_properties(&instance.properties) + classified.sum::<usize>()
         }
     }
+}
+
+/// What the values of a difference take, roughly. Units: bytes.
+pub(super) fn difference_bytes(difference: &Difference) -> usize {
+    let classified = difference.classifications.iter().flat_map(|known| &known.properties);
+    let values = difference.properties.iter().chain(classified);
+    values.map(|known| [&known.before, &known.after].into_iter().flatten().map(of_value).sum::<usize>()).sum()
 }
 
 fn of_properties(properties: &Properties) -> usize {

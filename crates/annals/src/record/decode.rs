@@ -63,6 +63,18 @@ impl IndexedRecord {
         Reader { input: &mut input, names: &self.names }.change().map_err(|error| at(self.position, error))
     }
 
+    /// How many changes it has.
+    pub(crate) fn changes_count(&self) -> u32 {
+        u32::try_from(self.offsets.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What change number `index` takes. Units: bytes.
+    pub(crate) fn change_bytes(&self, index: u32) -> usize {
+        let offset = |index: usize| self.offsets.get(index).map(|offset| value::index(*offset));
+        let start = offset(value::index(index)).unwrap_or(self.bytes.len());
+        offset(value::index(index).saturating_add(1)).unwrap_or(self.bytes.len()).saturating_sub(start)
+    }
+
     /// The names that its changes refer to.
     pub(super) fn names(&self) -> &[Arc<str>] {
         &self.names

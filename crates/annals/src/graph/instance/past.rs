@@ -138,6 +138,16 @@ impl Past {
         self.iter().find(|version| version.version == number)
     }
 
+    /// The past version that was written there.
+    pub(crate) fn written_at(&self, place: Place) -> Option<&PastVersion> {
+        if self.is_ordered {
+            return self
+                .find_ordered(|version| version.place <= place)
+                .filter(|version| version.place == place);
+        }
+        self.iter().find(|version| version.place == place)
+    }
+
     /// The newest version of an ordered chain for which `holds`, which must hold for all before one it holds for.
     fn find_ordered(&self, holds: impl Fn(&PastVersion) -> bool) -> Option<&PastVersion> {
         let mut past = self;
@@ -250,6 +260,8 @@ mod tests {
             }
             for known in &versions {
                 prop_assert_eq!(chain.version(known.version), Some(known));
+                prop_assert_eq!(chain.written_at(known.place), Some(known));
+                prop_assert_eq!(chain.written_at(Place { change: 1, ..known.place }), None);
             }
         }
     }

@@ -98,6 +98,14 @@ impl Instance {
         self.past.as_ref()?.version(number).copied()
     }
 
+    /// The version that was written there.
+    pub(crate) fn written_at(&self, place: Place) -> Option<PastVersion> {
+        if place == self.place {
+            return Some(self.in_force());
+        }
+        self.past.as_ref()?.written_at(place).copied()
+    }
+
     /// All versions, in the order they were written.
     pub(crate) fn all_versions(&self) -> Vec<PastVersion> {
         let mut versions: Vec<PastVersion> = vec![self.in_force()];

@@ -1,0 +1,139 @@
+//! What one change of the log did to the instance it names.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::Result;
+use crate::graph::instance::past::{PastVersion, Place};
+use crate::graph::instance::unpacked::{Instance, NO_ENDS};
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::{instance_id, kind_of};
+use crate::model::{Action, Change, Id, InstanceId, Instant, Record, TypeDefinition, TypeKind};
+use crate::read::{Difference, Snapshot};
+
+/// Most relationships of an entity that are looked at to count those that went with it. Units: relationships.
+const TAKEN_ALONG_MAX: usize = 1_000_000;
+
+/// One change of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoggedChange {
+    /// It made a version of an instance.
+    Instance(Box<LoggedInstance>),
+    /// It declared a type, or extended one, as it says.
+    Type(Box<TypeDefinition>),
+    /// It named the collection that this repository is.
+    Collection(Arc<str>),
+}
+
+/// The version of an instance that a change made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedInstance {
+    /// What was done: create, update, delete, …
+    pub verb: &'static str,
+    /// The instance, as it is called in this version.
+    pub id: InstanceId,
+    /// Name of the type it has in this version.
+    pub type_name: Arc<str>,
+    /// Relationships: ids of the entities that it starts and ends at in this version.
+    pub ends: Option<[Id; 2]>,
+    /// The number of the version.
+    pub version: u32,
+    /// The version it was made from; 0 for the first.
+    pub base: u32,
+    /// Name of its status in this version.
+    pub status: Arc<str>,
+    /// From when it is true.
+    pub valid_from: Instant,
+    /// The classification that was attached, changed or taken off, if the change was about one.
+    pub classification: Option<Arc<str>>,
+    /// What differs from the version it was made from. The first version differs from an instance without content, and has no status
+    /// before it.
+    pub difference: Difference,
+    /// How many relationships were deleted or restored with the entity.
+    ///
+    /// Units: relationships that are still known. Of an entity that has or had over a million, so many are looked at.
+    pub relationships_count: usize,
+}
+
+impl LoggedChange {
+    /// What was done, as every door says it.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            LoggedChange::Instance(instance) => instance.verb,
+            LoggedChange::Type(_) => "define-type",
+            LoggedChange::Collection(_) => "name-collection",
+        }
+    }
+}
+
+/// A version, found by the change that wrote it.
+pub(super) struct Written<'s> {
+    snapshot: &'s Snapshot,
+    pub(super) kind: TypeKind,
+    pub(super) slot: u32,
+    instance: Arc<Instance>,
+    version: PastVersion,
+}
+
+impl<'s> Written<'s> {
+    /// The version of `id` that was written at `place`; `None` if it was purged since, also if another instance has its id now.
+    pub(super) fn find(snapshot: &'s Snapshot, id: &InstanceId, place: Place) -> Result<Option<Written<'s>>> {
+        let kind = kind_of(id);
+        let Some(slot) = snapshot.slot_ever(kind, id.id()) else { return Ok(None) };
+        let Some(instance) = snapshot.graph().table(kind).get(slot)? else { return Ok(None) };
+        let Some(version) = instance.written_at(place) else { return Ok(None) };
+        Ok(Some(Written { snapshot, kind, slot, instance, version }))
+    }
+
+    /// The type it has in this version, and the one it had in the version before.
+    pub(super) fn types(&self) -> [Symbol; 2] {
+        let type_in =
+            |version: PastVersion| self.snapshot.graph().shape_of(&self.instance, version.header).type_name;
+        [type_in(self.version), type_in(self.base().unwrap_or(self.version))]
+    }
+
+    fn base(&self) -> Option<PastVersion> {
+        self.instance.version_numbered(self.version.base)
+    }
+
+    /// What the change did, given its record without its changes.
+    pub(super) fn logged(&self, head: &Record, change: &Change) -> Result<LoggedInstance> {
+        let (snapshot, version) = (self.snapshot, self.version);
+        let graph = snapshot.graph();
+        let shape = graph.shape_of(&self.instance, version.header);
+        let past = snapshot.past_of(self.kind, self.slot, Arc::clone(&self.instance));
+        let before = self.base().map(|base| snapshot.content(self.kind, self.slot, base)).transpose()?;
+        let after = past.read_with(version, (head, change))?;
+        let ends = (shape.ends != NO_ENDS).then(|| shape.ends.map(|end| snapshot.id_seen(end).clone()));
+        Ok(LoggedInstance {
+            verb: change.action.verb(),
+            id: instance_id(self.kind, shape.id),
+            type_name: Arc::clone(graph.names.name(shape.type_name)),
+            ends,
+            version: version.version,
+            base: version.base,
+            status: snapshot.status_name(&version),
+            valid_from: Instant::from_checked_micros(version.valid_from),
+            classification: change.action.classification().map(Into::into),
+            difference: snapshot.difference_held(self.kind, self.slot, before, after)?,
+            relationships_count: self.taken_along(&change.action)?,
+        })
+    }
+
+    fn taken_along(&self, action: &Action) -> Result<usize> {
+        let takes_along = matches!(action, Action::Delete(_) | Action::Restore(_, true));
+        if self.kind != TypeKind::Entity || !takes_along {
+            return Ok(0);
+        }
+        let table = &self.snapshot.graph().relationships;
+        let mut found = BTreeSet::new();
+        for relationship in self.snapshot.links_ever(self.slot)?.take(TAKEN_ALONG_MAX) {
+            self.snapshot.check_cancelled()?;
+            let relationship_at = table.get(relationship)?;
+            if relationship_at.is_some_and(|known| known.written_at(self.version.place).is_some()) {
+                found.insert(relationship);
+            }
+        }
+        Ok(found.len())
+    }
+}

@@ -1,0 +1,186 @@
+//! Which changes a page of the log shows.
+
+use super::LogQuery;
+use super::change::{LoggedChange, Written};
+use crate::graph::instance::past::Place;
+use crate::graph::integrity::types::TypeNames;
+use crate::graph::kind_of;
+use crate::model::{Action, InstanceId, TypeKind};
+use crate::read::Snapshot;
+use crate::record::IndexedRecord;
+use crate::{Error, ErrorKind, Position, Result};
+
+/// A query whose names are looked up.
+pub(super) struct Filter<'s> {
+    snapshot: &'s Snapshot,
+    query: &'s LogQuery,
+    // What has or had the id that is asked for: an entity, a relationship, or one of each. `None`: no id is asked for.
+    instances: Option<Vec<(TypeKind, u32)>>,
+    // By kind, the types that are asked for, with their subtypes. `None`: no type is asked for.
+    types: Option<Vec<(TypeKind, TypeNames)>>,
+}
+
+impl<'s> Filter<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot, query: &'s LogQuery) -> Result<Filter<'s>> {
+        if let Some(verb) = &query.verb
+            && !Action::VERBS.contains(&&**verb)
+        {
+            let known = Action::VERBS.join(", ");
+            let text = format!("log of verb {verb:?}: expected one of {known}");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        let is_of_kind = |kind: &TypeKind| query.kind.is_none_or(|wanted| wanted == *kind);
+        let types = query.type_name.as_ref().map(|name| {
+            let kinds = TypeKind::ALL.into_iter().filter(is_of_kind);
+            kinds.map(|kind| (kind, snapshot.types_named(kind, name))).collect()
+        });
+        let mut filter = Filter { snapshot, query, instances: None, types };
+        if let Some(id) = &query.id {
+            // What changes a classification changes an entity.
+            let kinds = match query.kind {
+                Some(TypeKind::Relationship) => &[TypeKind::Relationship][..],
+                Some(_) => &[TypeKind::Entity],
+                None => &[TypeKind::Entity, TypeKind::Relationship],
+            };
+            let found = kinds.iter().filter_map(|kind| Some((*kind, snapshot.slot_ever(*kind, id)?)));
+            let found: Vec<_> = found.collect();
+            if found.is_empty() {
+                let text =
+                    format!("log of {id}: expected an id that an instance has or had; it may be purged");
+                return Err(Error::new(ErrorKind::NotFound, text));
+            }
+            filter.instances = Some(found);
+        }
+        Ok(filter)
+    }
+
+    /// True if records without a change that is asked for are left out.
+    pub(super) fn is_of_changes(&self) -> bool {
+        let query = self.query;
+        self.instances.is_some() || self.types.is_some() || query.kind.is_some() || query.verb.is_some()
+    }
+
+    pub(super) fn has_author(&self, author: &str) -> bool {
+        self.query.author.as_deref().is_none_or(|wanted| wanted == author)
+    }
+
+    /// The positions of all records that may hold such a change, ascending; `None` if nothing tells them.
+    pub(super) fn positions(&self) -> Result<Option<Vec<u64>>> {
+        let Some(instances) = &self.instances else { return Ok(None) };
+        let mut positions = Vec::new();
+        for (kind, slot) in instances {
+            let instance = self.snapshot.graph().table(*kind).get(*slot)?;
+            let versions = instance.map(|instance| instance.all_versions()).unwrap_or_default();
+            positions.extend(versions.iter().map(|version| version.place.position));
+        }
+        positions.sort_unstable();
+        positions.dedup();
+        Ok(Some(positions))
+    }
+
+    /// A change of a record, if it is asked for and what it changed was not purged.
+    pub(super) fn change(
+        &self,
+        position: Position,
+        record: &IndexedRecord,
+        number: u32,
+    ) -> Result<Option<LoggedChange>> {
+        self.snapshot.check_cancelled()?;
+        let change = record.change(number)?;
+        if self.query.verb.as_deref().is_some_and(|verb| verb != change.action.verb()) {
+            return Ok(None);
+        }
+        let instance = match &change.action {
+            Action::DefineType(definition) => {
+                let names = &self.snapshot.graph().names;
+                let is_named = |types: &TypeNames| {
+                    names.find(&definition.name).is_some_and(|name| types.contains(&name))
+                };
+                let is_asked_for = self.instances.is_none()
+                    && self.query.kind.is_none_or(|kind| kind == definition.kind)
+                    && self.types.as_ref().is_none_or(|types| {
+                        types.iter().any(|(kind, types)| *kind == definition.kind && is_named(types))
+                    });
+                return Ok(is_asked_for.then(|| LoggedChange::Type(definition.clone())));
+            }
+            Action::NameCollection(name) => {
+                let is_asked_for =
+                    self.instances.is_none() && self.types.is_none() && self.query.kind.is_none();
+                return Ok(is_asked_for.then(|| LoggedChange::Collection(name.clone())));
+            }
+            action => action.instance(),
+        };
+        let Some(instance) = instance.filter(|instance| self.is_of_kind(instance, &change.action)) else {
+            return Ok(None);
+        };
+        let place = Place { position: position.0, change: number };
+        let Some(written) = Written::find(self.snapshot, &instance, place)? else { return Ok(None) };
+        if !self.is_of_instance(&written, place)? {
+            return Ok(None);
+        }
+        let mut is_of_type = self.is_of_type(&written, &change.action);
+        // Only these can take a classification off without naming it.
+        let may_take_off = matches!(change.action, Action::Replace(_, _, Some(_)) | Action::SaveEntity(_));
+        if !is_of_type && !may_take_off {
+            return Ok(None);
+        }
+        let logged = written.logged(&record.head, &change)?;
+        let differing = logged.difference.classifications.iter().map(|known| &*known.name);
+        is_of_type = is_of_type || self.are_of_type(differing);
+        Ok(is_of_type.then(|| LoggedChange::Instance(Box::new(logged))))
+    }
+
+    fn is_of_kind(&self, instance: &InstanceId, action: &Action) -> bool {
+        match self.query.kind {
+            None => true,
+            Some(TypeKind::Classification) => !named_classifications(action).is_empty(),
+            Some(kind) => kind == kind_of(instance),
+        }
+    }
+
+    /// True if the change wrote a version of an instance that is asked for: of the one it names, or of a relationship that it
+    /// took along.
+    fn is_of_instance(&self, written: &Written, place: Place) -> Result<bool> {
+        let Some(instances) = &self.instances else { return Ok(true) };
+        for (kind, slot) in instances {
+            if (*kind, *slot) == (written.kind, written.slot) {
+                return Ok(true);
+            }
+            let other = self.snapshot.graph().table(*kind).get(*slot)?;
+            if other.is_some_and(|other| other.written_at(place).is_some()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_of_type(&self, written: &Written, action: &Action) -> bool {
+        let Some(types) = &self.types else { return true };
+        let named = written.types();
+        let is_own = types
+            .iter()
+            .any(|(kind, types)| *kind == written.kind && named.iter().any(|name| types.contains(name)));
+        is_own || self.are_of_type(named_classifications(action).into_iter())
+    }
+
+    /// True if one of these classifications is asked for.
+    fn are_of_type<'n>(&self, mut classifications: impl Iterator<Item = &'n str>) -> bool {
+        let types = self.types.iter().flatten().find(|(kind, _)| *kind == TypeKind::Classification);
+        let names = &self.snapshot.graph().names;
+        types.is_some_and(|(_, types)| {
+            classifications.any(|name| names.find(name).is_some_and(|name| types.contains(&name)))
+        })
+    }
+}
+
+/// The classifications that an action puts on an entity, changes or takes off.
+fn named_classifications(action: &Action) -> Vec<&str> {
+    match action {
+        Action::CreateEntity(new) => new.classifications.iter().map(|known| &*known.name).collect(),
+        Action::Replace(_, _, Some(classifications)) => {
+            classifications.iter().map(|known| &*known.name).collect()
+        }
+        Action::SaveEntity(copy) => copy.classifications.iter().map(|known| &*known.name).collect(),
+        action => action.classification().into_iter().collect(),
+    }
+}

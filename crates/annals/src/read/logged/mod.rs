@@ -1,0 +1,258 @@
+//! The log as people read it: who changed what, when and why, with the values before and after.
+
+mod change;
+mod filter;
+mod scan;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use self::filter::Filter;
+use self::scan::Scan;
+use super::snapshot::Snapshot;
+use super::stored::difference_bytes;
+use crate::model::{Id, Instant, TypeKind};
+use crate::record::IndexedRecord;
+use crate::search::PAGE_BYTES_MAX;
+use crate::{Error, ErrorKind, Position, Result};
+
+pub use change::{LoggedChange, LoggedInstance};
+
+/// Most changes on one page. A record with more of them goes on on the next page. Units: changes.
+const CHANGES_MAX: usize = 10_000;
+/// Most records that one page looks at. Units: records.
+const SCANNED_RECORDS_MAX: usize = 100_000;
+/// A page ends with the record that takes what it has looked at over this. Units: bytes, as stored.
+const SCANNED_BYTES_MAX: usize = 64 << 20;
+
+/// Which changes to list, and in which order. Every filter that is given must hold.
+///
+/// ```
+/// use annals::{InstanceId, LogQuery, LoggedChange, NewEntity, Patch, Repository};
+/// let repository = Repository::in_memory();
+/// let (id, _) = repository.transact(|t| t.create_entity(NewEntity::new("table").property("rows", 5)))?;
+/// repository.transact(|t| t.author("bob").update(&InstanceId::Entity(id), Patch::new().set("rows", 9)))?;
+/// let query = LogQuery { author: Some("bob".into()), ..LogQuery::default() };
+/// let page = repository.snapshot().log(&query)?;
+/// let LoggedChange::Instance(change) = &page.records[0].changes[0] else { panic!() };
+/// assert_eq!((change.verb, &*change.type_name), ("update", "table"));
+/// assert_eq!(change.difference.properties[0].before, Some(5.into()));
+/// assert_eq!(change.difference.properties[0].after, Some(9.into()));
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogQuery {
+    /// Only records that this author committed.
+    pub author: Option<Arc<str>>,
+    /// Only changes of instances of this type and its subtypes, of classifications of this name, and of its declaration.
+    pub type_name: Option<Arc<str>>,
+    /// Only changes of the entity or relationship that has or had this id; the deletion of an entity is one of its
+    /// relationships, too.
+    pub id: Option<Id>,
+    /// Only changes of entities, of relationships or of classifications, and declarations of types of this kind. What changes a
+    /// classification changes its entity, too.
+    pub kind: Option<TypeKind>,
+    /// Only changes with this verb: one of [`Action::VERBS`](crate::Action::VERBS).
+    pub verb: Option<Arc<str>>,
+    /// Only records committed at this instant or later.
+    pub since: Option<Instant>,
+    /// Only records committed before this instant.
+    pub until: Option<Instant>,
+    /// The other way round than newest first. The changes of a record are always in the order in which they were made.
+    pub is_oldest_first: bool,
+    /// Goes on behind this place, in the order of the list: that of the page before, or any position.
+    pub after: Option<LogPlace>,
+    /// Page size. Units: records.
+    pub limit: usize,
+    /// Ends the page early, with the change that takes what is stored of its changes over this. Units: bytes.
+    pub bytes_max: usize,
+}
+
+impl Default for LogQuery {
+    fn default() -> LogQuery {
+        LogQuery {
+            author: None,
+            type_name: None,
+            id: None,
+            kind: None,
+            verb: None,
+            since: None,
+            until: None,
+            is_oldest_first: false,
+            after: None,
+            limit: 100,
+            bytes_max: PAGE_BYTES_MAX,
+        }
+    }
+}
+
+/// How far a page of the log came.
+///
+/// Shape: as text `42`, or `42-1000` if only the first 1000 changes of the record at 42 were looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPlace {
+    /// The record it came to.
+    pub position: Position,
+    /// How many of its changes were looked at; `None`: all of them.
+    pub changes: Option<u32>,
+}
+
+impl fmt::Display for LogPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.changes {
+            None => write!(f, "{}", self.position),
+            Some(changes) => write!(f, "{}-{changes}", self.position),
+        }
+    }
+}
+
+impl FromStr for LogPlace {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<LogPlace> {
+        let (position, changes) =
+            text.split_once('-').map_or((text, None), |(position, changes)| (position, Some(changes)));
+        let place = position.parse().ok().zip(changes.map(str::parse).transpose().ok());
+        let (position, changes) = place.ok_or_else(|| {
+            let text = format!("log after {text:?}: expected a position, or the `next` of the page before");
+            Error::new(ErrorKind::InvalidPage, text)
+        })?;
+        Ok(LogPlace { position: Position(position), changes })
+    }
+}
+
+/// Some records, with those of their changes that were asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogPage {
+    /// The records. A page may be empty and not the last one: it looks at a bounded part of the log.
+    pub records: Vec<LoggedRecord>,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<LogPlace>,
+}
+
+/// A record of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedRecord {
+    /// Its position.
+    pub position: Position,
+    /// When it was committed.
+    pub instant: Instant,
+    /// Who committed it; may be empty.
+    pub author: Arc<str>,
+    /// Why; may be empty.
+    pub message: Arc<str>,
+    /// What it changed, in order. Changes of instances that were purged are not there.
+    pub changes: Vec<LoggedChange>,
+}
+
+impl Snapshot {
+    /// A page of the records that this snapshot knows, newest first, with what they changed. Instances that were purged do
+    /// not appear in it, nor do their purges.
+    ///
+    /// A page ends early when its changes are too many or too large, and after a bounded part of the log: ask for the next one
+    /// until there is none.
+    ///
+    /// Errors: `NotFound` if `id` is given and no instance has or had it; `InvalidArgument` for a verb that there is not, and if
+    /// `since` is later than `until`; `InvalidPage` for a limit of 0; `Cancelled`; those of reading the log.
+    pub fn log(&self, query: &LogQuery) -> Result<LogPage> {
+        if query.limit == 0 {
+            return Err(Error::new(ErrorKind::InvalidPage, "log: expected a limit of at least 1, found 0"));
+        }
+        let filter = Filter::new(self, query)?;
+        let mut scan = Scan::new(self, query, &filter)?;
+        let mut pages =
+            PageOf { query, page: LogPage::default(), changes_count: 0, bytes: 0, scanned_bytes: 0 };
+        let mut scanned_count = 0;
+        while let Some((position, bytes)) = scan.next()? {
+            self.check_cancelled()?;
+            scanned_count += 1;
+            pages.scanned_bytes += bytes.len();
+            let record = IndexedRecord::new(position, bytes)?;
+            if filter.has_author(&record.head.author) {
+                pages.add(&filter, position, &record)?;
+            }
+            if pages.page.next.is_some() {
+                break;
+            }
+            if pages.is_full()
+                || pages.scanned_bytes >= SCANNED_BYTES_MAX
+                || scanned_count >= SCANNED_RECORDS_MAX
+            {
+                pages.page.next = scan.has_more().then_some(LogPlace { position, changes: None });
+                break;
+            }
+        }
+        Ok(pages.page)
+    }
+}
+
+/// A page that is being filled.
+struct PageOf<'q> {
+    query: &'q LogQuery,
+    page: LogPage,
+    changes_count: usize,
+    // What is stored of its changes. Units: bytes.
+    bytes: usize,
+    // What was read for it. Units: bytes.
+    scanned_bytes: usize,
+}
+
+impl PageOf<'_> {
+    /// Adds a record, if it has what is asked for; as much of it as there is room for.
+    fn add(&mut self, filter: &Filter, position: Position, record: &IndexedRecord) -> Result<()> {
+        let begun = self.query.after.filter(|after| after.position == position);
+        let first = begun.and_then(|after| after.changes).unwrap_or(0);
+        let mut changes = Vec::new();
+        for number in first..record.changes_count() {
+            if self.has_no_room() {
+                self.page.next = Some(LogPlace { position, changes: Some(number) });
+                break;
+            }
+            let Some(change) = filter.change(position, record, number)? else { continue };
+            self.changes_count += 1;
+            self.bytes += record.change_bytes(number);
+            if let LoggedChange::Instance(instance) = &change {
+                self.bytes += difference_bytes(&instance.difference);
+            }
+            changes.push(change);
+        }
+        // The head of a record that goes on was shown with its first changes.
+        if !changes.is_empty() || first == 0 && !filter.is_of_changes() {
+            let head = &record.head;
+            let (author, message) = (Arc::clone(&head.author), Arc::clone(&head.message));
+            self.page.records.push(LoggedRecord {
+                position,
+                instant: head.instant,
+                author,
+                message,
+                changes,
+            });
+        }
+        Ok(())
+    }
+
+    fn has_no_room(&self) -> bool {
+        self.changes_count >= CHANGES_MAX || self.bytes >= self.query.bytes_max
+    }
+
+    fn is_full(&self) -> bool {
+        self.page.records.len() >= self.query.limit || self.has_no_room()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_back_from_its_text() {
+        for (text, changes) in [("42", None), ("42-0", Some(0)), ("42-1000", Some(1000))] {
+            let place: LogPlace = text.parse().unwrap();
+            assert_eq!((place, &*place.to_string()), (LogPlace { position: Position(42), changes }, text));
+        }
+        for text in ["", "-", "x", "42-", "42-x", "-1", "42-1-1"] {
+            assert_eq!(text.parse::<LogPlace>().unwrap_err().kind(), ErrorKind::InvalidPage, "{text}");
+        }
+    }
+}
