@@ -111,8 +111,7 @@ fn parameter(parameter: &Parameter) -> Json {
     })
 }
 
-/// A body. Lines are a stream of bytes whose `contentSchema` says what they are, one by one: a generated client reads a
-/// body as a whole, and no schema describes all lines together.
+/// A body. A body in lines is a stream of bytes: a generated client reads the whole body, and `contentSchema` describes each line.
 fn media(media_type: &str, schema: &str, examples: &Examples) -> Json {
     let example = examples.get(schema).unwrap_or_else(|| panic!("schema {schema} is not described"));
     if media_type != NDJSON {
@@ -221,5 +220,33 @@ mod tests {
             .collect();
         let known: std::collections::BTreeSet<&str> = schemas.keys().map(String::as_str).collect();
         assert_eq!(references, known);
+    }
+
+    #[test]
+    fn schemas_have_what_generators_of_clients_need() {
+        fn check(name: &str, schema: &Json) {
+            let is_object = |schema: &Json| schema["type"] == "object";
+            let is_open = !is_object(schema)
+                || schema.get("properties").is_some()
+                || schema.get("additionalProperties").is_some();
+            assert!(
+                is_open,
+                "{name}: expected properties or any_object(): generators take this object for an empty one"
+            );
+            for key in ["oneOf", "anyOf"] {
+                for form in schema[key].as_array().into_iter().flatten() {
+                    let has_name = form.get("properties").is_none();
+                    assert!(has_name, "{name}: expected a named schema as one of several, found {form}");
+                }
+            }
+            match schema {
+                Json::Array(parts) => parts.iter().for_each(|part| check(name, part)),
+                Json::Object(parts) => parts.values().for_each(|part| check(name, part)),
+                _ => {}
+            }
+        }
+        for (name, schema, _) in schemas() {
+            check(name, &schema);
+        }
     }
 }

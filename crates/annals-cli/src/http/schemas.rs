@@ -295,6 +295,11 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
         ("VersionPage", page_of(reference("Version"), false), page(version_example())),
         ("Version", version(), version_example()),
         ("Difference", difference(), difference_example()),
+        (
+            "TextDifference",
+            object(json!({ "before": text(), "after": text() })),
+            json!({ "before": "package", "after": "library" }),
+        ),
         ("ChangePage", page_of(reference("InstanceChange"), true), counted(change_example.clone())),
         ("InstanceChange", change, change_example),
     ]
@@ -333,8 +338,7 @@ pub(super) fn version_example() -> Json {
 fn difference() -> Json {
     let side = json!({ "oneOf": [reference("Value"), { "type": "null" }] });
     let properties = map(object(json!({ "before": side, "after": side })));
-    let status =
-        json!({ "oneOf": [object(json!({ "before": text(), "after": text() })), { "type": "null" }] });
+    let status = json!({ "oneOf": [reference("TextDifference"), { "type": "null" }] });
     let mut classification = object(json!({
         "name": text(), "wasThere": flag(), "isThere": flag(), "properties": properties,
     }));
@@ -345,7 +349,7 @@ fn difference() -> Json {
         "classifications": list(classification),
     }));
     for name in ["id", "type", "from", "to"] {
-        schema["properties"][name] = object(json!({ "before": text(), "after": text() }));
+        schema["properties"][name] = reference("TextDifference");
     }
     schema["properties"]["isProxy"] = object(json!({ "before": flag(), "after": flag() }));
     add_provenance_sides(&mut schema);

@@ -30,7 +30,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     let has = json!({
         "has": { "type": "string", "enum": ["out", "in", "any"] }, "type": text(), "where": inner(), "to": inner(),
     });
-    // Each has a name, see `schemas::values`.
+    // Each has a name, as `value_schemas` explains.
     let forms = [
         ("AllExpression", many("all"), json!({ "all": ["size >= 5", "name ^= ba"] })),
         ("AnyExpression", many("any"), json!({ "any": ["size >= 5", "name ^= ba"] })),
@@ -56,7 +56,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     let order_text = "A property, or a header such as `@createdAt`; `-` for largest first.";
     let order_object = partial(&[], json!({ "property": text(), "header": text(), "descending": flag() }));
     let order = || json!({ "oneOf": [{ "type": "string", "description": order_text }, reference("Order")] });
-    // Not `default`: what has one must be given, say the types that openapi-typescript makes.
+    // No `default`: openapi-typescript requires every property that has one.
     let either = |description: &str, names: &[&str]| json!({ "type": "string", "enum": names, "description": description });
     let find = partial(
         &[],

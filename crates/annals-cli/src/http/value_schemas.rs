@@ -13,7 +13,8 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas
 }
 
-/// Generators of clients follow a type that holds itself only through objects with names. Lists therefore hold anything.
+/// Generators of clients accept a type that contains itself only if a named object is in between. The items of a list therefore have
+/// no type.
 fn values() -> Vec<(&'static str, Json, Json)> {
     let tagged = |tag: &str, inner: Json| object(json!({ tag: inner }));
     let plain_map = json!({
