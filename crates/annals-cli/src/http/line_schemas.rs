@@ -2,9 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::schemas::{
-    entity_example, number, object, reference, relationship_example, text, version, version_example,
-};
+use super::problem::Problem;
+use super::schemas::{entity_example, object, reference, relationship_example, text, version_example};
 
 /// Lines that are items of pages of one schema.
 const ITEMS: [(&str, &str); 5] = [
@@ -19,13 +18,26 @@ const ITEMS: [(&str, &str); 5] = [
 ///
 /// Shape: `[(name, schema, example)]`.
 pub fn schemas(pages: &[(&'static str, Json, Json)]) -> Vec<(&'static str, Json, Json)> {
-    let reached = object(json!({ "distance": number(), "entity": reference("Entity") }));
-    let crossed = object(json!({ "relationship": reference("Relationship") }));
     let mut lines = vec![
         ("InstanceLine", line([reference("Entity"), reference("Relationship")]), entity_example()),
-        ("VersionLine", line([version()]), version_example()),
-        ("ReachedLine", line([reached.clone()]), json!({ "distance": 1, "entity": entity_example() })),
-        ("SubgraphLine", line([reached, crossed]), json!({ "relationship": relationship_example() })),
+        (
+            "Crossed",
+            object(json!({ "relationship": reference("Relationship") })),
+            json!({ "relationship": relationship_example() }),
+        ),
+        ("NextLine", object(json!({ "next": text() })), json!({ "next": "0a1b" })),
+        (
+            "ErrorLine",
+            object(json!({ "error": reference("Problem") })),
+            json!({ "error": Problem::not_found("entity dash does not exist").to_json() }),
+        ),
+        ("VersionLine", line([reference("Version")]), version_example()),
+        ("ReachedLine", line([reference("Reached")]), json!({ "distance": 1, "entity": entity_example() })),
+        (
+            "SubgraphLine",
+            line([reference("Reached"), reference("Crossed")]),
+            json!({ "relationship": relationship_example() }),
+        ),
     ];
     lines.extend(ITEMS.map(|(name, page)| {
         let page = pages.iter().find(|(known, _, _)| *known == page);
@@ -38,8 +50,7 @@ pub fn schemas(pages: &[(&'static str, Json, Json)]) -> Vec<(&'static str, Json,
 /// One line: an item; or at the end how to get the rest, or why there is no more.
 fn line<const N: usize>(items: [Json; N]) -> Json {
     let mut forms = items.to_vec();
-    forms.push(object(json!({ "next": text() })));
-    forms.push(object(json!({ "error": reference("Problem") })));
+    forms.extend([reference("NextLine"), reference("ErrorLine")]);
     json!({
         "description": "One of these per line. The last line may say how to get the rest, or what went wrong.",
         "oneOf": forms,

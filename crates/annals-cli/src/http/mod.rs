@@ -43,6 +43,7 @@ mod openapi;
 mod schemas;
 mod search_schemas;
 mod type_schemas;
+mod value_schemas;
 mod provenance_schemas;
 mod line_schemas;
 mod log_schemas;

@@ -1,25 +1,33 @@
 //! The description of the interface (OpenAPI 3.1), made from the same endpoints that the router is made from.
 
+use std::collections::BTreeMap;
+
 use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, Endpoint, Parameter, Place};
+use super::lines::NDJSON;
 use super::parameters::POSITION;
 use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use super::router::endpoints;
-use super::schemas::schemas;
+use super::schemas::{reference, schemas};
 
 /// Errors that every endpoint may answer.
 const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out", "internal"];
 /// Errors that every endpoint may answer which needs the repository.
 const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
 
+/// Examples of the schemas by their names.
+type Examples = BTreeMap<&'static str, Json>;
+
 /// The whole document.
 pub fn document() -> Json {
+    let schemas = schemas();
+    let examples = schemas.iter().map(|(name, _, example)| (*name, example.clone())).collect();
     let mut paths: Map<String, Json> = Map::new();
     for endpoint in endpoints() {
         let item = paths.entry(endpoint.path).or_insert_with(|| json!({}));
-        item[endpoint.method.as_str().to_lowercase()] = operation(&endpoint);
+        item[endpoint.method.as_str().to_lowercase()] = operation(&endpoint, &examples);
     }
     json!({
         "openapi": "3.1.0",
@@ -33,7 +41,7 @@ pub fn document() -> Json {
         "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
-            "schemas": schemas().into_iter().map(component).collect::<Map<String, Json>>(),
+            "schemas": schemas.into_iter().map(component).collect::<Map<String, Json>>(),
             "headers": {
                 "Position": {
                     "description": "The position that the answer shows, or that the write made.",
@@ -56,20 +64,21 @@ fn component((name, schema, example): (&'static str, Json, Json)) -> (String, Js
     (name.to_owned(), schema)
 }
 
-fn operation(endpoint: &Endpoint) -> Json {
+fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
     let mut operation = json!({
         "operationId": operation_id(endpoint),
         "summary": endpoint.summary,
         "tags": [endpoint.tag],
         "parameters": endpoint.parameters.iter().map(parameter).collect::<Json>(),
-        "responses": responses(endpoint),
+        "responses": responses(endpoint, examples),
     });
     if !endpoint.description.is_empty() {
         operation["description"] = endpoint.description.into();
     }
     if let Some(schema) = endpoint.body {
+        let media_type = "application/json";
         operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": media(schema) } });
+            json!({ "required": true, "content": { media_type: media(media_type, schema, examples) } });
     }
     operation
 }
@@ -102,19 +111,30 @@ fn parameter(parameter: &Parameter) -> Json {
     })
 }
 
-fn media(schema: &str) -> Json {
-    let known = schemas().into_iter().find(|(name, _, _)| *name == schema);
-    let (_, _, example) = known.unwrap_or_else(|| panic!("schema {schema} is not described"));
-    json!({ "schema": { "$ref": format!("#/components/schemas/{schema}") }, "example": example })
+/// A body. A body in lines is a stream of bytes: a generated client reads the whole body, and `contentSchema` describes each line.
+fn media(media_type: &str, schema: &str, examples: &Examples) -> Json {
+    let example = examples.get(schema).unwrap_or_else(|| panic!("schema {schema} is not described"));
+    if media_type != NDJSON {
+        return json!({ "schema": reference(schema), "example": example });
+    }
+    let lines = json!({
+        "type": "string",
+        "format": "binary",
+        "contentMediaType": NDJSON,
+        "contentSchema": { "type": "array", "items": reference(schema) },
+    });
+    json!({ "schema": lines, "example": format!("{example}\n") })
 }
 
-fn responses(endpoint: &Endpoint) -> Json {
+fn responses(endpoint: &Endpoint, examples: &Examples) -> Json {
     let mut responses: Map<String, Json> = Map::new();
     for answer in &endpoint.answers {
         // A second answer of one status differs in its media type.
         match responses.get_mut(&answer.status.to_string()) {
-            Some(known) => known["content"][answer.media_type] = media(answer.schema),
-            None => drop(responses.insert(answer.status.to_string(), response(endpoint, answer))),
+            Some(known) => {
+                known["content"][answer.media_type] = media(answer.media_type, answer.schema, examples)
+            }
+            None => drop(responses.insert(answer.status.to_string(), response(endpoint, answer, examples))),
         }
     }
     let repository = if endpoint.is_operational { &[][..] } else { &REPOSITORY };
@@ -138,10 +158,10 @@ fn responses(endpoint: &Endpoint) -> Json {
     Json::Object(responses)
 }
 
-fn response(endpoint: &Endpoint, answer: &Answer) -> Json {
+fn response(endpoint: &Endpoint, answer: &Answer, examples: &Examples) -> Json {
     let mut response = json!({ "description": answer.description });
     if !answer.media_type.is_empty() {
-        response["content"] = json!({ answer.media_type: media(answer.schema) });
+        response["content"] = json!({ answer.media_type: media(answer.media_type, answer.schema, examples) });
     }
     if !endpoint.is_operational {
         response["headers"] = json!({ POSITION.as_str(): { "$ref": "#/components/headers/Position" } });
@@ -200,5 +220,33 @@ mod tests {
             .collect();
         let known: std::collections::BTreeSet<&str> = schemas.keys().map(String::as_str).collect();
         assert_eq!(references, known);
+    }
+
+    #[test]
+    fn schemas_have_what_generators_of_clients_need() {
+        fn check(name: &str, schema: &Json) {
+            let is_object = |schema: &Json| schema["type"] == "object";
+            let is_open = !is_object(schema)
+                || schema.get("properties").is_some()
+                || schema.get("additionalProperties").is_some();
+            assert!(
+                is_open,
+                "{name}: expected properties or any_object(): generators take this object for an empty one"
+            );
+            for key in ["oneOf", "anyOf"] {
+                for form in schema[key].as_array().into_iter().flatten() {
+                    let has_name = form.get("properties").is_none();
+                    assert!(has_name, "{name}: expected a named schema as one of several, found {form}");
+                }
+            }
+            match schema {
+                Json::Array(parts) => parts.iter().for_each(|part| check(name, part)),
+                Json::Object(parts) => parts.values().for_each(|part| check(name, part)),
+                _ => {}
+            }
+        }
+        for (name, schema, _) in schemas() {
+            check(name, &schema);
+        }
     }
 }

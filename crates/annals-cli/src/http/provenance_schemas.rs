@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::schemas::{instant, list, map, number, partial, reference, text};
+use super::schemas::{any_object, instant, list, map, number, partial, reference, text};
 
 /// The schemas of provenance and copies.
 ///
@@ -23,7 +23,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         ("EndsChange", partial(&[], json!({ "from": text(), "to": text() })), json!({ "to": "libc6" })),
         ("CollectionName", one("collection"), json!({ "collection": "here" })),
         ("Provenance", partial(&[], provenance()), json!({ "license": "CC0-1.0", "maintainedBy": ["ada"] })),
-        ("EntityCopy", copy(json!({ "classifications": list(json!({ "type": "object" })) })), entity),
+        ("EntityCopy", copy(json!({ "classifications": list(any_object()) })), entity),
         (
             "RelationshipCopy",
             copy(json!({ "from": text(), "to": text(), "proxies": list(proxy()) })),

@@ -33,6 +33,11 @@ pub(super) fn map(values: Json) -> Json {
     json!({ "type": "object", "additionalProperties": values })
 }
 
+/// An object that has any members.
+pub(super) fn any_object() -> Json {
+    json!({ "type": "object", "additionalProperties": true })
+}
+
 /// An object that has all these members and no other.
 pub(super) fn object(members: Json) -> Json {
     let required: Vec<String> = members.as_object().expect("members are an object").keys().cloned().collect();
@@ -48,7 +53,7 @@ pub(super) fn partial(required: &[&str], members: Json) -> Json {
 ///
 /// Shape: `[(name, schema, example)]`.
 pub fn schemas() -> Vec<(&'static str, Json, Json)> {
-    let mut schemas = values();
+    let mut schemas = super::value_schemas::schemas();
     schemas.extend(instances());
     schemas.extend(contents());
     schemas.extend(pages());
@@ -61,42 +66,6 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(super::feed_schemas::schemas());
     schemas.extend(operation());
     schemas
-}
-
-fn values() -> Vec<(&'static str, Json, Json)> {
-    let tagged = |tag: &str, inner: Json| object(json!({ tag: inner }));
-    let value = json!({
-        "description": "A property value. Kinds that JSON lacks are objects with one key that starts with `$`.",
-        "oneOf": [
-            { "type": ["boolean", "number", "string"] },
-            list(reference("Value")),
-            tagged("$decimal", text()),
-            tagged("$float", text()),
-            tagged("$bytes", json!({ "type": "string", "contentEncoding": "base64" })),
-            tagged("$date", json!({ "type": "string", "format": "date" })),
-            tagged("$timestamp", instant()),
-            tagged("$duration", json!({ "type": "string", "format": "duration" })),
-            tagged("$uuid", json!({ "type": "string", "format": "uuid" })),
-            tagged("$iri", json!({ "type": "string", "format": "iri" })),
-            tagged("$map", map(reference("Value"))),
-            tagged("$set", list(reference("Value"))),
-            {
-                "type": "object",
-                "propertyNames": { "pattern": "^[^$]" },
-                "additionalProperties": reference("Value"),
-            },
-        ],
-    });
-    let properties = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } });
-    vec![
-        ("Value", value, json!({ "$set": ["shell", "interactive"] })),
-        ("Properties", map(reference("Value")), properties),
-        (
-            "Stamp",
-            object(json!({ "instant": instant(), "author": text() })),
-            json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" }),
-        ),
-    ]
 }
 
 fn header() -> Json {
@@ -187,7 +156,9 @@ fn instances() -> Vec<(&'static str, Json, Json)> {
 
 fn contents() -> Vec<(&'static str, Json, Json)> {
     let named = partial(&["name"], json!({ "name": text(), "properties": reference("Properties") }));
-    let classifications = json!({ "oneOf": [list(named), map(reference("ClassificationContent"))] });
+    let named_example = json!({ "name": "essential", "properties": { "since": 1996 } });
+    let classifications =
+        json!({ "oneOf": [list(reference("NamedClassification")), map(reference("ClassificationContent"))] });
     // What a GET gave may be sent back.
     let mut header_fields = header();
     for name in ["id", "type", "properties"] {
@@ -208,6 +179,7 @@ fn contents() -> Vec<(&'static str, Json, Json)> {
         ("NewRelationship", partial(&["type", "from", "to"], relationship.clone()), new_relationship.clone()),
         ("EntityContent", partial(&[], content(entity)), new_entity),
         ("RelationshipContent", partial(&[], content(relationship)), new_relationship),
+        ("NamedClassification", named, named_example),
         (
             "ClassificationContent",
             partial(
@@ -221,26 +193,7 @@ fn contents() -> Vec<(&'static str, Json, Json)> {
             ),
             json!({ "properties": { "since": 1996 } }),
         ),
-        ("Patch", patch(), json!({ "size": 8, "homepage": null })),
     ]
-}
-
-fn patch() -> Json {
-    let step = |verb: &str| object(json!({ verb: text(), "value": reference("Value") }));
-    json!({
-        "description": "Either new values by name, null to remove one (as JSON Merge Patch); or steps in order. An object \
-                        under `properties`, as instances have it, is refused.",
-        "oneOf": [
-            map(json!({ "oneOf": [{ "type": "null" }, reference("Value")] })),
-            list(json!({ "oneOf": [
-                step("set"),
-                step("add"),
-                step("remove"),
-                object(json!({ "unset": text() })),
-                object(json!({ "clear": { "const": true } })),
-            ] })),
-        ],
-    })
 }
 
 pub(super) fn page_of(items: Json, counted: bool) -> Json {
@@ -254,6 +207,9 @@ pub(super) fn page_of(items: Json, counted: bool) -> Json {
 fn pages() -> Vec<(&'static str, Json, Json)> {
     let neighbor =
         object(json!({ "relationship": reference("Relationship"), "entity": reference("Entity") }));
+    let reached_example = json!({ "distance": 1, "entity": entity_example() });
+    let shared_example = json!({ "distances": [1, 1], "entity": entity_example() });
+    let change_example = json!({ "change": "appeared", "kind": "entity", "id": "bash" });
     let instance = json!({ "oneOf": [reference("Entity"), reference("Relationship")] });
     let neighbor_example = json!({ "relationship": relationship_example(), "entity": entity_example() });
     let reached = object(json!({ "distance": number(), "entity": reference("Entity") }));
@@ -266,16 +222,16 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
         "found": flag(),
         "length": { "type": "number", "minimum": 0 },
         "start": { "oneOf": [reference("Entity"), { "type": "null" }] },
-        "steps": list(step.clone()),
+        "steps": list(reference("PathStep")),
     }));
     let found_path = object(json!({
         "length": { "type": "number", "minimum": 0 },
         "start": reference("Entity"),
-        "steps": list(step),
+        "steps": list(reference("PathStep")),
     }));
     let next = json!({ "type": ["string", "null"] });
     let subgraph = object(json!({
-        "entities": list(reached.clone()),
+        "entities": list(reference("Reached")),
         "relationships": list(reference("Relationship")),
         "entitiesCount": number(),
         "relationshipsCount": number(),
@@ -295,6 +251,7 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
         partial(&["items", "next"], json!({ "items": list(items), "next": next, "count": number() }))
     };
     let step_example = joined(neighbor_example.clone(), json!({ "direction": "out" }));
+    let found_example = json!({ "length": 1.0, "start": entity_example(), "steps": [step_example.clone()] });
     let page = |item: Json| json!({ "items": [item], "next": "0a1b" });
     let counted = |item: Json| json!({ "items": [item], "next": "42-100", "count": 117 });
     let change = partial(
@@ -310,50 +267,46 @@ fn pages() -> Vec<(&'static str, Json, Json)> {
         ("EntityPage", page_of(reference("Entity"), false), page(entity_example())),
         ("RelationshipPage", page_of(reference("Relationship"), false), page(relationship_example())),
         ("InstancePage", page_of(instance, false), page(entity_example())),
-        ("NeighborPage", page_of(neighbor, false), page(neighbor_example)),
+        ("NeighborPage", page_of(reference("Neighbor"), false), page(neighbor_example.clone())),
+        ("Neighbor", neighbor, neighbor_example),
         ("Degree", object(json!({ "degree": number() })), json!({ "degree": 3 })),
-        (
-            "ReachPage",
-            page_of(reached.clone(), true),
-            counted(json!({ "distance": 1, "entity": entity_example() })),
-        ),
+        ("ReachPage", page_of(reference("Reached"), true), counted(reached_example.clone())),
+        ("RelatedPage", may_count(reference("Reached")), counted(reached_example.clone())),
+        ("Reached", reached, reached_example),
         (
             "Path",
             path,
             json!({ "found": true, "length": 1.0, "start": entity_example(), "steps": [step_example.clone()] }),
         ),
+        ("PathStep", step, step_example),
         (
             "PathList",
-            object(json!({ "items": list(found_path) })),
-            json!({ "items": [{ "length": 1.0, "start": entity_example(), "steps": [step_example] }] }),
+            object(json!({ "items": list(reference("FoundPath")) })),
+            json!({ "items": [found_example.clone()] }),
         ),
+        ("FoundPath", found_path, found_example),
         ("SubgraphPage", subgraph, subgraph_example),
-        (
-            "RelatedPage",
-            may_count(reached.clone()),
-            counted(json!({ "distance": 1, "entity": entity_example() })),
-        ),
         (
             "RelationshipsOfPage",
             may_count(reference("Relationship")),
             json!({ "items": [relationship_example()], "next": "1f0000000700000003", "count": 117 }),
         ),
-        (
-            "SharedPage",
-            page_of(shared, true),
-            counted(json!({ "distances": [1, 1], "entity": entity_example() })),
-        ),
-        ("VersionPage", page_of(version(), false), page(version_example())),
+        ("SharedPage", page_of(reference("Shared"), true), counted(shared_example.clone())),
+        ("Shared", shared, shared_example),
+        ("VersionPage", page_of(reference("Version"), false), page(version_example())),
+        ("Version", version(), version_example()),
         ("Difference", difference(), difference_example()),
         (
-            "ChangePage",
-            page_of(change, true),
-            counted(json!({ "change": "appeared", "kind": "entity", "id": "bash" })),
+            "TextDifference",
+            object(json!({ "before": text(), "after": text() })),
+            json!({ "before": "package", "after": "library" }),
         ),
+        ("ChangePage", page_of(reference("InstanceChange"), true), counted(change_example.clone())),
+        ("InstanceChange", change, change_example),
     ]
 }
 
-pub(super) fn version() -> Json {
+fn version() -> Json {
     let mut schema = object(json!({
         "version": number(),
         "base": number(),
@@ -386,8 +339,7 @@ pub(super) fn version_example() -> Json {
 fn difference() -> Json {
     let side = json!({ "oneOf": [reference("Value"), { "type": "null" }] });
     let properties = map(object(json!({ "before": side, "after": side })));
-    let status =
-        json!({ "oneOf": [object(json!({ "before": text(), "after": text() })), { "type": "null" }] });
+    let status = json!({ "oneOf": [reference("TextDifference"), { "type": "null" }] });
     let mut classification = object(json!({
         "name": text(), "wasThere": flag(), "isThere": flag(), "properties": properties,
     }));
@@ -398,7 +350,7 @@ fn difference() -> Json {
         "classifications": list(classification),
     }));
     for name in ["id", "type", "from", "to"] {
-        schema["properties"][name] = object(json!({ "before": text(), "after": text() }));
+        schema["properties"][name] = reference("TextDifference");
     }
     schema["properties"]["isProxy"] = object(json!({ "before": flag(), "after": flag() }));
     add_provenance_sides(&mut schema);
@@ -438,7 +390,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
                 "from": text(),
                 "to": text(),
                 "properties": reference("Properties"),
-                "classifications": { "type": ["array", "object"] },
+                "classifications": { "oneOf": [list(any_object()), any_object()] },
                 "classification": text(),
                 "patch": reference("Patch"),
                 "withRelationships": flag(),
@@ -449,7 +401,7 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
                 "always": flag(),
                 "collection": text(),
                 "deletedOnly": flag(),
-                "proxies": list(json!({ "type": "object" })),
+                "proxies": list(any_object()),
             }),
         ]),
     );
@@ -478,6 +430,8 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
     let possible = object(json!({
         "dryRun": { "const": true }, "ids": list(text()), "entities": number(), "relationships": number(),
     }));
+    let possible_example = json!({ "dryRun": true, "ids": ["bash"], "entities": 1, "relationships": 0 });
+    let either = json!({ "oneOf": [reference("CommitReceipt"), reference("DryRunReceipt")] });
     let done_example = json!({
         "position": 42, "instant": "2025-08-09T10:00:00Z",
         "ids": ["bash", "libc6", "01890a5d-ac96-774b-bcce-b302099a8057"],
@@ -490,7 +444,9 @@ fn writes() -> Vec<(&'static str, Json, Json)> {
         ("UndoneRelationship", undone("Relationship"), receipt_example),
         ("Operation", operation, transaction_example["operations"][0].clone()),
         ("Transaction", transaction, transaction_example),
-        ("TransactionReceipt", json!({ "oneOf": [done, possible] }), done_example),
+        ("TransactionReceipt", either, done_example.clone()),
+        ("CommitReceipt", done, done_example),
+        ("DryRunReceipt", possible, possible_example),
     ]
 }
 
@@ -524,6 +480,6 @@ fn operation() -> Vec<(&'static str, Json, Json)> {
         ("Live", object(json!({ "live": { "const": true } })), json!({ "live": true })),
         ("Ready", ready, ready_example),
         ("Metrics", text(), "annals_position 42\n".into()),
-        ("OpenApi", json!({ "type": "object" }), json!({ "openapi": "3.1.0" })),
+        ("OpenApi", any_object(), json!({ "openapi": "3.1.0" })),
     ]
 }

@@ -22,16 +22,17 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     let types_example = json!({ "types": [example] });
     let verification = object(json!({
         "outcome": { "type": "string", "enum": ["unknown", "equal", "compatible", "conflicting"] },
-        "differences": list(object(json!({
-            "place": text(), "declared": text(), "given": text(), "conflict": flag(),
-        }))),
+        "differences": list(reference("TypeDifference")),
     }));
-    let verification_example = json!({
-        "outcome": "conflicting",
-        "differences": [{
-            "place": "attribute size: value type", "declared": "integer", "given": "string", "conflict": true,
-        }],
+    let difference =
+        object(json!({ "place": text(), "declared": text(), "given": text(), "conflict": flag() }));
+    let difference_example = json!({
+        "place": "attribute size: value type", "declared": "integer", "given": "string", "conflict": true,
     });
+    let verification_example = json!({ "outcome": "conflicting", "differences": [difference_example] });
+    let element =
+        partial(&["ordinal", "name"], json!({ "ordinal": number(), "name": text(), "description": text() }));
+    let end = partial(&[], json!({ "type": { "type": ["string", "null"] }, "many": flag(), "name": text() }));
     let page = page_of(reference("Type"), false);
     vec![
         ("Type", definition(), example.clone()),
@@ -39,14 +40,18 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         ("Types", types, types_example),
         ("TypePatch", patch, patch_example),
         ("TypeVerification", verification, verification_example),
+        ("TypeDifference", difference, difference_example),
+        ("Attribute", attribute(), json!({ "name": "name", "type": "string", "required": true })),
+        ("EnumElement", element, json!({ "ordinal": 0, "name": "red" })),
+        ("TypeEnd", end, json!({ "type": "package", "many": true, "name": "dependents" })),
     ]
 }
 
 fn definition() -> Json {
-    let end = partial(&[], json!({ "type": { "type": ["string", "null"] }, "many": flag(), "name": text() }));
     let mut members = shared();
     let own = json!({
-        "closed": flag(), "from": end, "to": end, "propagatable": flag(), "externalId": text(), "advisory": flag(),
+        "closed": flag(), "from": reference("TypeEnd"), "to": reference("TypeEnd"), "propagatable": flag(),
+        "externalId": text(), "advisory": flag(),
     });
     let both = (members.as_object_mut(), own);
     if let (Some(members), Json::Object(own)) = both {
@@ -62,14 +67,11 @@ fn shared() -> Json {
         "name": text(),
         "description": text(),
         "supertypes": list(text()),
-        "attributes": list(attribute()),
+        "attributes": list(reference("Attribute")),
         "appliesTo": list(text()),
         "statuses": list(text()),
         "initialStatus": text(),
-        "elements": list(partial(
-            &["ordinal", "name"],
-            json!({ "ordinal": number(), "name": text(), "description": text() }),
-        )),
+        "elements": list(reference("EnumElement")),
         "deprecated": flag(),
         "replacedBy": text(),
         "version": number(),
