@@ -20,12 +20,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The searches that find everything selected.
-    fn finds(&self) -> Vec<Find> {
-        match self.types.as_slice() {
-            [] => vec![Find::all().limit(PAGE)],
-            types => types.iter().map(|name| Find::of(name).limit(PAGE)).collect(),
-        }
+    /// The search that finds everything selected.
+    fn find(&self) -> Find {
+        let types = self.types.iter().map(|name| name.as_str().into()).collect();
+        Find { types, ..Find::all().limit(PAGE) }
     }
 
     /// True if everything is selected.
@@ -35,7 +33,7 @@ impl Selection {
 }
 
 /// Calls `work` with every entity that the search finds.
-fn each_entity<E: From<annals::Error>>(
+pub fn each_entity<E: From<annals::Error>>(
     snapshot: &Snapshot,
     mut find: Find,
     mut work: impl FnMut(&Entity) -> std::result::Result<(), E>,
@@ -51,7 +49,7 @@ fn each_entity<E: From<annals::Error>>(
 }
 
 /// Calls `work` with every relationship that the search finds.
-fn each_relationship<E: From<annals::Error>>(
+pub fn each_relationship<E: From<annals::Error>>(
     snapshot: &Snapshot,
     mut find: Find,
     mut work: impl FnMut(&Relationship) -> std::result::Result<(), E>,

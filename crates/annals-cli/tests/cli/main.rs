@@ -6,6 +6,7 @@ mod writing;
 mod importing;
 mod resuming;
 mod merging;
+mod missing;
 mod serving;
 mod exporting;
 mod debian;
