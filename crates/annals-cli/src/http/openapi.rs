@@ -69,7 +69,7 @@ fn operation(endpoint: &Endpoint) -> Json {
     }
     if let Some(schema) = endpoint.body {
         operation["requestBody"] =
-            json!({ "required": true, "content": { "application/json": media(schema) } });
+            json!({ "required": true, "content": { endpoint.body_media_type: media(schema) } });
     }
     operation
 }
