@@ -157,7 +157,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let missing = Missing {
         began_at: repository.snapshot().position(),
         delete_max: arguments.delete_missing_max,
-        option: "--delete-missing-max",
+        option: "--delete-missing-max 100%",
     };
     let steps = plan_releases(arguments, &repository, &inputs, &surveys)?;
     let runs = runs(arguments, &repository, &inputs)?;

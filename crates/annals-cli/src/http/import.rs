@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Error, ErrorKind, Position, Repository};
 use axum_core::body::Body;
-use http::header::CONTENT_ENCODING;
+use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -127,8 +127,10 @@ struct Loaded {
 
 async fn post(mut call: Box<Call>) -> Outcome {
     let mut body = call.take_body();
+    let is_waiting = call.headers.contains_key(EXPECT);
     let outcome = import(call, &mut body).await;
-    if outcome.is_err() {
+    // A client that waits to be let in has the answer before it sends anything.
+    if outcome.is_err() && !is_waiting {
         discard(&mut body).await;
     }
     outcome
@@ -201,7 +203,7 @@ fn load(repository: &Repository, run: Run, order: Order, upload: Upload) -> Load
     let mut report = Report::new(Arc::clone(&listener) as _, order.is_stopping);
     report.merge = order.merge;
     let missing =
-        Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax" };
+        Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax=100" };
     let options = JsonlOptions {
         load: &order.load,
         name: NAME,

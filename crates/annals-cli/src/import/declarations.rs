@@ -58,7 +58,7 @@ impl Declarations {
                 _ => {
                     follows = None;
                     if let Some((kind, type_name)) = name_of(text) {
-                        report.refuse_type(kind, &type_name, name, place.line);
+                        report.refuse_type(kind, &type_name, name, place.line)?;
                     }
                 }
             }

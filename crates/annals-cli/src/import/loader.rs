@@ -418,7 +418,7 @@ impl<'r> Loader<'r> {
                     let line = units[0].place.line;
                     for operation in &units[0].operations {
                         if let Action::DefineType(definition) = &operation.action {
-                            self.report.refuse_type(definition.kind, &definition.name, &self.file, line);
+                            self.report.refuse_type(definition.kind, &definition.name, &self.file, line)?;
                         }
                     }
                     self.report.refuse(&self.file, line, error.kind(), explain(&error))?;

@@ -49,7 +49,7 @@ pub struct Missing {
     pub began_at: Position,
     /// More is refused.
     pub delete_max: DeleteMax,
-    /// The option that raises it, for the message.
+    /// The option that allows all of it, for the message.
     pub option: &'static str,
 }
 
@@ -101,7 +101,7 @@ impl Missing {
         }
         let text = format!(
             "expected to delete at most {} of the {there_count} instances of the types that the input names, found \
-             {missing_count} that it does not name; nothing is deleted. If they are to go, say {} 100%",
+             {missing_count} that it does not name; nothing is deleted. If they are to go, say {}",
             self.delete_max, self.option
         );
         Err(Stop::Refused(Error::new(ErrorKind::InvalidArgument, text)))

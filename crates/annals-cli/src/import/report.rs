@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use annals::{ErrorKind, TypeKind};
+use annals::{Error, ErrorKind, Result, TypeKind};
 
 use super::merge::Merge;
 use crate::exchange::{Outcome, Progress, RefusedLine, Stop};
+
+/// Most refused types that an import remembers. Units: types, of some 100 bytes.
+const REFUSED_TYPES_MAX: usize = 10_000;
 
 /// What an import did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +77,18 @@ impl Report {
     }
 
     /// Notes that the declaration of a type is refused, so that what is of it is not taken unchecked.
-    pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) {
+    ///
+    /// Errors: `TooLarge` for too many of them.
+    pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) -> Result<()> {
+        if self.refused_types.len() >= REFUSED_TYPES_MAX {
+            let text = format!(
+                "{file}:{line}: expected at most {REFUSED_TYPES_MAX} types that are refused, found more; repair the \
+                 declarations first"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
         self.refused_types.insert((kind, name.into()), format!("{file}:{line}"));
+        Ok(())
     }
 
     /// Says something that is worth knowing and refuses nothing.

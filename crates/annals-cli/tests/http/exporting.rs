@@ -109,3 +109,33 @@ fn an_export_that_nobody_reads_is_cut_off() {
     assert!(!rest.ends_with(b"0\r\n\r\n"), "nobody takes it for the whole");
     assert!(rest.len() < 12_000 * 2_000 && !rest.windows(9).any(|part| part == b"{\"error\":"));
 }
+
+#[test]
+fn an_error_in_the_middle_cuts_the_export_off() {
+    let (folder, server) = server(&[]);
+    let text = "x".repeat(2_000);
+    for number in 0..6 {
+        let operations: Vec<_> =
+            (0..500).map(|at| create(&format!("e{number}-{at}"), "table", &text)).collect();
+        commit(&server, &operations);
+    }
+    let segments = folder.path().join("repository/log");
+    let segments: Vec<_> = std::fs::read_dir(&segments).unwrap().map(|file| file.unwrap().path()).collect();
+    let log = segments.iter().max_by_key(|path| std::fs::metadata(path).unwrap().len()).unwrap();
+    let delete = |number: usize, at: usize| json!({"action": "delete", "kind": "entity", "id": format!("e{number}-{at}")});
+    let length = std::fs::metadata(log).unwrap().len();
+    for number in 0..6 {
+        commit(&server, &(0..500).map(|at| delete(number, at)).collect::<Vec<_>>());
+    }
+    // The past is read from the log, of which the last third is damaged now.
+    let mut file = std::fs::OpenOptions::new().write(true).open(log).unwrap();
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(length * 2 / 3)).unwrap();
+    file.write_all(&vec![0; usize::try_from(length / 6).unwrap()]).unwrap();
+    let mut stream = server.connect();
+    stream.write_all(b"GET /v1/export?atPosition=6 HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer);
+    assert!(text.starts_with("HTTP/1.1 200 ") && text.contains("\"e0-0\""), "{:.200}", text);
+    assert!(!text.ends_with("0\r\n\r\n") && !text.contains("{\"error\":"), "nobody takes it for the whole");
+}
