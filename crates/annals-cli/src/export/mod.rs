@@ -12,6 +12,9 @@ pub use jsonl::{export_history, export_jsonl};
 /// Instances read at once.
 const PAGE: usize = 5_000;
 
+/// What is stored of the instances read at once: a server may write many exports. Units: bytes.
+const PAGE_BYTES_MAX: usize = 4 << 20;
+
 /// What to export.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -23,7 +26,7 @@ impl Selection {
     /// The search that finds everything selected.
     fn find(&self) -> Find {
         let types = self.types.iter().map(|name| name.as_str().into()).collect();
-        Find { types, ..Find::all().limit(PAGE) }
+        Find { types, bytes_max: PAGE_BYTES_MAX, ..Find::all().limit(PAGE) }
     }
 
     /// True if everything is selected.

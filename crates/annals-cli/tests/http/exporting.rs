@@ -113,7 +113,7 @@ fn an_export_that_nobody_reads_is_cut_off() {
 #[test]
 fn an_error_in_the_middle_cuts_the_export_off() {
     let (folder, server) = server(&[]);
-    let text = "x".repeat(2_000);
+    let text = "x".repeat(8_000);
     for number in 0..6 {
         let operations: Vec<_> =
             (0..500).map(|at| create(&format!("e{number}-{at}"), "table", &text)).collect();
@@ -127,10 +127,10 @@ fn an_error_in_the_middle_cuts_the_export_off() {
     for number in 0..6 {
         commit(&server, &(0..500).map(|at| delete(number, at)).collect::<Vec<_>>());
     }
-    // The past is read from the log, of which the last third is damaged now.
+    // The past is read from the log, of which a part near the end is damaged now.
     let mut file = std::fs::OpenOptions::new().write(true).open(log).unwrap();
-    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(length * 2 / 3)).unwrap();
-    file.write_all(&vec![0; usize::try_from(length / 6).unwrap()]).unwrap();
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(length * 5 / 6)).unwrap();
+    file.write_all(&vec![0; usize::try_from(length / 12).unwrap()]).unwrap();
     let mut stream = server.connect();
     stream.write_all(b"GET /v1/export?atPosition=6 HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut answer = Vec::new();

@@ -239,6 +239,12 @@ fn a_client_that_hangs_is_cut_and_told_how_far_it_came() {
     // The same again, compared, brings the rest.
     let whole = self::import(&server, "/v1/import?merge", text.as_bytes());
     assert_eq!(counts(&whole), [300, 0, 4_000, 0, 0], "{whole:?}");
+    // A body that breaks off does not say what is missing.
+    let mut broken = Import::begin(&server, "/v1/import?merge&deleteMissing&deleteMissingMax=100");
+    assert!(broken.send(entity(0).as_bytes()));
+    let answer = broken.answer();
+    assert_eq!((answer.status, counts(&answer)[3]), (408, 0), "{answer:?}");
+    assert_eq!(tables(&server), 4_300);
 }
 
 #[test]
