@@ -11,7 +11,9 @@ pub mod import;
 mod wire;
 #[path = "../../crates/annals-cli/src/output.rs"]
 mod output;
-#[path = "../../crates/annals-cli/src/progress.rs"]
-mod progress;
+#[path = "../../crates/annals-cli/src/exchange.rs"]
+mod exchange;
+#[path = "../../crates/annals-cli/src/export/mod.rs"]
+mod export;
 #[path = "../../crates/annals-cli/src/stop.rs"]
 mod stop;

@@ -7,6 +7,7 @@ mod context;
 mod stop;
 mod output;
 mod progress;
+mod exchange;
 mod import;
 mod export;
 mod wire;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::exchange;
+
 /// Nothing is shown of what is done before this long.
 const QUIET_TIME: Duration = Duration::from_millis(400);
 /// How often a folder that is being written is looked at.
@@ -107,6 +109,12 @@ impl Progress {
             }
         });
         progress
+    }
+}
+
+impl exchange::Progress for Progress {
+    fn set(&self, done: u64, total: Option<u64>) {
+        Progress::set(self, done, total);
     }
 }
 

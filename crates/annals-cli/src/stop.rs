@@ -6,6 +6,7 @@ use std::path::Path;
 use annals::{Error, ErrorKind};
 use serde_json::{Value as Json, json};
 
+use crate::exchange;
 use crate::wire::Object;
 
 /// Done.
@@ -72,6 +73,17 @@ impl Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
         Stop::Failed(error)
+    }
+}
+
+impl From<exchange::Stop> for Stop {
+    fn from(stop: exchange::Stop) -> Stop {
+        match stop {
+            exchange::Stop::Failed(error) => Stop::Failed(error),
+            exchange::Stop::Refused(error) => Stop::Refused(error),
+            exchange::Stop::AtRefusal => Stop::Silent(REFUSED_LINES),
+            exchange::Stop::Output(error) => error.into(),
+        }
     }
 }
 

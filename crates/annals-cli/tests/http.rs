@@ -7,9 +7,11 @@ mod http {
     mod conditions;
     mod description;
     mod durability;
+    mod exporting;
     mod feed;
     mod hostile;
     mod hosts;
+    mod importing;
     mod limits;
     mod lines;
     mod log;

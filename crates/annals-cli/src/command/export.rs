@@ -8,6 +8,7 @@ use annals::{Error, ErrorKind, Position};
 use clap::{Args, ValueEnum};
 
 use crate::context::{AsOfArguments, Context};
+use crate::exchange;
 use crate::export::{Selection, export_csv, export_history, export_jsonl};
 use crate::progress::Progress;
 use crate::stop::Outcome;
@@ -64,7 +65,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into)
         }
         (Format::Jsonl, output) => {
-            let write = |writer: &mut dyn Write| -> Outcome {
+            let write = |writer: &mut dyn Write| -> exchange::Outcome {
                 if arguments.is_history {
                     let last = arguments.as_of.at_position.map_or(snapshot.position(), Position);
                     export_history(&repository, last, writer, &progress)
@@ -73,7 +74,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
                 }
             };
             match output {
-                None => write(context.output.writer()),
+                None => Ok(write(context.output.writer())?),
                 Some(path) => {
                     let created = File::create(path).map_err(|error| file_error(path, error))?;
                     let mut writer = BufWriter::with_capacity(256 * 1024, created);

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use annals::{Error, ErrorKind, Instant, Repository, Result};
@@ -9,10 +10,13 @@ use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
+use super::terminal::Terminal;
 use crate::context::{Context, instant, user_name};
+use crate::exchange;
 use crate::import::{
-    Candidate, Declarations, JsonlOptions, LoadOptions, Loader, Merge, Report, Run, Source, Step, Survey,
-    check_dates, csv, load_csv, load_debian, load_jsonl, plan,
+    BATCH_BYTES_MAX, Candidate, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader,
+    Merge, Missing, Report, Run, Source, Step, Survey, check_dates, csv, load_csv, load_debian, load_jsonl,
+    plan,
 };
 use crate::output::count;
 use crate::progress::Progress;
@@ -38,6 +42,7 @@ Examples:
   annals import debian 2023-06-10=bookworm.Packages.gz 2025-08-09=trixie.Packages.gz
   annals export --history | annals -r copy import jsonl -
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
+  annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
 
 Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
 exit code is 6. After an interruption, or when bad lines are repaired in place or others appended, run the same command
@@ -70,6 +75,13 @@ pub struct Arguments {
     /// With --merge: a property that tells relationships without ids apart, beside type and ends; may be repeated
     #[arg(long = "key", value_name = "NAME", requires = "is_merging")]
     keys: Vec<String>,
+    /// With --merge: delete what the files do not name, of the types that they have instances of; nothing if a line is
+    /// refused. Relationships go with their entities
+    #[arg(long = "delete-missing", requires = "is_merging")]
+    is_deleting: bool,
+    /// With --delete-missing: delete nothing if that is more than this share of what is there of these types
+    #[arg(long, default_value_t, value_name = "SHARE", requires = "is_deleting")]
+    delete_missing_max: DeleteMax,
     /// Who imports [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
@@ -138,10 +150,15 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let surveys = inputs.iter().map(|input| survey(arguments, input)).collect::<Outcome<Vec<_>>>()?;
     let started = std::time::Instant::now();
     let repository = context.open_or_create()?;
-    let progress = Progress::new("import", "bytes");
     let is_json = context.output.is_json();
-    let mut report = Report::new(progress.clone(), is_json, arguments.errors_max, arguments.is_stopping);
-    report.merge = arguments.is_merging.then(|| Merge::new(arguments.keys.clone()));
+    let terminal = Arc::new(Terminal::new(is_json, arguments.errors_max));
+    let mut report = Report::new(Arc::clone(&terminal) as _, arguments.is_stopping);
+    report.merge = arguments.is_merging.then(|| Merge::new(arguments.keys.clone(), arguments.is_deleting));
+    let missing = Missing {
+        began_at: repository.snapshot().position(),
+        delete_max: arguments.delete_missing_max,
+        option: "--delete-missing-max 100%",
+    };
     let steps = plan_releases(arguments, &repository, &inputs, &surveys)?;
     let runs = runs(arguments, &repository, &inputs)?;
     let outcome = load_types(arguments, &repository, &mut report, &inputs, &runs).and_then(|mut types| {
@@ -150,11 +167,11 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let set_aside = types.remove(&index).unwrap_or_default();
             let lines = Lines { run, set_aside };
             let outcome = import(arguments, &repository, &mut report, input, lines, survey.zip(step));
-            outcome.map_err(|stop| stop.in_file(&input.path))?;
+            outcome.map_err(|stop| Stop::from(stop).in_file(&input.path))?;
         }
-        Ok(())
+        Ok(missing.delete(&repository, &load_options(arguments), &mut report)?)
     });
-    progress.finish();
+    terminal.finish();
     let summary = report.summary;
     // Without a checkpoint nothing is lost: the next command replays the log.
     let checkpoint =
@@ -168,12 +185,17 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             "records": summary.records_count,
             "refused": summary.refused_count,
             "skipped": summary.skipped_count,
+            "deleted": summary.deleted_count,
             "position": position.0,
             "seconds": seconds,
         }))?;
     } else {
+        let deleted = match summary.deleted_count {
+            0 => String::new(),
+            deleted_count => format!(", deleted {}", count(deleted_count)),
+        };
         context.output.line(format!(
-            "imported {} changes in {} records, refused {}, skipped {}; now at position {} ({seconds:.1} s)",
+            "imported {} changes in {} records, refused {}, skipped {}{deleted}; now at position {} ({seconds:.1} s)",
             count(summary.changes_count),
             count(summary.records_count),
             count(summary.refused_count),
@@ -248,7 +270,10 @@ fn survey(arguments: &Arguments, input: &Input) -> Outcome<Option<Survey>> {
         return Ok(None);
     }
     // One more than is shown, so that the report can say that there are more.
-    Survey::read(&input.path, arguments.errors_max.saturating_add(1)).map(Some)
+    let progress = Progress::new("look at the release", "bytes");
+    let survey = Survey::read(&input.path, arguments.errors_max.saturating_add(1), &progress);
+    progress.finish();
+    Ok(Some(survey?))
 }
 
 /// What to do with each input; `None` for those that are no release.
@@ -268,7 +293,10 @@ fn plan_releases(
     if candidates.is_empty() {
         return Ok(vec![None; inputs.len()]);
     }
-    let mut steps = plan(repository, &candidates, arguments.is_shrinking)?.into_iter();
+    let progress = Progress::new("look for what is there", "records");
+    let steps = plan(repository, &candidates, arguments.is_shrinking, &progress);
+    progress.finish();
+    let mut steps = steps?.into_iter();
     Ok(surveys.iter().map(|survey| survey.as_ref().and_then(|_| steps.next())).collect())
 }
 
@@ -305,7 +333,10 @@ fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Out
         if !arguments.is_resuming || input.format == Format::Debian {
             return Ok(Run::begin(repository));
         }
-        let run = Run::latest(repository, &input.name)?;
+        let progress = Progress::new("look for what is there", "records");
+        let run = Run::latest(repository, &input.name, &progress);
+        progress.finish();
+        let run = run?;
         if !run.is_empty() {
             let header_sum = header_sum(arguments, input)?;
             run.check(&input.name, Source::open(&input.path)?, header_sum)?;
@@ -333,12 +364,13 @@ fn load_types(
         }
     }
     let files: Vec<_> = inputs.iter().map(|input| &*input.name).zip(runs).collect();
-    declarations.load(repository, &load_options(arguments), report, &files)
+    Ok(declarations.load(repository, &load_options(arguments), report, &files)?)
 }
 
 fn load_options(arguments: &Arguments) -> LoadOptions {
     LoadOptions {
         batch_changes: usize::try_from(arguments.batch).unwrap_or(usize::MAX),
+        batch_bytes_max: BATCH_BYTES_MAX,
         author: arguments.author.clone(),
         message: arguments.message.clone(),
     }
@@ -357,14 +389,14 @@ fn import(
     input: &Input,
     lines: Lines,
     release: Option<(Survey, Step)>,
-) -> Outcome {
+) -> exchange::Outcome {
     let Lines { run, set_aside } = lines;
     let name = input.name.clone();
     let options = load_options(arguments);
     match input.format {
         Format::Jsonl => {
             let source = Source::open(&input.path)?;
-            let mut tick = ticker(&source, report.progress.clone());
+            let mut tick = ticker(&source, Arc::clone(&report.progress));
             let options = JsonlOptions {
                 load: &options,
                 name: &name,
@@ -372,12 +404,14 @@ fn import(
                 run,
                 set_aside,
                 valid_from: input.valid_from,
+                line_bounds: LineBounds::default(),
+                is_shared: false,
             };
             load_jsonl(repository, report, source, options, &mut tick)
         }
         Format::Csv => {
             let source = Source::open(&input.path)?;
-            let mut tick = ticker(&source, report.progress.clone());
+            let mut tick = ticker(&source, Arc::clone(&report.progress));
             let mut loader = Loader::new(repository, &options, report, &name, run);
             let outcome = load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick);
             loader.end(outcome)
@@ -410,7 +444,7 @@ fn csv_options(arguments: &Arguments) -> Result<csv::Options> {
 }
 
 /// Moves the progress bar to where the source is.
-fn ticker(source: &Source, progress: Progress) -> impl FnMut() + use<> {
+fn ticker(source: &Source, progress: Arc<dyn exchange::Progress>) -> impl FnMut() + use<> {
     let (bytes_read, bytes_total) = (source.bytes_read(), source.bytes_total());
     move || progress.set(bytes_read.load(Ordering::Relaxed), bytes_total)
 }

@@ -29,6 +29,7 @@ mod serve;
 mod completions;
 mod selection;
 mod listing;
+mod terminal;
 
 use clap::{Parser, Subcommand};
 

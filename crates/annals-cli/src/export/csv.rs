@@ -9,8 +9,8 @@ use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
 
 use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
+use crate::exchange::Progress;
 use crate::output::value_to_text;
-use crate::progress::Progress;
 use crate::wire::{LINE_COLUMN, line_beside, value_to_json};
 
 const ARRAY_DELIMITER: char = ';';
@@ -24,7 +24,7 @@ pub fn export_csv(
     snapshot: &Snapshot,
     selection: &Selection,
     folder: &Path,
-    progress: &Progress,
+    progress: &dyn Progress,
 ) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| file_error(folder, error))?;
     let total = 2 * instances_count(snapshot);

@@ -9,8 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::instance_line::Lines;
 use super::{Selection, each_entity, each_relationship, instances_count};
-use crate::progress::Progress;
-use crate::stop::Outcome;
+use crate::exchange::{Outcome, Progress};
 use crate::wire::{record_to_json, type_to_json};
 
 /// Writes the name of the collection, if it has one, and types, then entities with proxies, then relationships: no line needs a later one.
@@ -18,7 +17,7 @@ pub fn export_jsonl(
     snapshot: &Snapshot,
     selection: &Selection,
     writer: &mut dyn Write,
-    progress: &Progress,
+    progress: &dyn Progress,
 ) -> Outcome {
     let total = instances_count(snapshot);
     let mut done = 0;
@@ -36,26 +35,12 @@ pub fn export_jsonl(
             write_line(writer, &json!({ "type": type_to_json(&definition) }))?;
         }
     }
-    // Types may overlap, as a type and its subtype do.
-    let mut seen = HashSet::new();
-    let several = selection.types.len() > 1;
-    for find in selection.finds() {
-        each_entity(snapshot, find.with_proxies(), |entity| {
-            if several && !seen.insert(entity.id().clone()) {
-                return Ok(());
-            }
-            write(writer, &json!({ "entity": lines.entity(entity) }))
-        })?;
-    }
-    seen.clear();
-    for find in selection.finds() {
-        each_relationship(snapshot, find, |relationship| {
-            if several && !seen.insert(relationship.id().clone()) {
-                return Ok(());
-            }
-            write(writer, &json!({ "relationship": lines.relationship(relationship)? }))
-        })?;
-    }
+    each_entity(snapshot, selection.find().with_proxies(), |entity| {
+        write(writer, &json!({ "entity": lines.entity(entity) }))
+    })?;
+    each_relationship(snapshot, selection.find(), |relationship| {
+        write(writer, &json!({ "relationship": lines.relationship(relationship)? }))
+    })?;
     Ok(())
 }
 
@@ -64,7 +49,7 @@ pub fn export_history(
     repository: &Repository,
     last: Position,
     writer: &mut dyn Write,
-    progress: &Progress,
+    progress: &dyn Progress,
 ) -> Outcome {
     let mut follow = repository.follow(Position(0));
     while follow.position() <= last

@@ -12,6 +12,9 @@ pub use jsonl::{export_history, export_jsonl};
 /// Instances read at once.
 const PAGE: usize = 5_000;
 
+/// What is stored of the instances read at once: a server may write many exports. Units: bytes.
+const PAGE_BYTES_MAX: usize = 4 << 20;
+
 /// What to export.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -20,12 +23,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The searches that find everything selected.
-    fn finds(&self) -> Vec<Find> {
-        match self.types.as_slice() {
-            [] => vec![Find::all().limit(PAGE)],
-            types => types.iter().map(|name| Find::of(name).limit(PAGE)).collect(),
-        }
+    /// The search that finds everything selected.
+    fn find(&self) -> Find {
+        let types = self.types.iter().map(|name| name.as_str().into()).collect();
+        Find { types, bytes_max: PAGE_BYTES_MAX, ..Find::all().limit(PAGE) }
     }
 
     /// True if everything is selected.
@@ -35,7 +36,7 @@ impl Selection {
 }
 
 /// Calls `work` with every entity that the search finds.
-fn each_entity<E: From<annals::Error>>(
+pub fn each_entity<E: From<annals::Error>>(
     snapshot: &Snapshot,
     mut find: Find,
     mut work: impl FnMut(&Entity) -> std::result::Result<(), E>,
@@ -51,7 +52,7 @@ fn each_entity<E: From<annals::Error>>(
 }
 
 /// Calls `work` with every relationship that the search finds.
-fn each_relationship<E: From<annals::Error>>(
+pub fn each_relationship<E: From<annals::Error>>(
     snapshot: &Snapshot,
     mut find: Find,
     mut work: impl FnMut(&Relationship) -> std::result::Result<(), E>,

@@ -26,7 +26,10 @@ pub struct Bytes {
 }
 
 impl Room {
-    fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
+    /// Takes so much room for the request, beside what it has.
+    ///
+    /// Errors: `busy` if there is none.
+    pub fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
         let busy =
             || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
         let count = u32::try_from(bytes).map_err(|_| busy())?;
@@ -45,8 +48,8 @@ impl Bytes {
     /// Errors: `unsupported-media-type`, `too-large`, `slow-request`, `busy` if all bodies together would be too
     /// large.
     pub async fn receive(door: &Door, headers: &HeaderMap, body: Body, room: Room) -> Result<Bytes, Problem> {
-        check_media_type(headers)?;
-        let patience = door.limits.request_time * 4 / 5;
+        check_media_type(headers, &["application/json"])?;
+        let patience = door.limits.body_time();
         tokio::time::timeout(patience, Bytes::collect(door, headers, body, room)).await.unwrap_or_else(|_| {
             let seconds = patience.as_secs_f32();
             Err(Problem::door(
@@ -106,17 +109,18 @@ fn over(bytes_max: usize) -> Problem {
         .with("bytesMax", bytes_max)
 }
 
-/// JSON must be declared: a web page can send other types to this server without asking it first.
-fn check_media_type(headers: &HeaderMap) -> Result<(), Problem> {
+/// The media type must be declared: a web page can send some others to this server without asking it first.
+///
+/// Errors: `unsupported-media-type` if it is none of those expected; what is JSON by its name is as good as that.
+pub fn check_media_type(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
     let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_json = media_type == "application/json"
-        || (media_type.starts_with("application/") && media_type.ends_with("+json"));
-    if is_json {
+    let is_json = media_type.starts_with("application/") && media_type.ends_with("+json");
+    if expected.contains(&&*media_type) || (is_json && expected.contains(&"application/json")) {
         return Ok(());
     }
     Err(Problem::door(
         "unsupported-media-type",
-        format!("content type {declared:?}: expected application/json; add the header Content-Type"),
+        format!("content type {declared:?}: expected {}; add the header Content-Type", expected.join(" or ")),
     ))
 }

@@ -42,7 +42,7 @@ pub struct Call {
     pub headers: HeaderMap,
     /// Where it went.
     pub uri: Uri,
-    /// What it brought; taken by [`Call::receive`]. Behind a lock nobody waits for, so that a call can be shared.
+    /// What it brought; taken by [`Call::take_body`]. Behind a lock nobody waits for, so that a call can be shared.
     pub body: Mutex<Body>,
     /// Room for it, held until the request is done.
     pub body_room: body::Room,
@@ -68,9 +68,14 @@ impl Call {
         decode_percent(text, name.as_str()).map(Some)
     }
 
+    /// The body, which is received by whoever takes it.
+    pub fn take_body(&mut self) -> Body {
+        std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Receives the body and reads the JSON in it.
     pub async fn receive(&mut self) -> Result<Json, Problem> {
-        let body = std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let body = self.take_body();
         let bytes = Bytes::receive(&self.door, &self.headers, body, self.body_room.clone()).await?;
         if bytes.is_small() {
             return bytes.json();

@@ -75,12 +75,16 @@ pub struct Endpoint {
     pub tag: &'static str,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// Name of the schema of its request body.
+    /// Name of the schema of its request body, or of each of its lines.
     pub body: Option<&'static str>,
+    /// Media type of its request body.
+    pub body_media_type: &'static str,
     /// What it answers.
     pub answers: Vec<Answer>,
     /// Kinds of its errors, beside those that every endpoint has.
     pub problems: Vec<&'static str>,
+    /// True if its body may come for any time: it bounds the waits for each part itself.
+    pub is_streaming: bool,
     /// True if it answers even when too many requests are worked on.
     pub is_operational: bool,
     /// What it does.
@@ -107,8 +111,10 @@ impl Endpoint {
             tag: "",
             parameters,
             body: None,
+            body_media_type: "application/json",
             answers: Vec::new(),
             problems: Vec::new(),
+            is_streaming: false,
             is_operational: false,
             handler: Arc::new(move |call| Box::pin(handler(call))),
         }
@@ -140,6 +146,18 @@ impl Endpoint {
     pub fn body(mut self, schema: &'static str) -> Endpoint {
         self.body = Some(schema);
         self.fails(&["unsupported-media-type", "too-large", "slow-request"])
+    }
+
+    /// The same with a request body in lines of JSON.
+    #[must_use]
+    pub fn takes_lines(self, schema: &'static str) -> Endpoint {
+        Endpoint { body_media_type: super::lines::NDJSON, ..self.body(schema) }
+    }
+
+    /// The same, bounded in time by the progress of its body only.
+    #[must_use]
+    pub fn streaming(self) -> Endpoint {
+        Endpoint { is_streaming: true, ..self }
     }
 
     /// The same with an answer in JSON.

@@ -63,6 +63,8 @@ async fn index(call: Box<Call>) -> Outcome {
         "relationships": "/v1/relationships",
         "types": "/v1/types",
         "transactions": "/v1/transactions",
+        "import": "/v1/import",
+        "export": "/v1/export",
         "feed": "/v1/feed",
         "health": "/health/ready",
         "metrics": "/metrics",

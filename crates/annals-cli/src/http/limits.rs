@@ -8,6 +8,13 @@ use tokio::sync::Semaphore;
 /// Most answers in lines at once, whatever is asked for: each has a thread.
 pub const STREAMS_MAX: usize = 1_024;
 
+/// Most imports at once: each has a thread, and commits in batches among the transactions of others.
+pub const IMPORTS_MAX: usize = 2;
+
+/// What an import may take of the room for all bodies, unless that is small: its longest line and what is parsed of it,
+/// and the batches on their way. Units: bytes.
+pub const IMPORT_BYTES: usize = 64 << 20;
+
 /// Answers without a permit of a request, all together. Units: bytes.
 const ASIDES_BYTES_MAX: usize = 8 << 20;
 
@@ -55,6 +62,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Longest time for a body to come, and for the next part of one of any length.
+    pub fn body_time(&self) -> Duration {
+        self.request_time * 4 / 5
+    }
+
     /// Most requests that wait for a position, and most that wait for the rest of a slow body: an eighth of all, but at
     /// least 16, and at most a quarter of all: both kinds together leave room for others.
     pub fn waits_max(&self) -> usize {
@@ -110,6 +122,8 @@ pub struct Gates {
     pub aside_bytes: Arc<Semaphore>,
     /// One per answer in lines.
     pub streams: Arc<Semaphore>,
+    /// One per import.
+    pub imports: Arc<Semaphore>,
     /// One per subscriber of the feed.
     pub subscribers: Arc<Semaphore>,
 }
@@ -128,6 +142,7 @@ impl Gates {
             answer_bytes: gate(limits.answers_bytes_max),
             aside_bytes: gate(ASIDES_BYTES_MAX),
             streams: gate(limits.streams_max),
+            imports: gate(IMPORTS_MAX),
             subscribers: gate(limits.subscribers_max),
         }
     }

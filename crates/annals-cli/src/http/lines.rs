@@ -52,6 +52,8 @@ pub struct Lines {
     buffer: JsonText,
     flushed: Instant,
     is_begun: bool,
+    /// True if what goes wrong cuts the answer off, instead of being told on a line of its own.
+    is_cut: bool,
     sender: Sender<Result<Bytes, Problem>>,
     runtime: Handle,
     door: Arc<Door>,
@@ -139,6 +141,7 @@ impl Lines {
             Ok(()) => self.flush(),
             // Nothing was sent: the answer can still be the error.
             Err(problem) if !self.is_begun => self.send(Err(problem)),
+            Err(problem) if self.is_cut => Err(problem),
             Err(problem) => {
                 self.line(&json!({ "error": problem.to_json() }))?;
                 self.flush()
@@ -167,6 +170,24 @@ pub async fn send(
     snapshot: Snapshot,
     work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
 ) -> Outcome {
+    send_lines(call, snapshot, false, work).await
+}
+
+/// The same, but what goes wrong later cuts the answer off: nobody takes a part for the whole.
+pub async fn send_whole(
+    call: Box<Call>,
+    snapshot: Snapshot,
+    work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    send_lines(call, snapshot, true, work).await
+}
+
+async fn send_lines(
+    call: Box<Call>,
+    snapshot: Snapshot,
+    is_cut: bool,
+    work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
     let permit = Arc::clone(&call.door.gates.streams).try_acquire_owned().map_err(|_| {
         let streams_max = call.door.limits.streams_max;
         Problem::busy(format!("{streams_max} answers in lines are being sent; try again later"))
@@ -178,6 +199,7 @@ pub async fn send(
         buffer: JsonText::default(),
         flushed: Instant::now(),
         is_begun: false,
+        is_cut,
         sender,
         runtime: Handle::current(),
         door: Arc::clone(&call.door),

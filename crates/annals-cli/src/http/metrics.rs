@@ -131,6 +131,8 @@ pub fn render(door: &Door, refusal: Option<&Error>) -> String {
         of(|known| known.warnings().len() as u64),
     );
     metric("feed_subscribers", "gauge", "Subscribers of the feed.", metrics.subscribers.get() as f64);
+    let imports = super::limits::IMPORTS_MAX - door.gates.imports.available_permits();
+    metric("imports", "gauge", "Imports under way.", imports as f64);
     metric("http_connections", "gauge", "Open connections.", metrics.connections.get() as f64);
     metric("http_requests_in_flight", "gauge", "Requests worked on.", door.traffic.in_flight() as f64);
     render_refusal(&mut text, refusal)

@@ -76,7 +76,7 @@ fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
         operation["description"] = endpoint.description.into();
     }
     if let Some(schema) = endpoint.body {
-        let media_type = "application/json";
+        let media_type = endpoint.body_media_type;
         operation["requestBody"] =
             json!({ "required": true, "content": { media_type: media(media_type, schema, examples) } });
     }

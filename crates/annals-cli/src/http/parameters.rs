@@ -145,6 +145,56 @@ pub fn writing() -> Vec<Parameter> {
     ]
 }
 
+/// What an import takes.
+pub fn importing() -> Vec<Parameter> {
+    vec![
+        query(
+            "merge",
+            flag(),
+            true,
+            "Compare each line with what is there: write what is new or differs, and nothing for what is equal.",
+        ),
+        many(query(
+            "key",
+            text(),
+            "column",
+            "With merge: a property that tells relationships without ids apart, beside type and ends; repeatable.",
+        )),
+        query(
+            "deleteMissing",
+            flag(),
+            false,
+            "With merge: delete what no line names, of the types that lines have instances of; nothing if a line is refused.",
+        ),
+        query(
+            "deleteMissingMax",
+            json!({ "type": "integer", "minimum": 0, "maximum": 100, "default": 10 }),
+            10,
+            "Delete nothing if that is more than this share, in per cent, of what is there of these types.",
+        ),
+        query(
+            "batch",
+            json!({ "type": "integer", "minimum": 1, "default": 5_000 }),
+            5_000,
+            "Changes in one batch.",
+        ),
+        query("stopOnError", flag(), false, "End the import at the first line that is refused."),
+    ]
+}
+
+/// What an export takes.
+pub fn exporting() -> Vec<Parameter> {
+    vec![
+        many(query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")),
+        query(
+            "history",
+            flag(),
+            false,
+            "Every record as it was committed, for `annals import` into an empty repository.",
+        ),
+    ]
+}
+
 /// What a page takes.
 pub fn paging() -> Vec<Parameter> {
     vec![

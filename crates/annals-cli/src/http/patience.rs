@@ -80,6 +80,48 @@ impl<'d> BodyWait<'d> {
     }
 }
 
+/// The wait for a body of any length. Only the time counts in which the server waits for its client: it may be busy with
+/// what came before.
+pub struct FlowWait<'d> {
+    door: &'d Door,
+    waited: Duration,
+    received: u64,
+}
+
+impl<'d> FlowWait<'d> {
+    /// Begins now.
+    pub fn new(door: &'d Door) -> FlowWait<'d> {
+        FlowWait { door, waited: Duration::ZERO, received: 0 }
+    }
+
+    /// The next part of the body; `None` at its end.
+    ///
+    /// Errors: `slow-request` if it does not come, or all of it came too slowly; `invalid-argument` if it breaks off.
+    pub async fn next(&mut self, body: &mut Body) -> Result<Option<Bytes>, Problem> {
+        let body_time = self.door.limits.body_time();
+        loop {
+            let earned = Duration::from_secs(self.received / u64::from(BODY_RATE_MIN));
+            let left = (body_time + earned).saturating_sub(self.waited).min(body_time);
+            let start = Instant::now();
+            let frame = timeout_at(start + left, body.frame()).await.map_err(|_| {
+                let text = format!(
+                    "body: expected its next part within {} s, and {BODY_RATE_MIN} bytes a second of waiting, found none \
+                     behind {} bytes; send the rest again, faster",
+                    body_time.as_secs_f32(),
+                    self.received
+                );
+                Problem::door("slow-request", text)
+            })?;
+            self.waited += start.elapsed();
+            let Some(frame) = frame else { return Ok(None) };
+            let frame = frame.map_err(|error| Problem::invalid(format!("body: it broke off: {error}")))?;
+            let Ok(data) = frame.into_data() else { continue };
+            self.received += data.len() as u64;
+            return Ok(Some(data));
+        }
+    }
+}
+
 /// The right to wait for a position; given back when it is dropped.
 ///
 /// Errors: `busy` if too many requests wait for positions.

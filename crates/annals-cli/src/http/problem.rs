@@ -19,7 +19,7 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("time-out", StatusCode::GATEWAY_TIMEOUT, "the request took too long"),
     ("slow-request", StatusCode::REQUEST_TIMEOUT, "the request came in too slowly"),
     ("method-not-allowed", StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method"),
-    ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body is not JSON"),
+    ("unsupported-media-type", StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body has an unexpected media type"),
     ("unknown-host", StatusCode::MISDIRECTED_REQUEST, "the server is not known by this name"),
     ("cross-origin", StatusCode::FORBIDDEN, "a web page of another origin tried to write"),
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant as Clock;
+use std::time::{Duration, Instant as Clock};
 
 use axum_core::body::Body;
 use futures_util::FutureExt;
@@ -24,7 +24,7 @@ use super::sending;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 13] = [
+    let groups: [fn() -> Vec<Endpoint>; 15] = [
         super::instances::endpoints,
         super::lifecycle::endpoints,
         super::versions::endpoints,
@@ -36,6 +36,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         super::types::endpoints,
         super::transactions::endpoints,
         super::log::endpoints,
+        super::import::endpoints,
+        super::export::endpoints,
         super::feed::endpoints,
         super::health::endpoints,
     ];
@@ -79,9 +81,7 @@ impl Router {
     ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
         let method = request.method().clone();
         let found = self.door.hosts.check(&request).and_then(|()| self.find(&request));
-        let (route, is_operational) = found
-            .as_ref()
-            .map_or(("unknown", false), |(endpoint, _)| (endpoint.path, endpoint.is_operational));
+        let endpoint = found.as_ref().ok().map(|(endpoint, _)| *endpoint);
         // It stays where it is, however many hands hold it.
         let work = pin!(async move {
             let (endpoint, path) = found?;
@@ -91,7 +91,7 @@ impl Router {
             let _body_room = call.body_room.clone();
             (endpoint.handler)(call).await
         });
-        let (response, permit) = guard(&self.door, &method, route, is_operational, start, work).await;
+        let (response, permit) = guard(&self.door, &method, endpoint, start, work).await;
         if method == Method::HEAD { (without_body(response), permit) } else { (response, permit) }
     }
 
@@ -164,13 +164,12 @@ fn unpack(
 async fn guard(
     door: &Door,
     method: &Method,
-    route: &'static str,
-    is_operational: bool,
+    endpoint: Option<&Endpoint>,
     start: Clock,
     work: impl Future<Output = Outcome>,
 ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
     let worked = door.traffic.enter(start);
-    let (outcome, permit) = admit(door, is_operational, work).await;
+    let (outcome, permit) = admit(door, endpoint, work).await;
     drop(worked);
     let response = outcome.unwrap_or_else(Problem::into_response);
     let is_aside = permit.is_none();
@@ -185,6 +184,7 @@ async fn guard(
         let position = || HeaderValue::from(repository.snapshot().position().0);
         response.headers_mut().entry(&POSITION).or_insert_with(position);
     }
+    let route = endpoint.map_or("unknown", |endpoint| endpoint.path);
     door.metrics.observe(method_name(method), route, response.status().as_u16(), start.elapsed());
     (response, permit)
 }
@@ -192,29 +192,38 @@ async fn guard(
 /// Works on a request; also gives the permit that its answer holds until it is sent.
 async fn admit(
     door: &Door,
-    is_operational: bool,
+    endpoint: Option<&Endpoint>,
     work: impl Future<Output = Outcome>,
 ) -> (Outcome, Option<OwnedSemaphorePermit>) {
-    if is_operational {
-        return (in_time(door, work).await, None);
+    let time = match endpoint {
+        Some(endpoint) if endpoint.is_streaming => None,
+        _ => Some(door.limits.request_time),
+    };
+    if endpoint.is_some_and(|endpoint| endpoint.is_operational) {
+        return (in_time(time, work).await, None);
     }
     let permit = match permit(door) {
         Ok(permit) => permit,
         Err(problem) => return (Err(problem), None),
     };
-    let outcome = in_time(door, work).await.and_then(|response| sending::admit(door, response));
+    let outcome = in_time(time, work).await.and_then(|response| sending::admit(door, response));
     (outcome, Some(permit))
 }
 
-async fn in_time(door: &Door, work: impl Future<Output = Outcome>) -> Outcome {
+/// Works on a request for so long at most, if there is a bound.
+async fn in_time(time: Option<Duration>, work: impl Future<Output = Outcome>) -> Outcome {
     let work = AssertUnwindSafe(work).catch_unwind();
-    match tokio::time::timeout(door.limits.request_time, work).await {
+    let worked = match time {
+        Some(time) => tokio::time::timeout(time, work).await,
+        None => Ok(work.await),
+    };
+    match worked {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(_panic)) => {
             Err(Problem::door("internal", "the request made the server panic; please report it"))
         }
         Err(_) => {
-            let seconds = door.limits.request_time.as_secs_f32();
+            let seconds = time.unwrap_or_default().as_secs_f32();
             let text =
                 format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
             Err(Problem::door("time-out", text))

@@ -63,6 +63,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(super::line_schemas::schemas(&schemas));
     schemas.extend(writes());
     schemas.extend(super::log_schemas::schemas());
+    schemas.extend(super::exchange_schemas::schemas());
     schemas.extend(super::feed_schemas::schemas());
     schemas.extend(operation());
     schemas

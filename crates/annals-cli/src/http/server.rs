@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
 use super::hosts::{Host, Hosts};
-use super::limits::Limits;
+use super::limits::{IMPORTS_MAX, Limits};
 use super::open_connections::OpenConnections;
 use super::problem::Problem;
 use super::router::Router;
@@ -45,7 +45,7 @@ pub fn serve(
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + 4)
+        .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + IMPORTS_MAX + 4)
         .thread_name("annals-http")
         // Requests whose commit is done come from elsewhere; they are answered before new ones are begun, so that little is in
         // hand at any time and fits a core's cache.

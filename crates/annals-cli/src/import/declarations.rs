@@ -11,7 +11,7 @@ use super::loader::{LoadOptions, Loader, Unit};
 use super::mark::Run;
 use super::operation::Operation;
 use super::report::Report;
-use crate::stop::Outcome;
+use crate::exchange::Outcome;
 use crate::wire::Object;
 
 /// The types of all files are in memory until they are loaded. Units: bytes of input.
@@ -52,13 +52,13 @@ impl Declarations {
             }
             match parse_line(text) {
                 Ok(Item::Operations(operations)) if operations.iter().all(Operation::is_definition) => {
-                    self.found.push((file, Unit { place, follows, operations }));
+                    self.found.push((file, Unit::new(place, follows, operations)));
                     follows = Some(place.last);
                 }
                 _ => {
                     follows = None;
                     if let Some((kind, type_name)) = name_of(text) {
-                        report.refuse_type(kind, &type_name, name, place.line);
+                        report.refuse_type(kind, &type_name, name, place.line)?;
                     }
                 }
             }

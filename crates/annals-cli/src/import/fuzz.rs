@@ -11,10 +11,11 @@ use annals::{ErrorKind, Id, Options, Position, Repository};
 
 use super::csv::{self, RowReader};
 use super::debian::{PackageReader, compare_versions};
+use super::jsonl::LineBounds;
+use super::loader::BATCH_BYTES_MAX;
 use super::report::Summary;
 use super::{JsonlOptions, LoadOptions, Loader, Report, Run, Survey, load_csv, load_debian, load_jsonl};
-use crate::progress::Progress;
-use crate::stop::{Outcome, Stop};
+use crate::exchange::{Outcome, Stop};
 
 /// A line of this stands between the files of one case.
 const NEXT_FILE: &[u8] = b"=====\n";
@@ -122,9 +123,13 @@ fn files(case: &[u8]) -> Vec<&[u8]> {
 }
 
 fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Report) -> Outcome) -> Told {
-    let load = LoadOptions { batch_changes: BATCH_CHANGES, author: "fuzz".into(), message: "case".into() };
-    // As JSON, and none: a report that prints nothing.
-    let mut report = Report::new(Progress::new("fuzz", "bytes"), true, 0, false);
+    let load = LoadOptions {
+        batch_changes: BATCH_CHANGES,
+        batch_bytes_max: BATCH_BYTES_MAX,
+        author: "fuzz".into(),
+        message: "case".into(),
+    };
+    let mut report = Report::new(Arc::new(()), false);
     let position = repository.snapshot().position();
     let ended = match work(&load, &mut report) {
         Ok(()) => None,
@@ -176,6 +181,8 @@ fn import_lines(repository: &Repository, file: &[u8]) -> Told {
             run: Run::default(),
             set_aside: HashSet::new(),
             valid_from: None,
+            line_bounds: LineBounds::default(),
+            is_shared: false,
         };
         load_jsonl(repository, report, file, options, &mut || {})
     })
@@ -189,7 +196,7 @@ fn import_release(repository: &Repository, file: &[u8]) -> Told {
     place.write_all(b"\n\n").expect("room for two bytes");
     import(repository, |load, report| {
         let mut loader = Loader::new(repository, load, report, "fuzz", Run::default());
-        let survey = Survey::read(place.path(), u64::MAX)?;
+        let survey = Survey::read(place.path(), u64::MAX, &())?;
         load_debian(&mut loader, repository, place.path(), None, survey, false)
     })
 }

@@ -11,7 +11,7 @@ use super::csv::{self, Edge, Field, Node, Options, Row, RowReader};
 use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::{Loader, Place};
 use super::operation::Operation;
-use crate::stop::Outcome;
+use crate::exchange::Outcome;
 use crate::wire::{Object, line_with, value_to_json};
 
 /// The type of nodes without a label.

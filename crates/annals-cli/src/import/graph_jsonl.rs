@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use annals::{Instant, Repository};
+use annals::{Error, ErrorKind, Instant, Repository};
 
 use super::history::HistoryLoader;
-use super::jsonl::{Item, LineReader};
-use super::loader::{LoadOptions, Loader};
+use super::jsonl::{Item, LineBounds, LineReader};
+use super::loader::{LoadOptions, Loader, Place};
 use super::mark::Run;
 use super::refused::Refused;
 use super::report::Report;
-use crate::stop::Outcome;
+use crate::exchange::{Outcome, Stop};
 
 /// What a file is called, and what of it is wanted.
 pub struct JsonlOptions<'a> {
@@ -27,6 +27,11 @@ pub struct JsonlOptions<'a> {
     pub set_aside: HashSet<u64>,
     /// From when it is true, unless a line says otherwise.
     pub valid_from: Option<Instant>,
+    /// What a line may take.
+    pub line_bounds: LineBounds,
+    /// True if others write meanwhile: a history, whose positions would not hold, is refused, and the messages of records
+    /// carry no sums, because nobody resumes.
+    pub is_shared: bool,
 }
 
 /// Loads a file. The first line says whether it has history; lines of the other kind are refused.
@@ -39,8 +44,13 @@ pub fn load_jsonl(
     options: JsonlOptions<'_>,
     progress: &mut dyn FnMut(),
 ) -> Outcome {
-    let mut lines = LineReader::new(input).peekable();
+    let mut lines = LineReader::bounded(input, options.line_bounds).peekable();
     let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
+    if is_history && options.is_shared {
+        let text = "line 1: expected a type, an entity or a relationship, found a record; a history needs the repository for \
+                    itself: load it with `annals import` while no server writes to it";
+        return Err(Stop::Refused(Error::new(ErrorKind::InvalidArgument, text)));
+    }
     if is_history {
         let mut loader = HistoryLoader::new(repository, report, options.name, options.is_resuming);
         for line in lines {
@@ -76,7 +86,8 @@ pub fn load_jsonl(
                 "expected no record behind lines without history; keep the two in separate files",
             )),
         });
-        loader.take(line.place, operations)
+        let sum = line.place.sum.filter(|_| !options.is_shared);
+        loader.take(Place { sum, ..line.place }, operations)
     });
     loader.end(outcome)
 }

@@ -12,11 +12,27 @@ use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
 use crate::wire::{
-    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, type_from_json,
+    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,
+    type_from_json,
 };
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
 pub const LINE_BYTES_MAX: usize = 256 << 20;
+
+/// What a line may take.
+#[derive(Clone, Copy, Debug)]
+pub struct LineBounds {
+    /// Longest line. Units: bytes.
+    pub bytes_max: usize,
+    /// The most that a line takes when it is parsed; `None` for no bound but that of its length. Units: bytes.
+    pub tree_bytes_max: Option<usize>,
+}
+
+impl Default for LineBounds {
+    fn default() -> LineBounds {
+        LineBounds { bytes_max: LINE_BYTES_MAX, tree_bytes_max: None }
+    }
+}
 
 /// One line that is not empty.
 #[derive(Debug)]
@@ -57,6 +73,7 @@ pub type TextLine<'t> = (Place, Checked<&'t [u8]>);
 /// Reads lines one by one into a buffer that is used again.
 pub struct LineReader<R> {
     input: R,
+    bounds: LineBounds,
     line: u64,
     buffer: Vec<u8>,
     is_broken: bool,
@@ -65,7 +82,12 @@ pub struct LineReader<R> {
 impl<R: BufRead> LineReader<R> {
     /// A reader that starts at line 1.
     pub fn new(input: R) -> LineReader<R> {
-        LineReader { input, line: 0, buffer: Vec::new(), is_broken: false }
+        LineReader::bounded(input, LineBounds::default())
+    }
+
+    /// A reader whose lines take no more than these bounds say.
+    pub fn bounded(input: R, bounds: LineBounds) -> LineReader<R> {
+        LineReader { input, bounds, line: 0, buffer: Vec::new(), is_broken: false }
     }
 
     /// Reads the next line that is not empty.
@@ -78,11 +100,12 @@ impl<R: BufRead> LineReader<R> {
 
     /// Reads the next line that is not empty as text, without blanks around it.
     ///
-    /// Errors: those of reading. The inner one tells that the line is too long.
+    /// Errors: those of reading. The inner one tells that the line takes too much.
     pub fn read_text(&mut self) -> Result<Option<TextLine<'_>>> {
+        let LineBounds { bytes_max, tree_bytes_max } = self.bounds;
         loop {
             self.buffer.clear();
-            let limit = LINE_BYTES_MAX as u64 + 1;
+            let limit = bytes_max as u64 + 1;
             let broken = |error| read_error(self.line + 1, error);
             let bytes =
                 self.input.by_ref().take(limit).read_until(b'\n', &mut self.buffer).map_err(broken)?;
@@ -93,7 +116,7 @@ impl<R: BufRead> LineReader<R> {
             let line = self.line;
             if bytes as u64 == limit && self.buffer.last() != Some(&b'\n') {
                 self.input.skip_until(b'\n').map_err(|error| read_error(line, error))?;
-                let reason = format!("expected a line of at most {LINE_BYTES_MAX} bytes, found a longer one");
+                let reason = format!("expected a line of at most {bytes_max} bytes, found a longer one");
                 return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
             }
             if !self.text().trim_ascii().is_empty() {
@@ -101,7 +124,15 @@ impl<R: BufRead> LineReader<R> {
             }
         }
         let (line, text) = (self.line, self.text());
-        let place = Place { line, last: line, sum: Some(line_sum(line, text)), bytes: self.buffer.len() };
+        // What is bounded by its tree counts as much for its batch.
+        let bytes = tree_bytes_max.map_or(self.buffer.len(), |_| tree_bytes(text));
+        if let Some(tree_bytes_max) = tree_bytes_max.filter(|&most| bytes > most) {
+            let reason = format!(
+                "expected a line that takes at most {tree_bytes_max} bytes when it is parsed, found one that takes {bytes}"
+            );
+            return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
+        }
+        let place = Place { line, last: line, sum: Some(line_sum(line, text)), bytes };
         Ok(Some((place, Ok(text.trim_ascii()))))
     }
 

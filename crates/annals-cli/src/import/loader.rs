@@ -7,24 +7,22 @@ use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
 
 use super::declarations::{order_of_need, type_names};
 use super::mark::{Run, Stretch, marked_message};
-use super::operation::Operation;
+use super::operation::{Effect, Operation};
 use super::plan::Mark;
 use super::report::Report;
 use super::{Checked, Refused};
-use crate::stop::Outcome;
+use crate::exchange::Outcome;
 
 /// Batches submitted and not yet durable. Their lines are kept in memory until they are.
 const IN_FLIGHT_MAX: usize = 16;
 /// A batch is closed at this size, or at a share of the memory budget. Units: bytes of input.
-const BATCH_BYTES_MAX: usize = 4 << 20;
+pub const BATCH_BYTES_MAX: usize = 4 << 20;
 /// The share: read, parsed, encoded and applied, the batches in flight take many times as much.
 const BATCH_SHARE: u64 = 512;
 /// Shortest batch, however small the budget. Units: bytes of input.
 const BATCH_BYTES_MIN: usize = 16 << 10;
 /// A batch is closed at this many stretches of lines, because its message names each. Units: stretches, of some 40 bytes.
 const STRETCHES_MAX: usize = 64;
-/// Types in a row are sorted before they are committed, up to this size. Units: bytes of input.
-const TYPES_BYTES_MAX: usize = 64 << 20;
 /// A batch that the memory budget refuses is tried again so often: what was in flight has left memory behind that the
 /// allocator gives back later.
 const TRIES_AGAIN: u32 = 5;
@@ -36,6 +34,8 @@ const TRY_AGAIN_PAUSE: Duration = Duration::from_millis(20);
 pub struct LoadOptions {
     /// A batch is closed when it has this many changes.
     pub batch_changes: usize,
+    /// A batch is closed at this size, or at a share of the memory budget. Units: bytes, as places count them.
+    pub batch_bytes_max: usize,
     /// Who imports.
     pub author: String,
     /// Why.
@@ -70,11 +70,20 @@ pub struct Unit {
     pub follows: Option<u64>,
     /// What it asks for.
     pub operations: Vec<Operation>,
+    effect: Effect,
+}
+
+impl Unit {
+    /// What a line asks for.
+    pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
+        Unit { place, follows, operations, effect: Effect::Created }
+    }
 }
 
 struct InFlight {
     ticket: Ticket,
     units: Vec<Unit>,
+    bytes: usize,
 }
 
 /// Loads the operations of one file.
@@ -99,6 +108,9 @@ pub struct Loader<'r> {
     /// True if the last unit taken declares types.
     is_defining: bool,
     in_flight: VecDeque<InFlight>,
+    in_flight_bytes: usize,
+    /// The last line that was taken or refused.
+    last_line: u64,
 }
 
 impl<'r> Loader<'r> {
@@ -123,9 +135,11 @@ impl<'r> Loader<'r> {
             stretches_count: 0,
             changes_count: 0,
             bytes: 0,
-            batch_bytes_max: batch_bytes_max(repository.memory_bytes_max()),
+            batch_bytes_max: options.batch_bytes_max.min(batch_bytes_max(repository.memory_bytes_max())),
             is_defining: false,
             in_flight: VecDeque::new(),
+            in_flight_bytes: 0,
+            last_line: 0,
         }
     }
 
@@ -143,6 +157,7 @@ impl<'r> Loader<'r> {
     ///
     /// Errors: those of the log. What is wrong with the line is reported, sooner or later.
     pub fn add(&mut self, place: Place, operations: Vec<Operation>) -> Outcome {
+        self.last_line = place.last;
         if operations.is_empty() {
             return Ok(());
         }
@@ -154,12 +169,12 @@ impl<'r> Loader<'r> {
         if self.set_aside.contains(&place.line) {
             return Ok(());
         }
-        self.add_unit(Unit { place, follows, operations })
+        self.add_unit(Unit::new(place, follows, operations))
     }
 
     /// Takes a unit that no earlier run has committed.
     pub fn add_unit(&mut self, unit: Unit) -> Outcome {
-        let Unit { place, follows, operations } = unit;
+        let Unit { place, follows, operations, .. } = unit;
         // Order: types are committed before what uses them, because creating looks defaults up in the snapshot.
         let is_defining = operations.iter().any(Operation::is_definition);
         if is_defining != self.is_defining {
@@ -175,11 +190,15 @@ impl<'r> Loader<'r> {
         let Some(operations) = self.merge(place, operations)? else { return Ok(()) };
         self.changes_count += operations.len();
         self.bytes += place.bytes;
-        self.stretches_count += usize::from(follows.is_none() || self.units.is_empty());
-        self.units.push(Unit { place, follows, operations });
+        let begins_stretch = follows.is_none() || self.units.is_empty();
+        // Without sums the message of the record names one stretch.
+        self.stretches_count += usize::from(begins_stretch && place.sum.is_some());
+        let effect = Effect::of(self.repository, &operations);
+        self.units.push(Unit { place, follows, operations, effect });
         self.follows = Some(place.last);
         let is_full = if is_defining {
-            self.bytes >= TYPES_BYTES_MAX
+            // Types in a row are sorted before they are committed, so their batches are larger.
+            self.bytes >= self.options.batch_bytes_max.saturating_mul(IN_FLIGHT_MAX)
         } else {
             self.changes_count >= self.options.batch_changes
                 || self.bytes >= self.batch_bytes_max
@@ -190,15 +209,16 @@ impl<'r> Loader<'r> {
 
     /// What is left to write once the line is compared with what is there, if it is to be; `None` for nothing.
     fn merge(&mut self, place: Place, operations: Vec<Operation>) -> Outcome<Option<Vec<Operation>>> {
-        let Some(merge) = &mut self.report.merge else { return Ok(Some(operations)) };
-        if merge.meet(&operations) {
+        let Some(merge) = &self.report.merge else { return Ok(Some(operations)) };
+        if merge.must_see(&operations) {
             // An earlier line is about the same; what it wrote has to be seen.
             self.finish()?;
         }
-        let Some(merge) = &self.report.merge else { return Ok(Some(operations)) };
+        let Some(merge) = &mut self.report.merge else { return Ok(Some(operations)) };
         match merge.compare(&self.repository.snapshot(), operations) {
             Ok(operations) if operations.is_empty() => {
                 self.report.summary.skipped_count += 1;
+                self.report.summary.unchanged_count += 1;
                 Ok(None)
             }
             Ok(operations) => Ok(Some(operations)),
@@ -236,6 +256,7 @@ impl<'r> Loader<'r> {
     /// Errors: ends the import if it was asked to stop at the first; the lines before it are committed then.
     pub fn refuse(&mut self, refused: &Refused) -> Outcome {
         self.follows = None;
+        self.last_line = self.last_line.max(refused.line);
         if self.run.covered.has(refused.line) {
             return Ok(());
         }
@@ -256,7 +277,12 @@ impl<'r> Loader<'r> {
     /// Commits what is left and waits until everything is durable.
     pub fn finish(&mut self) -> Outcome {
         self.submit()?;
-        self.settle(0)
+        self.settle(0, 0)?;
+        if let Some(merge) = &mut self.report.merge {
+            merge.settle();
+        }
+        self.report.summary.through_line = self.last_line;
+        Ok(())
     }
 
     /// Commits what is left. Of an import that failed only what is on its way is waited for, so that it is counted.
@@ -265,7 +291,7 @@ impl<'r> Loader<'r> {
             Ok(()) => self.finish(),
             Err(stop) => {
                 // The first failure says why; a second one adds nothing.
-                let _ = self.settle(0);
+                let _ = self.settle(0, 0);
                 Err(stop)
             }
         }
@@ -290,19 +316,25 @@ impl<'r> Loader<'r> {
         if self.units.is_empty() {
             return Ok(());
         }
-        self.settle(IN_FLIGHT_MAX - 1)?;
+        let room = self.options.batch_bytes_max.saturating_mul(IN_FLIGHT_MAX).saturating_sub(self.bytes);
+        self.settle(IN_FLIGHT_MAX - 1, room)?;
         let mut units = std::mem::take(&mut self.units);
+        let bytes = std::mem::take(&mut self.bytes);
         self.changes_count = 0;
-        self.bytes = 0;
         self.stretches_count = 0;
         if self.is_defining {
             units = order_of_need(units);
         }
         match self.hand_over(&units) {
-            Ok(ticket) => self.in_flight.push_back(InFlight { ticket, units }),
+            Ok(ticket) => {
+                self.in_flight.push_back(InFlight { ticket, units, bytes });
+                self.in_flight_bytes += bytes;
+            }
             Err(error) => {
-                self.settle(0)?;
+                self.settle(0, 0)?;
+                let last = last_line(&units);
                 self.commit_parts(units, Some(error))?;
+                self.report.summary.through_line = last;
             }
         }
         Ok(())
@@ -319,23 +351,28 @@ impl<'r> Loader<'r> {
         transaction.submit()
     }
 
-    /// Waits until at most `left` batches are on their way.
-    fn settle(&mut self, left: usize) -> Outcome {
-        while self.in_flight.len() > left
+    /// Waits until at most `left` batches of at most so many bytes together are on their way.
+    fn settle(&mut self, left: usize, bytes_left: usize) -> Outcome {
+        while (self.in_flight.len() > left || self.in_flight_bytes > bytes_left)
             && let Some(oldest) = self.in_flight.pop_front()
         {
+            self.in_flight_bytes -= oldest.bytes;
             if let Err(error) = oldest.ticket.wait() {
                 return self.settle_all(oldest.units, error);
             }
             self.count(&oldest.units);
+            self.report.summary.through_line = last_line(&oldest.units);
         }
         Ok(())
     }
 
     /// After a refused batch: waits for all others, which may lean on it, then commits the refused ones in parts.
     fn settle_all(&mut self, units: Vec<Unit>, error: Error) -> Outcome {
+        let mut last = last_line(&units);
         let mut refused = vec![(units, Some(error))];
+        self.in_flight_bytes = 0;
         for batch in std::mem::take(&mut self.in_flight) {
+            last = last_line(&batch.units);
             match batch.ticket.wait() {
                 Ok(_) => self.count(&batch.units),
                 // What it lacked may be there once the batches before it are in, so it is tried whole again.
@@ -345,6 +382,7 @@ impl<'r> Loader<'r> {
         for (units, error) in refused {
             self.commit_parts(units, error)?;
         }
+        self.report.summary.through_line = last;
         Ok(())
     }
 
@@ -363,7 +401,10 @@ impl<'r> Loader<'r> {
                     self.count(&units);
                     tries_left = TRIES_AGAIN;
                 }
-                Err(error) if tries_left > 0 && error.kind() == ErrorKind::NoRoom => {
+                // Another writer of the repository was first, or what was in flight has to make room.
+                Err(error)
+                    if tries_left > 0 && matches!(error.kind(), ErrorKind::NoRoom | ErrorKind::Conflict) =>
+                {
                     tries_left -= 1;
                     std::thread::sleep(TRY_AGAIN_PAUSE);
                     parts.push((units, None));
@@ -377,7 +418,7 @@ impl<'r> Loader<'r> {
                     let line = units[0].place.line;
                     for operation in &units[0].operations {
                         if let Action::DefineType(definition) = &operation.action {
-                            self.report.refuse_type(definition.kind, &definition.name, &self.file, line);
+                            self.report.refuse_type(definition.kind, &definition.name, &self.file, line)?;
                         }
                     }
                     self.report.refuse(&self.file, line, error.kind(), explain(&error))?;
@@ -399,12 +440,23 @@ impl<'r> Loader<'r> {
     }
 
     fn count(&mut self, units: &[Unit]) {
-        self.report.summary.records_count += 1;
-        self.report.summary.changes_count +=
-            units.iter().map(|unit| unit.operations.len() as u64).sum::<u64>();
-        let changes_count = self.report.summary.changes_count;
-        self.report.progress.note(|| format!("{} changes", crate::output::count(changes_count)));
+        let summary = &mut self.report.summary;
+        summary.records_count += 1;
+        for unit in units {
+            summary.changes_count += unit.operations.len() as u64;
+            match unit.effect {
+                Effect::Created => summary.created_count += 1,
+                Effect::Updated => summary.updated_count += 1,
+                Effect::Deleted => summary.deleted_count += 1,
+            }
+        }
+        self.report.progress.note_committed(summary.changes_count);
     }
+}
+
+/// The last line of some units. Types are not in the order of their lines.
+fn last_line(units: &[Unit]) -> u64 {
+    units.iter().map(|unit| unit.place.last).max().unwrap_or_default()
 }
 
 /// The stretches that the units make, ascending.

@@ -12,7 +12,7 @@ use annals::{Error, ErrorKind, Position, Repository, Result};
 
 use super::line_sums::LineSums;
 use super::source::read_error;
-use crate::progress::Progress;
+use crate::exchange::Progress;
 
 const START: &str = "[import ";
 const RUN: &str = " run ";
@@ -71,8 +71,7 @@ impl Run {
     /// The latest run of a file; one that begins now if there is none. Reads the whole log.
     ///
     /// Errors: `InvalidArgument` if its marks are of the older form, without sums.
-    pub fn latest(repository: &Repository, file: &str) -> Result<Run> {
-        let progress = Progress::new("look for what is there", "records");
+    pub fn latest(repository: &Repository, file: &str, progress: &dyn Progress) -> Result<Run> {
         let tail = repository.snapshot().position();
         let mut run = Run::begin(repository);
         let mut unsummed = None;
@@ -93,7 +92,6 @@ impl Run {
             }
             progress.set(position.0, Some(tail.0));
         }
-        progress.finish();
         if let Some(position) = unsummed {
             let text = format!(
                 "{file}: expected marks with sums, found one of an older version in record {position}: whether the \

@@ -1,6 +1,6 @@
 //! One change to be written, with its valid time.
 
-use annals::{Action, Instant, Result, Transaction};
+use annals::{Action, Instant, Repository, Result, Transaction};
 
 /// One change to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,38 @@ pub struct Operation {
     pub valid_from: Option<Instant>,
     /// True if it creates a relationship whose id the file does not say.
     pub has_fresh_id: bool,
+}
+
+/// What becomes of the instance that a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It is new.
+    Created,
+    /// It changes.
+    Updated,
+    /// It goes.
+    Deleted,
+}
+
+impl Effect {
+    /// The effect of the operations of one line, which the first of them tells.
+    pub fn of(repository: &Repository, operations: &[Operation]) -> Effect {
+        match operations.first().map(|operation| &operation.action) {
+            Some(Action::DefineType(definition)) => {
+                let known = repository.snapshot().type_definition(definition.kind, &definition.name);
+                if known.is_some() { Effect::Updated } else { Effect::Created }
+            }
+            Some(
+                Action::CreateEntity(_)
+                | Action::CreateRelationship(_)
+                | Action::SaveEntity(_)
+                | Action::SaveRelationship(_)
+                | Action::SaveProxy(_),
+            ) => Effect::Created,
+            Some(Action::Delete(_)) => Effect::Deleted,
+            _ => Effect::Updated,
+        }
+    }
 }
 
 impl Operation {

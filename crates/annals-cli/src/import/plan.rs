@@ -10,9 +10,8 @@ use std::collections::HashSet;
 use annals::{Action, Error, ErrorKind, Find, Instant, Position, Repository, Result, Snapshot};
 
 use super::survey::{Content, Names, Survey};
+use crate::exchange::{Outcome, Progress, Stop};
 use crate::output::count;
-use crate::progress::Progress;
-use crate::stop::{Outcome, Stop};
 
 const START: &str = "[release ";
 const PACKAGES_PAGE: usize = 10_000;
@@ -101,8 +100,13 @@ pub fn check_dates(releases: &[(String, Option<Instant>)]) -> Result<()> {
 ///
 /// Errors: a date before that of a release that is there; a release that would delete more than half of the packages,
 /// unless `is_shrinking` allows it.
-pub fn plan(repository: &Repository, releases: &[Candidate], is_shrinking: bool) -> Outcome<Vec<Step>> {
-    let marks = read_marks(repository)?;
+pub fn plan(
+    repository: &Repository,
+    releases: &[Candidate],
+    is_shrinking: bool,
+    progress: &dyn Progress,
+) -> Outcome<Vec<Step>> {
+    let marks = read_marks(repository, progress)?;
     let mut steps = Vec::new();
     let mut live: Option<HashSet<Box<str>>> = None;
     for release in releases {
@@ -184,8 +188,7 @@ fn live_packages(snapshot: &Snapshot) -> Result<HashSet<Box<str>>> {
 }
 
 /// The marks in the order of the log, which is read as a whole.
-fn read_marks(repository: &Repository) -> Result<Vec<Mark>> {
-    let progress = Progress::new("look for what is there", "records");
+fn read_marks(repository: &Repository, progress: &dyn Progress) -> Result<Vec<Mark>> {
     let tail = repository.snapshot().position();
     let mut marks = Vec::new();
     let mut follow = repository.follow(Position(0));
@@ -196,7 +199,6 @@ fn read_marks(repository: &Repository) -> Result<Vec<Mark>> {
         }
         progress.set(position.0, Some(tail.0));
     }
-    progress.finish();
     Ok(marks)
 }
 

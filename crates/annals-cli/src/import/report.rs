@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use annals::{ErrorKind, TypeKind};
-use serde_json::json;
+use annals::{Error, ErrorKind, Result, TypeKind};
 
 use super::merge::Merge;
-use crate::progress::Progress;
-use crate::stop::{Outcome, REFUSED_LINES, Stop};
+use crate::exchange::{Outcome, Progress, RefusedLine, Stop};
+
+/// Most refused types that an import remembers. Units: types, of some 100 bytes.
+const REFUSED_TYPES_MAX: usize = 10_000;
 
 /// What an import did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,18 +19,28 @@ pub struct Summary {
     pub changes_count: u64,
     /// Records they were committed in.
     pub records_count: u64,
+    /// Lines committed that created an instance or declared a type.
+    pub created_count: u64,
+    /// Lines committed that changed what was there.
+    pub updated_count: u64,
+    /// Lines that said what was there already.
+    pub unchanged_count: u64,
+    /// Instances deleted, because a release or a merge no longer names them.
+    pub deleted_count: u64,
     /// Lines, rows or stanzas refused.
     pub refused_count: u64,
-    /// Lines that an earlier run of the same import had committed, or that another line made needless.
+    /// Lines that an earlier run of the same import had committed, or that were needless.
     pub skipped_count: u64,
+    /// Each line of the present file up to this one is committed, needless or refused. Units: lines.
+    pub through_line: u64,
 }
 
-/// Tells refused lines as they are met, up to a limit, and counts all of them.
+/// Tells a listener of refused lines as they are met, and counts them.
 pub struct Report {
     /// What was done so far.
     pub summary: Summary,
-    /// The progress bar of the import.
-    pub progress: Progress,
+    /// Who listens to the import.
+    pub progress: Arc<dyn Progress>,
     /// How lines are compared with what is there, if they are.
     pub merge: Option<Merge>,
     /// The types refused, each with the file and line of its declaration.
@@ -37,14 +48,12 @@ pub struct Report {
     /// The lines refused, for the fuzz targets, which ask what became of every line.
     #[cfg(any(test, fuzzing))]
     pub refused_lines: Vec<u64>,
-    is_json: bool,
-    errors_max: u64,
     is_stopping: bool,
 }
 
 impl Report {
-    /// Tells at most `errors_max` refusals; with `is_stopping` the first one ends the import.
-    pub fn new(progress: Progress, is_json: bool, errors_max: u64, is_stopping: bool) -> Report {
+    /// A report to a listener; with `is_stopping` the first refusal ends the import.
+    pub fn new(progress: Arc<dyn Progress>, is_stopping: bool) -> Report {
         Report {
             summary: Summary::default(),
             progress,
@@ -52,8 +61,6 @@ impl Report {
             refused_types: HashMap::new(),
             #[cfg(any(test, fuzzing))]
             refused_lines: Vec::new(),
-            is_json,
-            errors_max,
             is_stopping,
         }
     }
@@ -65,37 +72,28 @@ impl Report {
         self.summary.refused_count += 1;
         #[cfg(any(test, fuzzing))]
         self.refused_lines.push(line);
-        if self.summary.refused_count <= self.errors_max {
-            let is_json = self.is_json;
-            self.progress.suspend(|| {
-                if is_json {
-                    let refused = json!({
-                        "file": file, "line": line, "kind": kind.name(), "reason": reason.to_string(),
-                    });
-                    eprintln!("{}", json!({ "refused": refused }));
-                } else if line == 0 {
-                    eprintln!("{file}: {reason} [{}]", kind.name());
-                } else {
-                    eprintln!("{file}:{line}: {reason} [{}]", kind.name());
-                }
-            });
-        } else if self.summary.refused_count == self.errors_max + 1 && !self.is_json {
-            self.progress
-                .suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
-        }
-        if self.is_stopping { Err(Stop::Silent(REFUSED_LINES)) } else { Ok(()) }
+        self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason });
+        if self.is_stopping { Err(Stop::AtRefusal) } else { Ok(()) }
     }
 
     /// Notes that the declaration of a type is refused, so that what is of it is not taken unchecked.
-    pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) {
+    ///
+    /// Errors: `TooLarge` for too many of them.
+    pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) -> Result<()> {
+        if self.refused_types.len() >= REFUSED_TYPES_MAX {
+            let text = format!(
+                "{file}:{line}: expected at most {REFUSED_TYPES_MAX} types that are refused, found more; repair the \
+                 declarations first"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
         self.refused_types.insert((kind, name.into()), format!("{file}:{line}"));
+        Ok(())
     }
 
     /// Says something that is worth knowing and refuses nothing.
     pub fn remark(&self, text: impl Display) {
-        if !self.is_json {
-            self.progress.suspend(|| eprintln!("note: {text}"));
-        }
+        self.progress.note_remark(&text);
     }
 
     /// True if the first refused line ends the import.

@@ -10,8 +10,7 @@ use annals::{Error, ErrorKind, Id, Result};
 
 use super::debian::{Package, PackageReader, compare_versions};
 use super::{Checked, Refused, Source};
-use crate::progress::Progress;
-use crate::stop::{Outcome, Stop};
+use crate::exchange::{Outcome, Progress, Stop};
 
 /// The version that counts of each package, and the line it stands on.
 pub type Names = HashMap<Box<str>, (Box<str>, u64)>;
@@ -43,7 +42,7 @@ impl Survey {
     /// Reads the file; keeps at most `refused_max` refusals.
     ///
     /// Errors: `InvalidArgument` for standard input; a file without any package; those of reading.
-    pub fn read(path: &Path, refused_max: u64) -> Outcome<Survey> {
+    pub fn read(path: &Path, refused_max: u64, progress: &dyn Progress) -> Outcome<Survey> {
         if path.as_os_str() == "-" {
             let text = "expected a file that can be read several times, found standard input; save it first";
             return Err(Error::new(ErrorKind::InvalidArgument, text).into());
@@ -55,7 +54,6 @@ impl Survey {
             refused: Vec::new(),
             remarks: Vec::new(),
         };
-        let progress = Progress::new("look at the release", "bytes");
         let content = each_stanza(
             path,
             |bytes, total| progress.set(bytes, total),
@@ -72,7 +70,6 @@ impl Survey {
                 Ok(())
             },
         );
-        progress.finish();
         survey.content = content?;
         if survey.names.is_empty() {
             let mut text = format!("{}: expected packages, found none; nothing was written", path.display());

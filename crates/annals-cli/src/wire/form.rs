@@ -89,6 +89,11 @@ impl JsonText {
             .expect("all keys are strings, and nothing else can fail");
     }
 
+    /// What is JSON text already.
+    pub fn json(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+    }
+
     /// An array.
     pub fn array<F: Form>(&mut self, forms: impl IntoIterator<Item = F>) {
         self.bytes.push(b'[');

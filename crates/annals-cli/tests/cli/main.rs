@@ -7,6 +7,7 @@ mod importing;
 mod logging;
 mod resuming;
 mod merging;
+mod missing;
 mod serving;
 mod exporting;
 mod debian;

@@ -150,3 +150,18 @@ fn what_is_refused_before_an_endpoint_is_asked_is_described() {
         described(&server, &format!("{} {path}", method.to_lowercase()), answer);
     }
 }
+
+#[test]
+fn imports_and_exports_are_described() {
+    let (_folder, server) = server();
+    let import = |path: &str, lines: &str| {
+        let headers = [("content-type", "application/x-ndjson")];
+        described(&server, "post /v1/import", server.request("POST", path, &headers, Some(lines)))
+    };
+    let entity = "{\"entity\": {\"id\": \"a\", \"type\": \"t\", \"classifications\": [{\"name\": \"c\"}]}}\n";
+    assert_eq!(import("/v1/import", &[entity, "x\n"].concat()).status, 200);
+    assert_eq!(import("/v1/import?stopOnError", entity).status, 409);
+    assert_eq!(import("/v1/import?key=x", entity).status, 400);
+    let exported = described(&server, "get /v1/export", server.get("/v1/export"));
+    assert_eq!((exported.status, exported.body.lines().count()), (200, 1));
+}

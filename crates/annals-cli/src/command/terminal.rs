@@ -1,0 +1,72 @@
+//! What an import says on a terminal: a bar, refused lines up to a bound, and remarks.
+
+use std::fmt::Display;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::json;
+
+use crate::exchange::{self, RefusedLine};
+use crate::output::count;
+use crate::progress::Progress;
+
+/// Shows an import on standard error.
+pub struct Terminal {
+    bar: Progress,
+    is_json: bool,
+    errors_max: u64,
+    refused_count: AtomicU64,
+}
+
+impl Terminal {
+    /// Shows at most `errors_max` refused lines.
+    pub fn new(is_json: bool, errors_max: u64) -> Terminal {
+        Terminal {
+            bar: Progress::new("import", "bytes"),
+            is_json,
+            errors_max,
+            refused_count: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish();
+    }
+}
+
+impl exchange::Progress for Terminal {
+    fn set(&self, done: u64, total: Option<u64>) {
+        self.bar.set(done, total);
+    }
+
+    fn note_committed(&self, changes_count: u64) {
+        self.bar.note(|| format!("{} changes", count(changes_count)));
+    }
+
+    fn note_refused(&self, refused: &RefusedLine<'_>) {
+        let RefusedLine { file, line, kind, reason } = refused;
+        let refused_count = self.refused_count.fetch_add(1, Ordering::Relaxed) + 1;
+        if refused_count <= self.errors_max {
+            self.bar.suspend(|| {
+                if self.is_json {
+                    let refused = json!({
+                        "file": file, "line": line, "kind": kind.name(), "reason": reason.to_string(),
+                    });
+                    eprintln!("{}", json!({ "refused": refused }));
+                } else if *line == 0 {
+                    eprintln!("{file}: {reason} [{}]", kind.name());
+                } else {
+                    eprintln!("{file}:{line}: {reason} [{}]", kind.name());
+                }
+            });
+        } else if refused_count == self.errors_max + 1 && !self.is_json {
+            self.bar.suspend(|| eprintln!("more lines are refused and counted, not shown; see --errors-max"));
+        }
+    }
+
+    fn note_remark(&self, text: &dyn Display) {
+        if !self.is_json {
+            self.bar.suspend(|| eprintln!("note: {text}"));
+        }
+    }
+}
