@@ -1,4 +1,4 @@
-//! Measures the structures that snapshots share: the figures of `docs/decisions/`.
+//! Measures the structures that snapshots share: `docs/decisions/001-ids-and-slots.md`.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
