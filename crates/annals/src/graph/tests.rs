@@ -31,7 +31,7 @@ fn measure(what: &str, mut call: impl FnMut(u64)) {
 
 #[test]
 #[ignore = "a measurement: cargo test --release -p annals --lib structures -- --ignored --nocapture"]
-fn structures_are_as_fast_as_the_decisions_say() {
+fn measure_the_structures() {
     let mut vector = Vector::new();
     measure("Vector push", |number| vector.push(number));
     measure("Vector get, random", |number| {
