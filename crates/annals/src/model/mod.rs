@@ -16,7 +16,7 @@ mod value_set;
 mod value_type;
 mod stamp;
 
-pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut, may_be_cut};
+pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
