@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-use crate::Collapsed;
 use crate::advice::{collapse, is_known};
+use crate::outcome::Collapsed;
 use crate::regions::Regions;
 
 /// From one look to the next.

@@ -26,6 +26,7 @@
 mod advice;
 #[cfg(target_os = "linux")]
 mod behind;
+mod outcome;
 #[cfg(target_os = "linux")]
 mod regions;
 #[cfg(all(test, target_os = "linux"))]
@@ -33,14 +34,9 @@ mod tests;
 
 use std::io::Result;
 
-/// What was done with the memory of the process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collapsed {
-    /// What was moved onto huge pages. Units: bytes.
-    pub huge_bytes: u64,
-    /// What the system could not move now, for want of a free huge page or because it was being changed. Units: bytes.
-    pub refused_bytes: u64,
-}
+pub use outcome::Collapsed;
+#[cfg(not(target_os = "linux"))]
+use outcome::unsupported;
 
 /// Starts a thread that looks at the memory of the process every ten seconds, and moves what has been resident for two looks
 /// onto huge pages, 2 MiB at a time. It rests 99 times as long as it works. While 2 MiB are moved, whoever touches them waits, and so does
@@ -67,11 +63,4 @@ pub fn collapse_now() -> Result<Collapsed> {
     return behind::collapse_now();
     #[cfg(not(target_os = "linux"))]
     Err(unsupported("expected Linux"))
-}
-
-fn unsupported(why: &str) -> std::io::Error {
-    std::io::Error::new(
-        std::io::ErrorKind::Unsupported,
-        format!("huge pages: {why}; memory stays on pages as they are"),
-    )
 }

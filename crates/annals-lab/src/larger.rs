@@ -18,8 +18,8 @@ use annals::{
 use clap::{Args, ValueEnum};
 use rustix::fs::{Advice, fadvise};
 
-use crate::Outcome;
 use crate::graph::Random;
+use crate::outcome::Outcome;
 use crate::run::{make_folder, move_onto_huge_pages, move_onto_huge_pages_behind};
 
 /// Entities in one transaction of the bulk load, and transactions on their way at a time.

@@ -8,8 +8,8 @@ use annals::log::{FileLog, Log, MemoryLog, ReadLimit};
 use annals::{AsOf, Id, InstanceId, Options, Patch, Position, Repository, Snapshot};
 use foldhash::fast::FixedState;
 
-use crate::Outcome;
 use crate::graph::{FastMap, Plain, Random, Standard, Uuid, size, uuid, vertex_id};
+use crate::outcome::Outcome;
 use crate::run::{Job, Latencies, Sample, agree, in_turn, move_onto_huge_pages};
 
 /// Versions of all entities together, at least: one entity would stay in the processor's cache.

@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use minicbor::Encoder;
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::edge_id;
-use crate::graph::{Packed, Random, is_even, name, size, uuid, vertex_id, weight};
+use crate::graph::{Packed, Random, StandardGraph, edge_id, is_even, name, size, uuid, vertex_id, weight};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, move_onto_huge_pages, resident_bytes};
 
 /// Units: bytes.

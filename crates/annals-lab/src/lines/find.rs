@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use annals::{Find, Id, Operator, Snapshot};
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{PersistentIndexes, Random, Uuid, size, uuid, vertex_id, weight};
+use crate::graph::{PersistentIndexes, Random, StandardGraph, Uuid, size, uuid, vertex_id, weight};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages, per_second};
 
 const PAGE: usize = 50;

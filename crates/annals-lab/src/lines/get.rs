@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use annals::{Id, Name, Snapshot};
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{Plain, Random, Uuid, map_of_numbers, mix, shared_map_of_numbers, size, uuid, vertex_id};
+use crate::graph::{
+    Plain, Random, StandardGraph, Uuid, map_of_numbers, mix, shared_map_of_numbers, size, uuid, vertex_id,
+};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, agree, in_turn, move_onto_huge_pages, per_second, together};
 
 /// What both sides look up, one list for each thread.

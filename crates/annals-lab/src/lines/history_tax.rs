@@ -9,8 +9,8 @@ use std::time::Duration;
 use annals::{Id, InstanceId, Patch, Repository};
 
 use super::get::look_up;
-use crate::Outcome;
 use crate::graph::{InFlight, Plain, Random, Uuid, load, map_of_numbers, prepare, settle, uuid, vertex_id};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages, per_second};
 
 const VERSIONS: usize = 100;

@@ -4,9 +4,10 @@ use std::hint::black_box;
 
 use annals::{Direction, Entity, Id, Name, Snapshot, Value};
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{FastMap, Packed, Persistent, Plain, Random, Uuid, map_of_numbers, uuid, vertex_id};
+use crate::graph::{
+    FastMap, Packed, Persistent, Plain, Random, StandardGraph, Uuid, map_of_numbers, uuid, vertex_id,
+};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages};
 
 /// Walks that start together in the line `hop2-frontier`.

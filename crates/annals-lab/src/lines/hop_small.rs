@@ -6,10 +6,10 @@ use std::hint::black_box;
 
 use annals::{Direction, Id, Repository, Snapshot};
 
-use crate::Outcome;
 use crate::graph::{
     FastMap, Packed, Persistent, Random, Uuid, edge_ids, load, map_of_numbers, random_edges, uuid, vertex_id,
 };
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, agree, in_turn, move_onto_huge_pages, per_second, together};
 
 const VERTICES: usize = 1_000;

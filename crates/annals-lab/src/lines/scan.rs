@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use annals::{Direction, Repository, Snapshot, Value};
 
-use crate::Outcome;
 use crate::graph::{Packed, load, power_law_edges, size};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages};
 
 /// Entities whose neighbours are asked for together.

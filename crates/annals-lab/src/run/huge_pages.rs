@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Result};
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Moves all memory of the process onto huge pages, that of the limits, too: at once, where a server takes its time.
 pub fn move_onto_huge_pages() -> Outcome<()> {
