@@ -21,7 +21,7 @@ mod methods;
 mod http;
 
 use crate::outcome::Outcome;
-use crate::run::{Job, Sample, move_onto_huge_pages_behind, write_sample};
+use crate::run::{Job, Sample, write_sample};
 
 /// Something that is set up once a round and measures some lines.
 pub struct Experiment {
@@ -44,7 +44,6 @@ pub fn run_round(job: &Job) -> Outcome<()> {
         .iter()
         .find(|experiment| experiment.name == job.experiment)
         .ok_or_else(|| format!("experiment {}: there is none of this name", job.experiment))?;
-    move_onto_huge_pages_behind()?;
     for sample in (experiment.run)(job)? {
         println!("{}", write_sample(&sample));
     }

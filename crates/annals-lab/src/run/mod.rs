@@ -15,13 +15,11 @@ mod child;
 mod folder;
 mod server;
 mod raw_file;
-mod huge_pages;
 mod machine;
 
 pub use catalogue::{MEMORY, SAME_WORK};
 pub use cores::Cores;
 pub use folder::make_folder;
-pub use huge_pages::{move_onto_huge_pages, move_onto_huge_pages_behind};
 pub use job::{Job, write_sample};
 pub use limits::Limits;
 pub use machine::resident_bytes;
