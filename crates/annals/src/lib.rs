@@ -89,7 +89,6 @@ mod record;
 pub mod storage;
 pub mod log;
 mod memory;
-mod turns;
 mod sync;
 mod graph;
 mod search;

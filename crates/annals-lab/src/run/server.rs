@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::Outcome;
-use crate::run::Child;
+use super::child::Child;
+use crate::outcome::Outcome;
 
 /// Longest time a server may take to listen, and to answer one request.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
