@@ -10,7 +10,6 @@ mod progress;
 mod exchange;
 mod import;
 mod export;
-mod wire;
 mod http;
 
 use std::process::ExitCode;

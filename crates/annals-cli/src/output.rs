@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
+use annals_json::{Form, json_of};
 
 use crate::stop::Outcome;
-use crate::wire::{Form, json_of};
 
 /// Columns are not padded beyond this. Units: characters.
 const COLUMN_WIDTH_MAX: usize = 60;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use annals::{Error, ErrorKind};
+use annals_json::Object;
 use serde_json::{Value as Json, json};
 
 use crate::exchange;
-use crate::wire::Object;
 
 /// Done.
 pub const OK: u8 = 0;

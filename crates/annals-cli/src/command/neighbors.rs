@@ -1,6 +1,7 @@
 //! `annals neighbors`: the relationships of an entity, with the entities at their other ends.
 
 use annals::{Direction, Error, ErrorKind, Id, Neighbor, Snapshot};
+use annals_json::NeighborForm;
 use clap::Args;
 use serde_json::json;
 
@@ -8,7 +9,6 @@ use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
 use crate::output::{Table, count, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::NeighborForm;
 
 /// Show what an entity is linked with
 #[derive(Args, Debug)]

@@ -1,6 +1,7 @@
 //! `annals related`: every entity related to one by any path, in any order.
 
 use annals::{Id, Reach, Related, Snapshot};
+use annals_json::order_from_text;
 use clap::Args;
 use serde_json::json;
 
@@ -9,7 +10,6 @@ use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
 use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::order_from_text;
 
 /// List every entity related to one by any path
 #[derive(Args, Debug)]

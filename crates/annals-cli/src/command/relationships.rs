@@ -1,6 +1,7 @@
 //! `annals relationships`: the relationships of an entity, in any order.
 
 use annals::{Id, RelationshipsOf};
+use annals_json::order_from_text;
 use clap::Args;
 use serde_json::json;
 
@@ -8,7 +9,6 @@ use super::listing::{BATCH_ITEMS_MAX, Listing};
 use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
-use crate::wire::order_from_text;
 
 /// List the relationships of an entity, each once
 #[derive(Args, Debug)]

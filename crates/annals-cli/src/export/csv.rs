@@ -6,12 +6,12 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
+use annals_json::{LINE_COLUMN, line_beside, value_to_json};
 
 use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
 use crate::exchange::Progress;
 use crate::output::value_to_text;
-use crate::wire::{LINE_COLUMN, line_beside, value_to_json};
 
 const ARRAY_DELIMITER: char = ';';
 

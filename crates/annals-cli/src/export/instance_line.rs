@@ -3,10 +3,10 @@
 use annals::{
     ClassificationRef, Entity, Provenance, ProvenanceKind, Relationship, Snapshot, StampRef, Value,
 };
+use annals_json::{Object, add_provenance, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::valid_from;
-use crate::wire::{Object, add_provenance, value_to_json};
 
 /// What holds for all lines of one export.
 pub struct Lines<'s> {

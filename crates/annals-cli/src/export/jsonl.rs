@@ -5,12 +5,12 @@ use std::io::Write;
 use std::sync::Arc;
 
 use annals::{Position, Repository, Snapshot, TypeDefinition, TypeKind};
+use annals_json::{record_to_json, type_to_json};
 use serde_json::{Value as Json, json};
 
 use super::instance_line::Lines;
 use super::{Selection, each_entity, each_relationship, instances_count};
 use crate::exchange::{Outcome, Progress};
-use crate::wire::{record_to_json, type_to_json};
 
 /// Writes the name of the collection, if it has one, and types, then entities with proxies, then relationships: no line needs a later one.
 pub fn export_jsonl(

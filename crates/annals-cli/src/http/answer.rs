@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use annals::{Position, Receipt};
+use annals_json::{Form, Members, ObjectOf, json_of};
 use axum_core::body::Body;
 use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode};
@@ -11,7 +12,6 @@ use serde_json::{Value as Json, json};
 
 use super::call::Call;
 use super::parameters::POSITION;
-use crate::wire::{Form, Members, ObjectOf, json_of};
 
 // What a path segment may hold as it is (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -1,16 +1,17 @@
 //! Request bodies: JSON within bounds.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use annals_json::{json_from_slice, tree_bytes};
 use axum_core::body::Body;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use serde_json::Value as Json;
-use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::door::Door;
 use super::patience::BodyWait;
 use super::problem::Problem;
-use crate::wire::{json_from_slice, tree_bytes};
 
 /// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
 pub const SMALL_BODY_BYTES: usize = 64 << 10;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use annals::{Cancel, Position, Snapshot};
+use annals_json::Room;
 use axum_core::body::Body;
 use http::{HeaderMap, HeaderName, Uri};
 use serde_json::Value as Json;
@@ -16,7 +17,6 @@ use super::patience::position_permit;
 use super::problem::Problem;
 use super::query::{Query, decode_percent};
 use super::sending;
-use crate::wire::Room;
 
 /// So long a read may take on the thread of its connection; then it begins again on a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(2);

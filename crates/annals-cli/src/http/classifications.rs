@@ -1,6 +1,7 @@
 //! Classifications of an entity: read, attach or replace, change, take off.
 
 use annals::{ClassificationContent, InstanceId, Transaction};
+use annals_json::{object, only, patch_from_json, properties_from_json};
 use http::{Method, StatusCode};
 
 use super::answer;
@@ -9,7 +10,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{ENTITIES, unseen, write};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{object, only, patch_from_json, properties_from_json};
 
 const PATH: &str = "/v1/entities/{id}/classifications/{name}";
 

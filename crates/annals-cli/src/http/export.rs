@@ -3,6 +3,7 @@
 use std::io;
 
 use annals::Position;
+use annals_json::{Form, JsonText};
 use http::Method;
 
 use super::call::Call;
@@ -12,7 +13,6 @@ use super::parameters;
 use super::problem::Problem;
 use crate::exchange::Stop;
 use crate::export::{Selection, export_history, export_jsonl};
-use crate::wire::{Form, JsonText};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annals::{Follow, Position, Record};
+use annals_json::record_to_json;
 use axum_core::body::Body;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Response};
@@ -18,7 +19,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
 use super::sending;
-use crate::wire::record_to_json;
 
 /// Most records sent in one go.
 const BATCH_RECORDS_MAX: u64 = 1_000;

@@ -1,6 +1,10 @@
 //! Searches by type, classification and property.
 
 use annals::{AsOf, Expression, Find, Snapshot};
+use annals_json::{
+    Members, Object, ObjectOf, Seen, deleted_from_text, explanation_to_json, find_from_json, object,
+    optional_text, order_from_text, proxies_from_text,
+};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -11,10 +15,6 @@ use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
 use super::lines;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{
-    Members, Object, ObjectOf, Seen, deleted_from_text, explanation_to_json, find_from_json, object,
-    optional_text, order_from_text, proxies_from_text,
-};
 
 /// Kinds of errors of a search.
 const PROBLEMS: &[&str] =

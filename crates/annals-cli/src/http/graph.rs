@@ -1,6 +1,7 @@
 //! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
 
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
+use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
 use http::{Method, StatusCode};
 
 use super::answer;
@@ -11,7 +12,6 @@ use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
 use super::walks::{directions_of, reach_of};
-use crate::wire::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
 
 /// Paths given unless told otherwise.
 const PATHS_DEFAULT: usize = 10;

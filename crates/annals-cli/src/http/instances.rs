@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
+use annals_json::{
+    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, upsert,
+};
 use axum_core::body::Body;
 use http::{Method, Response, StatusCode};
 
@@ -14,9 +17,6 @@ use super::etag::Conditions;
 use super::parameters;
 use super::problem::Problem;
 use super::sending;
-use crate::wire::{
-    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, upsert,
-};
 
 /// Entities, or relationships: both are written and read the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

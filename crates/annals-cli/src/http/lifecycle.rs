@@ -1,6 +1,7 @@
 //! Status, type, ends, id, home and provenance of instances; copies of what belongs to other collections.
 
 use annals::{Id, InstanceId, Transaction};
+use annals_json::{Operation, object, operation_from_json};
 use http::{Method, StatusCode};
 use serde_json::Value as Json;
 
@@ -11,7 +12,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS, unseen, write};
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{Operation, object, operation_from_json};
 
 /// An action on one instance: what its path ends with, its name in operations, the schema of its body.
 type Step = (&'static str, &'static str, &'static str, &'static str);
@@ -152,13 +152,13 @@ async fn purge(of: Collection, call: Box<Call>) -> Outcome {
     let text = id.id().to_string();
     let home = call.query.required("home")?.to_owned();
     let path = [("action", "purge-copy"), ("kind", of.kind.name()), ("id", &text), ("home", &home)];
-    let operation = operation(&Json::Object(crate::wire::Object::new()), &path)?;
+    let operation = operation(&Json::Object(annals_json::Object::new()), &path)?;
     apply(of, call, id, operation).await
 }
 
 async fn classification(mut call: Box<Call>, action: &'static str) -> Outcome {
     let is_saved = action == "save-classification-copy";
-    let body = if is_saved { call.receive().await? } else { Json::Object(crate::wire::Object::new()) };
+    let body = if is_saved { call.receive().await? } else { Json::Object(annals_json::Object::new()) };
     let (id, name) = (call.id()?, call.path("name").to_owned());
     let text = id.to_string();
     let home = if is_saved { String::new() } else { call.query.required("home")?.to_owned() };

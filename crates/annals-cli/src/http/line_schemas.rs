@@ -1,9 +1,10 @@
 //! The lines of answers in `application/x-ndjson` as schemas, each with an example.
 
+use annals_json::schema::{object, reference, text};
+use annals_json::{entity_example, relationship_example, version_example};
 use serde_json::{Value as Json, json};
 
 use super::problem::Problem;
-use super::schemas::{entity_example, object, reference, relationship_example, text, version_example};
 
 /// Lines that are items of pages of one schema.
 const ITEMS: [(&str, &str); 5] = [

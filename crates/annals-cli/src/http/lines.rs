@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use annals::{Cancel, Snapshot};
+use annals_json::{Form, JsonText};
 use axum_core::body::Body;
 use http::Response;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -22,7 +23,6 @@ use super::endpoint::Outcome;
 use super::offset::Offset;
 use super::problem::Problem;
 use super::sending;
-use crate::wire::{Form, JsonText};
 
 /// The media type of lines of JSON.
 pub const NDJSON: &str = "application/x-ndjson";
@@ -71,13 +71,13 @@ impl Lines {
     ///
     /// Errors: if the client has gone, or takes nothing for too long.
     pub fn line(&mut self, line: &impl Form) -> Result<(), Problem> {
-        let before = self.buffer.len();
+        let before = self.buffer.bytes_count();
         line.write(&mut self.buffer);
         self.buffer.end_line();
-        if self.buffer.len() - before > LINE_BYTES_LONG {
+        if self.buffer.bytes_count() - before > LINE_BYTES_LONG {
             return self.long_line(line, before);
         }
-        if self.buffer.len() >= CHUNK_BYTES || self.flushed.elapsed() >= CHUNK_TIME {
+        if self.buffer.bytes_count() >= CHUNK_BYTES || self.flushed.elapsed() >= CHUNK_TIME {
             return self.flush();
         }
         Ok(())
@@ -91,7 +91,7 @@ impl Lines {
     /// Sends a long line, which is in the buffer behind others. Where there is no room for it, it is written again once there
     /// is: it takes none while it waits.
     fn long_line(&mut self, line: &impl Form, before: usize) -> Result<(), Problem> {
-        let length = self.buffer.len();
+        let length = self.buffer.bytes_count();
         if let Some(room) = sending::try_room(&self.door, length) {
             return self.flush_with(room);
         }
@@ -104,9 +104,9 @@ impl Lines {
     }
 
     fn flush(&mut self) -> Result<(), Problem> {
-        let room = match sending::try_room(&self.door, self.buffer.len()) {
+        let room = match sending::try_room(&self.door, self.buffer.bytes_count()) {
             Some(room) => room,
-            None => self.wait_for_room(self.buffer.len())?,
+            None => self.wait_for_room(self.buffer.bytes_count())?,
         };
         self.flush_with(room)
     }

@@ -1,6 +1,7 @@
 //! The log: who changed what, when and why, with the values before and after.
 
 use annals::{LogPlace, LogQuery, TypeKind};
+use annals_json::logged_record_to_json;
 use http::Method;
 use serde_json::{Value as Json, json};
 
@@ -9,7 +10,6 @@ use super::call::{Call, Weight};
 use super::endpoint::{Endpoint, Outcome, Parameter};
 use super::parameters::{self, instant, query, text};
 use super::problem::Problem;
-use crate::wire::logged_record_to_json;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -49,7 +49,7 @@ fn filters() -> Vec<Parameter> {
         ),
         query(
             "kind",
-            parameters::type_kinds(),
+            annals_json::schema::type_kinds(),
             "entity",
             "Only changes of entities, relationships or classifications, and declarations of types of this kind.",
         ),

@@ -44,14 +44,7 @@ mod health;
 mod metrics;
 mod openapi;
 mod schemas;
-mod search_schemas;
-mod type_schemas;
-mod value_schemas;
-mod provenance_schemas;
 mod line_schemas;
-mod log_schemas;
-mod exchange_schemas;
-mod feed_schemas;
 
 pub use hosts::Host;
 pub use limits::{Limits, STREAMS_MAX};

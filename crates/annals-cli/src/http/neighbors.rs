@@ -1,6 +1,7 @@
 //! Neighbours of an entity, page by page, and how many there are.
 
 use annals::{Direction, Id, Neighbors};
+use annals_json::NeighborForm;
 use http::{Method, StatusCode};
 use serde_json::json;
 
@@ -10,7 +11,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::lines;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::NeighborForm;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use annals_json::schema::reference;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
@@ -10,7 +11,7 @@ use super::lines::NDJSON;
 use super::parameters::POSITION;
 use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
 use super::router::endpoints;
-use super::schemas::{reference, schemas};
+use super::schemas::schemas;
 
 /// Errors that every endpoint may answer.
 const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out", "internal"];

@@ -1,5 +1,6 @@
 //! The parameters that endpoints share, each described once.
 
+use annals_json::schema::type_kinds;
 use http::HeaderName;
 use serde_json::{Value as Json, json};
 
@@ -64,11 +65,6 @@ pub fn path(name: &str) -> Parameter {
         "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
         unknown => panic!("path parameter {unknown} has no description"),
     }
-}
-
-/// The schema of the kind of a type.
-pub fn type_kinds() -> Json {
-    json!({ "type": "string", "enum": annals::TypeKind::ALL.map(annals::TypeKind::name) })
 }
 
 /// Which versions of an instance, in which order, and whether with their content.

@@ -1,6 +1,7 @@
 //! Transactions: many operations, all or none.
 
 use annals::{Id, Transaction};
+use annals_json::{Operation, array, boolean, object, only, operation_from_json, optional_text};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -11,7 +12,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
 use super::sending;
-use crate::wire::{Operation, array, boolean, object, only, operation_from_json, optional_text};
 
 /// Transactions with more operations are built where searches run. Units: operations.
 const SMALL_OPERATIONS_MAX: usize = 64;

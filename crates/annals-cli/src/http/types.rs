@@ -1,6 +1,9 @@
 //! Declared types: list, read, verify, declare, extend.
 
 use annals::{Transaction, TypeKind};
+use annals_json::{
+    Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -11,9 +14,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::parameters;
 use super::problem::Problem;
 use super::sending;
-use crate::wire::{
-    Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
-};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -1,6 +1,7 @@
 //! The past of an instance: its versions, one version, and what differs between two.
 
 use annals::{History, InstanceId, Snapshot};
+use annals_json::{Seen, VersionForm, difference_to_json};
 use http::{Method, StatusCode};
 
 use super::answer;
@@ -11,7 +12,6 @@ use super::lines;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{Seen, VersionForm, difference_to_json};
 
 const PATHS: [[&str; 3]; 2] = [
     ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],

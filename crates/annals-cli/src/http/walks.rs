@@ -1,6 +1,7 @@
 //! Walks over the graph: shortest paths, what is within reach; and what changed between two positions.
 
 use annals::{Direction, Id, Position, Reach, Related};
+use annals_json::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json, json_of};
 use http::{Method, StatusCode};
 
 use super::answer;
@@ -12,7 +13,6 @@ use super::neighbors::direction_of;
 use super::offset::Offset;
 use super::parameters;
 use super::problem::Problem;
-use crate::wire::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json, json_of};
 
 /// Most entities a walk visits unless told otherwise.
 const VISITED_DEFAULT: usize = 100_000;

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use annals::{Action, Error, ErrorKind, Repository, Result, TypeKind};
+use annals_json::Object;
 
 use super::jsonl::{Item, LineReader, parse_line};
 use super::loader::{LoadOptions, Loader, Unit};
@@ -12,7 +13,6 @@ use super::mark::Run;
 use super::operation::Operation;
 use super::report::Report;
 use crate::exchange::Outcome;
-use crate::wire::Object;
 
 /// The types of all files are in memory until they are loaded. Units: bytes of input.
 const TYPES_BYTES_MAX: usize = 256 << 20;

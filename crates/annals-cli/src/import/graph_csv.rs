@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use annals::{Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, Value};
+use annals_json::{Object, line_with, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::Refused;
@@ -12,7 +13,6 @@ use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::{Loader, Place};
 use super::operation::Operation;
 use crate::exchange::Outcome;
-use crate::wire::{Object, line_with, value_to_json};
 
 /// The type of nodes without a label.
 const UNLABELLED: &str = "node";

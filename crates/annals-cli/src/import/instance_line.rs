@@ -2,13 +2,13 @@
 //! collection, or a proxy. All of it is written or nothing.
 
 use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result};
-
-use super::operation::Operation;
-use crate::wire::{
+use annals_json::{
     ORIGIN_FIELDS, Object, PROVENANCE_FIELDS, array, boolean, classification_copy, classification_from_json,
     entity_copy, invalid, object, only, optional_provenance, optional_text, properties_from_json,
     proxy_from_json, relationship_copy, text,
 };
+
+use super::operation::Operation;
 
 /// What writes the entity of a line.
 pub fn entity_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {

@@ -3,6 +3,10 @@
 use std::io::{BufRead, Read};
 
 use annals::{Action, Instant, Position, Result};
+use annals_json::{
+    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,
+    type_from_json,
+};
 use serde_json::Value as Json;
 
 use super::instance_line::{entity_operations, relationship_operations};
@@ -11,10 +15,6 @@ use super::loader::Place;
 use super::operation::Operation;
 use super::source::read_error;
 use super::{Checked, Refused};
-use crate::wire::{
-    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,
-    type_from_json,
-};
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
 pub const LINE_BYTES_MAX: usize = 256 << 20;
@@ -207,7 +207,7 @@ fn record(json: &Json) -> Result<RecordLine> {
     })
 }
 
-fn valid_from(fields: &crate::wire::Object, what: &str) -> Result<Option<Instant>> {
+fn valid_from(fields: &annals_json::Object, what: &str) -> Result<Option<Instant>> {
     optional_text(fields, what, "validFrom")?.map(str::parse).transpose()
 }
 

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use annals::{Error, ErrorKind, Result};
+use annals_json::LINE_COLUMN;
 
 use super::value::ValueType;
 use crate::import::refused::quote;
-use crate::wire::LINE_COLUMN;
 
 /// What the columns of a file mean.
 #[derive(Clone, Debug, PartialEq, Eq)]

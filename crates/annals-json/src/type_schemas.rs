@@ -2,8 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::parameters::type_kinds;
-use super::schemas::{flag, list, number, object, page_of, partial, reference, text};
+use super::schema::{flag, list, number, object, page_of, partial, reference, text, type_kinds};
 
 /// The schemas of types.
 ///

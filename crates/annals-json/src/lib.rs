@@ -1,7 +1,11 @@
-//! The JSON forms of the command line and of HTTP. Engine types are not wire types: these functions translate.
+//! The JSON forms of the command line and of HTTP, and their schemas. Engine types are not wire types: these functions
+//! translate.
 //!
-//! `docs/json.md` describes them for users.
+//! `docs/json.md` describes them for users. The schema of a form stands in the file beside it: `find.rs`, `find_schemas.rs`.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
+// In the order a newcomer should read them.
 mod json;
 mod form;
 mod text;
@@ -16,6 +20,18 @@ pub mod find;
 mod graph;
 mod type_definition;
 mod line_column;
+pub mod schema;
+mod schemas;
+mod value_schemas;
+mod instance_schemas;
+mod page_schemas;
+mod find_schemas;
+mod type_schemas;
+mod provenance_schemas;
+mod operation_schemas;
+mod logged_schemas;
+mod exchange_schemas;
+mod feed_schemas;
 
 pub use change::{ACTIONS, action_from_json, creation_from_json, patch_from_json, record_to_json};
 pub use difference::{difference_to_json, instance_change_to_json};
@@ -28,10 +44,12 @@ pub use graph::{
     CrossedForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path, direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
+pub use instance_schemas::{entity_example, relationship_example, version_example};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use logged::logged_record_to_json;
 pub use operation::{Operation, operation_from_json, upsert};
 pub use provenance::*;
+pub use schemas::schemas;
 pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
 pub use value::{value_from_json, value_to_json};
@@ -42,7 +60,8 @@ use serde_json::{Map, Value as Json};
 /// A JSON object.
 pub type Object = Map<String, Json>;
 
-pub(crate) fn invalid(text: impl Into<String>) -> Error {
+/// An error that says what is wrong with an argument.
+pub fn invalid(text: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidArgument, text)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::schemas::{instant, list, number, object, partial, reference, text};
+use super::schema::{instant, list, number, object, partial, reference, text};
 
 /// The stream, its events and the records in them, each with an example.
 ///

@@ -130,8 +130,8 @@ impl JsonText {
         self.bytes.truncate(length);
     }
 
-    /// Units: bytes.
-    pub fn len(&self) -> usize {
+    /// The length so far. Units: bytes.
+    pub fn bytes_count(&self) -> usize {
         self.bytes.len()
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::provenance_schemas::{origin, provenance, with};
-use super::schemas::{any_object, flag, instant, list, number, object, partial, reference, text};
+use super::provenance_schemas::{origin, provenance};
+use super::schema::{any_object, flag, instant, list, number, object, partial, reference, text, with};
 
 /// The schemas of this file.
 ///

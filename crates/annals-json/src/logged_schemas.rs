@@ -3,7 +3,7 @@
 use annals::Action;
 use serde_json::{Value as Json, json};
 
-use super::schemas::{instant, list, number, object, page_of, partial, reference, text};
+use super::schema::{instant, list, number, object, page_of, partial, reference, text};
 
 /// Verbs of changes that make no version of an instance.
 const OTHER_VERBS: [&str; 2] = ["define-type", "name-collection"];

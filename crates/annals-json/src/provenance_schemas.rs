@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::schemas::{any_object, instant, list, map, number, partial, reference, text};
+use super::schema::{any_object, instant, list, map, number, partial, reference, text, with};
 
 /// The schemas of provenance and copies.
 ///
@@ -70,10 +70,4 @@ fn proxy() -> Json {
 fn copy(own: Json) -> Json {
     let shared = json!({ "type": text(), "status": text() });
     partial(&["home", "created", "type"], with(&[provenance(), origin(), properties(), shared, own]))
-}
-
-/// All members together.
-pub fn with(parts: &[Json]) -> Json {
-    let members = parts.iter().filter_map(Json::as_object).flatten();
-    Json::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::schemas::{instant, list, map, object, reference, text};
+use super::schema::{instant, list, map, object, reference, text};
 
 /// The schemas of values and of patches.
 ///

@@ -3,7 +3,7 @@
 use annals::Operator;
 use serde_json::{Value as Json, json};
 
-use super::schemas::{flag, instant, list, number, object, partial, reference, text};
+use super::schema::{flag, instant, list, number, object, partial, reference, text};
 
 /// Name, schema and example of each.
 pub fn schemas() -> Vec<(&'static str, Json, Json)> {
