@@ -4,13 +4,13 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Id, Instant, Receipt, Repository, Result, Transaction};
+use annals_exchange::import::Source;
+use annals_exchange::text::count;
 use annals_json::{json_from_slice, operation_from_json};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::context::{Context, SignatureArguments};
-use crate::import::Source;
-use crate::output::count;
 use crate::stop::Outcome;
 
 /// Longest list of operations. Units: bytes of JSON.

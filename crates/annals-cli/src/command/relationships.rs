@@ -68,7 +68,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         if context.output.is_json() {
             return context.output.json(&json!({ "count": count }));
         }
-        return context.output.line(crate::output::count(count as u64));
+        return context.output.line(annals_exchange::text::count(count as u64));
     }
     let mut listing = Listing::of_relationships();
     let mut left = arguments.limit;

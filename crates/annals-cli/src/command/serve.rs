@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
+use annals_exchange::text::{count, one_line};
 
 use crate::context::Global;
 use crate::http::{Host, Limits, STAY_TIME_MAX, Settings, serve};
-use crate::output::{count, one_line};
 
 /// Longest time to look for a next request. Units: microseconds.
 const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;

@@ -3,6 +3,8 @@
 use std::io;
 
 use annals::Position;
+use annals_exchange::Stop;
+use annals_exchange::export::{Selection, export_history, export_jsonl};
 use annals_json::{Form, JsonText};
 use http::Method;
 
@@ -11,8 +13,6 @@ use super::endpoint::{Endpoint, Outcome};
 use super::lines::{self, Lines, NDJSON};
 use super::parameters;
 use super::problem::Problem;
-use crate::exchange::Stop;
-use crate::export::{Selection, export_history, export_jsonl};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -3,6 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use annals::{Error, ErrorKind, Position, Repository};
+use annals_exchange::import::{
+    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, Missing, Report, Run, Source, Summary,
+    load_jsonl,
+};
+use annals_exchange::{Progress, RefusedLine, Stop};
 use axum_core::body::Body;
 use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
@@ -18,11 +23,6 @@ use super::lines::NDJSON;
 use super::parameters;
 use super::problem::Problem;
 use super::upload::{Upload, discard, upload};
-use crate::exchange::{Progress, RefusedLine, Stop};
-use crate::import::{
-    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, Missing, Report, Run, Source, Summary,
-    load_jsonl,
-};
 
 /// Most refused lines in an answer; the others are counted.
 const REFUSED_LINES_MAX: usize = 100;

@@ -11,8 +11,8 @@ use annals::{
 use super::loader::LoadOptions;
 use super::merge::Named;
 use super::report::Report;
-use crate::exchange::{Outcome, Stop};
 use crate::export::{each_entity, each_relationship};
+use crate::{Outcome, Stop};
 
 /// Instances looked up at once.
 const PAGE: usize = 5_000;

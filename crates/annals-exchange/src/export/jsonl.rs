@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::instance_line::Lines;
 use super::{Selection, each_entity, each_relationship, instances_count};
-use crate::exchange::{Outcome, Progress};
+use crate::{Outcome, Progress};
 
 /// Writes the name of the collection, if it has one, and types, then entities with proxies, then relationships: no line needs a later one.
 pub fn export_jsonl(

@@ -12,7 +12,7 @@ use super::csv::{self, Edge, Field, Node, Options, Row, RowReader};
 use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::{Loader, Place};
 use super::operation::Operation;
-use crate::exchange::Outcome;
+use crate::Outcome;
 
 /// The type of nodes without a label.
 const UNLABELLED: &str = "node";

@@ -10,7 +10,7 @@ use annals::{Error, ErrorKind, Id, Result};
 
 use super::debian::{Package, PackageReader, compare_versions};
 use super::{Checked, Refused, Source};
-use crate::exchange::{Outcome, Progress, Stop};
+use crate::{Outcome, Progress, Stop};
 
 /// The version that counts of each package, and the line it stands on.
 pub type Names = HashMap<Box<str>, (Box<str>, u64)>;

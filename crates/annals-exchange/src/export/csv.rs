@@ -10,8 +10,8 @@ use annals_json::{LINE_COLUMN, line_beside, value_to_json};
 
 use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
-use crate::exchange::Progress;
-use crate::output::value_to_text;
+use crate::Progress;
+use crate::text::value_to_text;
 
 const ARRAY_DELIMITER: char = ';';
 

@@ -196,7 +196,7 @@ fn no_damaged_byte_makes_the_reader_panic_or_hang() {
 
 /// Tells the rate of reading a million generated rows.
 #[test]
-#[ignore = "a measurement: cargo test --release -p annals-cli a_million_rows -- --ignored --nocapture"]
+#[ignore = "a measurement: cargo test --release -p annals-exchange a_million_rows -- --ignored --nocapture"]
 fn a_million_rows_are_read() {
     use std::fmt::Write;
     let mut input = String::from("id:ID(P),:LABEL,name,age:int,score:double,born:date,tags:string[]\n");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use annals::{Error, ErrorKind, Result, TypeKind};
 
 use super::merge::Merge;
-use crate::exchange::{Outcome, Progress, RefusedLine, Stop};
+use crate::{Outcome, Progress, RefusedLine, Stop};
 
 /// Most refused types that an import remembers. Units: types, of some 100 bytes.
 const REFUSED_TYPES_MAX: usize = 10_000;
@@ -45,9 +45,6 @@ pub struct Report {
     pub merge: Option<Merge>,
     /// The types refused, each with the file and line of its declaration.
     pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
-    /// The lines refused, for the fuzz targets, which ask what became of every line.
-    #[cfg(any(test, fuzzing))]
-    pub refused_lines: Vec<u64>,
     is_stopping: bool,
 }
 
@@ -59,8 +56,6 @@ impl Report {
             progress,
             merge: None,
             refused_types: HashMap::new(),
-            #[cfg(any(test, fuzzing))]
-            refused_lines: Vec::new(),
             is_stopping,
         }
     }
@@ -70,8 +65,6 @@ impl Report {
     /// Errors: ends the import if it was asked to stop at the first.
     pub fn refuse(&mut self, file: &str, line: u64, kind: ErrorKind, reason: impl Display) -> Outcome {
         self.summary.refused_count += 1;
-        #[cfg(any(test, fuzzing))]
-        self.refused_lines.push(line);
         self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason });
         if self.is_stopping { Err(Stop::AtRefusal) } else { Ok(()) }
     }

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use annals::{Action, Error, ErrorKind, Find, Instant, Position, Repository, Result, Snapshot};
 
 use super::survey::{Content, Names, Survey};
-use crate::exchange::{Outcome, Progress, Stop};
-use crate::output::count;
+use crate::text::count;
+use crate::{Outcome, Progress, Stop};
 
 const START: &str = "[release ";
 const PACKAGES_PAGE: usize = 10_000;
@@ -29,10 +29,16 @@ pub struct Candidate<'s> {
 /// What to do with a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is imported already; that many of its stanzas were refused then.
-    Skip { refused_count: u64 },
-    /// It is loaded. `is_begun` if a mark says already that it was begun, and no other release was since.
-    Load { is_begun: bool },
+    /// It is imported already.
+    Skip {
+        /// How many stanzas were refused.
+        refused_count: u64,
+    },
+    /// It is loaded.
+    Load {
+        /// True if a mark says already that it was begun, and no other release was since.
+        is_begun: bool,
+    },
 }
 
 /// What the log says about a release.

@@ -12,7 +12,7 @@ use annals::{Error, ErrorKind, Position, Repository, Result};
 
 use super::line_sums::LineSums;
 use super::source::read_error;
-use crate::exchange::Progress;
+use crate::Progress;
 
 const START: &str = "[import ";
 const RUN: &str = " run ";

@@ -11,7 +11,7 @@ use super::operation::{Effect, Operation};
 use super::plan::Mark;
 use super::report::Report;
 use super::{Checked, Refused};
-use crate::exchange::Outcome;
+use crate::Outcome;
 
 /// Batches submitted and not yet durable. Their lines are kept in memory until they are.
 const IN_FLIGHT_MAX: usize = 16;

@@ -12,7 +12,7 @@ use super::loader::{LoadOptions, Loader, Unit};
 use super::mark::Run;
 use super::operation::Operation;
 use super::report::Report;
-use crate::exchange::Outcome;
+use crate::Outcome;
 
 /// The types of all files are in memory until they are loaded. Units: bytes of input.
 const TYPES_BYTES_MAX: usize = 256 << 20;

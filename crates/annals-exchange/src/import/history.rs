@@ -7,7 +7,7 @@ use annals::{Action, Error, ErrorKind, InstanceId, Position, Repository, Result,
 use super::jsonl::RecordLine;
 use super::loader::is_fatal;
 use super::report::Report;
-use crate::exchange::{Outcome, Stop};
+use crate::{Outcome, Stop};
 
 /// Records submitted and not yet durable.
 const IN_FLIGHT_MAX: usize = 256;

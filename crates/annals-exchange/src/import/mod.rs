@@ -24,7 +24,7 @@ mod survey;
 mod plan;
 mod graph_csv;
 mod graph_debian;
-#[cfg(any(test, fuzzing))]
+#[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 
 pub use declarations::Declarations;

@@ -26,7 +26,7 @@ use super::loader::{Loader, Place};
 use super::operation::Operation;
 use super::plan::Mark;
 use super::survey::{Names, Survey, each_stanza};
-use crate::exchange::Outcome;
+use crate::Outcome;
 
 /// Entities of these types belong to the release as a whole: what it does not name is gone.
 const ENTITY_TYPES: [&str; 6] = ["package", "virtual-package", "source", "maintainer", "section", "tag"];

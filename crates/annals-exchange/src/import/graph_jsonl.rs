@@ -11,7 +11,7 @@ use super::loader::{LoadOptions, Loader, Place};
 use super::mark::Run;
 use super::refused::Refused;
 use super::report::Report;
-use crate::exchange::{Outcome, Stop};
+use crate::{Outcome, Stop};
 
 /// What a file is called, and what of it is wanted.
 pub struct JsonlOptions<'a> {
