@@ -7,7 +7,6 @@ mod context;
 mod stop;
 mod output;
 mod progress;
-mod http;
 
 use std::process::ExitCode;
 

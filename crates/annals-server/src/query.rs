@@ -3,7 +3,7 @@
 use annals::{AsOf, Instant, Position};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use super::endpoint::{Parameter, Place};
+use super::parameter::{Parameter, Place};
 use super::problem::Problem;
 
 /// Most query parameters of one request.
@@ -126,7 +126,7 @@ pub fn decode_percent(text: &str, what: &str) -> Result<String, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::parameters;
+    use crate::parameters;
 
     #[test]
     fn a_query_is_decoded_and_checked() {

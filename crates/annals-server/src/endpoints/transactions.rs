@@ -5,13 +5,13 @@ use annals_json::{Operation, array, boolean, object, only, operation_from_json, 
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::answer;
-use super::call::{Call, Weight, heavy};
-use super::commit::{Signature, commit};
-use super::endpoint::{Endpoint, Outcome};
-use super::parameters;
-use super::problem::Problem;
-use super::sending;
+use crate::answer;
+use crate::call::{Call, Weight, heavy};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
 
 /// Transactions with more operations are built where searches run. Units: operations.
 const SMALL_OPERATIONS_MAX: usize = 64;
@@ -131,7 +131,7 @@ async fn post(mut call: Box<Call>) -> Outcome {
     let weight = if is_small { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| described.build(transaction);
     let (ids, receipt) = commit(&call.door, weight, Box::new(build)).await?;
-    let mut body = answer::receipt_to_json(&receipt);
+    let mut body = sending::receipt_to_json(&receipt);
     body["ids"] = ids.iter().map(|id| Json::from(id.to_string())).collect();
     Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
 }

@@ -9,14 +9,14 @@ use annals_json::{
 use axum_core::body::Body;
 use http::{Method, Response, StatusCode};
 
-use super::answer;
-use super::call::{Call, Weight, heavy};
-use super::commit::{Build, Signature, commit};
-use super::endpoint::{Endpoint, Outcome};
-use super::etag::Conditions;
-use super::parameters;
-use super::problem::Problem;
-use super::sending;
+use crate::answer;
+use crate::call::{Call, Weight, heavy};
+use crate::commit::{Build, Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::etag::Conditions;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
 
 /// Entities, or relationships: both are written and read the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +233,7 @@ async fn delete(of: Collection, call: Box<Call>) -> Outcome {
         pushed.map_err(Problem::from)
     };
     let ((), receipt, ..) = write_only(call, Weight::Light, id, Box::new(work)).await?;
-    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
 }
 
 async fn restore(of: Collection, call: Box<Call>) -> Outcome {
@@ -289,7 +289,7 @@ async fn write_with_status(
         let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
         Ok(match Seen::find(&snapshot.as_of(as_of)?, &id)? {
             Some(found) => show(of, &found, &id, status, &receipt),
-            None => answer::json(status, &answer::receipt_to_json(&receipt), receipt.position),
+            None => answer::json(status, &sending::receipt_to_json(&receipt), receipt.position),
         })
     }))
     .await

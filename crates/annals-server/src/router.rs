@@ -16,33 +16,12 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::call::Call;
 use super::door::Door;
-use super::endpoint::{Endpoint, Outcome};
-use super::parameters::POSITION;
-use super::problem::Problem;
+use super::endpoint::Endpoint;
+use super::endpoints::endpoints;
+use super::names::POSITION;
+use super::problem::{Outcome, Problem};
 use super::query::{Query, decode_percent};
 use super::sending;
-
-/// All endpoints, in the order in which they are described.
-pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 15] = [
-        super::instances::endpoints,
-        super::lifecycle::endpoints,
-        super::versions::endpoints,
-        super::neighbors::endpoints,
-        super::walks::endpoints,
-        super::graph::endpoints,
-        super::find::endpoints,
-        super::classifications::endpoints,
-        super::types::endpoints,
-        super::transactions::endpoints,
-        super::log::endpoints,
-        super::import::endpoints,
-        super::export::endpoints,
-        super::feed::endpoints,
-        super::health::endpoints,
-    ];
-    groups.into_iter().flat_map(|endpoints| endpoints()).collect()
-}
 
 /// All endpoints, each at its path.
 pub struct Router {

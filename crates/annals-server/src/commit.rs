@@ -7,7 +7,7 @@ use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
 
 use super::call::{Call, Weight, heavy};
 use super::door::Door;
-use super::parameters::{AUTHOR, MESSAGE};
+use super::names::{AUTHOR, MESSAGE};
 use super::problem::Problem;
 
 /// Longest time a transaction that lost a race waits to see the winner before it is tried again.

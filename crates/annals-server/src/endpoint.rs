@@ -4,48 +4,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use axum_core::body::Body;
-use http::{Method, Response};
-use serde_json::Value as Json;
+use http::Method;
 
 use super::call::Call;
-use super::problem::Problem;
-
-/// What a handler gives.
-pub type Outcome = Result<Response<Body>, Problem>;
+use super::names::NDJSON;
+use super::parameter::Parameter;
+use super::problem::Outcome;
 
 /// The call is in a box: it goes from hand to hand, and every hand would make room for all of it.
 type Handler = Arc<dyn Fn(Box<Call>) -> Pin<Box<dyn Future<Output = Outcome> + Send>> + Send + Sync>;
-
-/// Where a parameter stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the path.
-    Path,
-    /// In the query.
-    Query,
-    /// In a header.
-    Header,
-}
-
-/// A parameter. Query parameters that an endpoint does not list are refused.
-#[derive(Clone, Debug)]
-pub struct Parameter {
-    /// Its name.
-    pub name: &'static str,
-    /// Where it stands.
-    pub place: Place,
-    /// Its JSON schema.
-    pub schema: Json,
-    /// What it is for.
-    pub description: &'static str,
-    /// An example.
-    pub example: Json,
-    /// True if it may be given several times.
-    pub is_many: bool,
-    /// True if it must be given.
-    pub is_required: bool,
-}
 
 /// What an endpoint answers when all is well.
 #[derive(Clone, Debug)]
@@ -151,7 +118,7 @@ impl Endpoint {
     /// The same with a request body in lines of JSON.
     #[must_use]
     pub fn takes_lines(self, schema: &'static str) -> Endpoint {
-        Endpoint { body_media_type: super::lines::NDJSON, ..self.body(schema) }
+        Endpoint { body_media_type: NDJSON, ..self.body(schema) }
     }
 
     /// The same, bounded in time by the progress of its body only.
@@ -182,7 +149,7 @@ impl Endpoint {
     /// The same, answering also in lines of JSON, as many as there are, if the client accepts them.
     #[must_use]
     pub fn answers_lines(self, schema: &'static str) -> Endpoint {
-        self.answers_as(200, "", super::lines::NDJSON, schema)
+        self.answers_as(200, "", NDJSON, schema)
     }
 
     /// The same with kinds of errors more.

@@ -5,11 +5,12 @@ use annals_json::logged_record_to_json;
 use http::Method;
 use serde_json::{Value as Json, json};
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::endpoint::{Endpoint, Outcome, Parameter};
-use super::parameters::{self, instant, query, text};
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::parameter::Parameter;
+use crate::parameters::{self, instant, query, text};
+use crate::problem::{Outcome, Problem};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

@@ -13,16 +13,16 @@ use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::answer;
-use super::body::check_media_type;
-use super::call::Call;
-use super::commit::Signature;
-use super::endpoint::{Endpoint, Outcome};
-use super::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
-use super::lines::NDJSON;
-use super::parameters;
-use super::problem::Problem;
-use super::upload::{Upload, discard, upload};
+use crate::answer;
+use crate::body::check_media_type;
+use crate::call::Call;
+use crate::commit::Signature;
+use crate::endpoint::Endpoint;
+use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
+use crate::names::NDJSON;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::upload::{Upload, discard, upload};
 
 /// Most refused lines in an answer; the others are counted.
 const REFUSED_LINES_MAX: usize = 100;

@@ -4,15 +4,16 @@ use annals::{Direction, Id, Position, Reach, Related};
 use annals_json::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json, json_of};
 use http::{Method, StatusCode};
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::endpoint::{Endpoint, Outcome};
 use super::graph::related_lines;
-use super::lines;
 use super::neighbors::direction_of;
-use super::offset::Offset;
-use super::parameters;
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::lines;
+use crate::names::WAIT_POSITION;
+use crate::offset::Offset;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 /// Most entities a walk visits unless told otherwise.
 const VISITED_DEFAULT: usize = 100_000;
@@ -48,11 +49,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .tag("history")
             .takes([position("from", "The earlier position."), position("to", "The later position.")])
             .takes(parameters::paging())
-            .takes(
-                parameters::reading()
-                    .into_iter()
-                    .filter(|known| known.name == parameters::WAIT_POSITION.as_str()),
-            )
+            .takes(parameters::reading().into_iter().filter(|known| known.name == WAIT_POSITION.as_str()))
             .answers(200, "A page of changes.", "ChangePage")
             .answers_lines("ChangeLine")
             .fails(&["not-found", "too-large"]),

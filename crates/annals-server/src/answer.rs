@@ -2,16 +2,15 @@
 
 use std::fmt::Write;
 
-use annals::{Position, Receipt};
+use annals::Position;
 use annals_json::{Form, Members, ObjectOf, json_of};
 use axum_core::body::Body;
 use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value as Json, json};
 
 use super::call::Call;
-use super::parameters::POSITION;
+use super::names::POSITION;
 
 // What a path segment may hold as it is (RFC 3986, `unreserved`).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -88,9 +87,4 @@ pub fn parts(
         response.headers_mut().insert(LINK, link);
     }
     response
-}
-
-/// The JSON form of a receipt.
-pub fn receipt_to_json(receipt: &Receipt) -> Json {
-    json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() })
 }

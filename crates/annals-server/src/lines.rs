@@ -19,13 +19,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::answer;
 use super::call::Call;
 use super::door::Door;
-use super::endpoint::Outcome;
+use super::names::NDJSON;
 use super::offset::Offset;
-use super::problem::Problem;
+use super::problem::{Outcome, Problem};
 use super::sending;
 
-/// The media type of lines of JSON.
-pub const NDJSON: &str = "application/x-ndjson";
 /// Items looked up at once.
 pub const BATCH_ITEMS_MAX: usize = 500;
 /// Lines are sent together when they are as long as this. Units: bytes.

@@ -7,13 +7,13 @@ use annals_json::{
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::commit::{Signature, commit};
-use super::endpoint::{Endpoint, Outcome};
-use super::parameters;
-use super::problem::Problem;
-use super::sending;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -117,7 +117,7 @@ async fn declare(mut call: Box<Call>) -> Outcome {
         Ok(transaction.define_types(definitions.clone())?)
     };
     let ((), receipt) = commit(&call.door, Weight::Heavy, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
 }
 
 async fn verify(mut call: Box<Call>) -> Outcome {

@@ -1,4 +1,8 @@
-//! The HTTP door: translates requests into calls of the engine and results into JSON. It decides nothing.
+//! The HTTP door as a library: translates requests into calls of the engine and results into JSON. It decides nothing.
+//!
+//! [`serve`] opens a repository and serves it until a signal says stop.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]
@@ -12,7 +16,9 @@ mod traffic;
 mod door;
 mod hosts;
 mod router;
+mod names;
 mod endpoint;
+mod parameter;
 mod parameters;
 mod query;
 mod body;
@@ -24,23 +30,9 @@ mod sending;
 mod etag;
 mod commit;
 mod problem;
-mod instances;
-mod lifecycle;
-mod versions;
-mod neighbors;
-mod walks;
-mod graph;
 mod offset;
 mod lines;
-mod find;
-mod classifications;
-mod types;
-mod transactions;
-mod log;
-mod import;
-mod export;
-mod feed;
-mod health;
+mod endpoints;
 mod metrics;
 mod openapi;
 mod schemas;

@@ -8,11 +8,12 @@ use annals_exchange::export::{Selection, export_history, export_jsonl};
 use annals_json::{Form, JsonText};
 use http::Method;
 
-use super::call::Call;
-use super::endpoint::{Endpoint, Outcome};
-use super::lines::{self, Lines, NDJSON};
-use super::parameters;
-use super::problem::Problem;
+use crate::call::Call;
+use crate::endpoint::Endpoint;
+use crate::lines::{self, Lines};
+use crate::names::NDJSON;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

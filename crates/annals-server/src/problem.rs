@@ -25,6 +25,9 @@ pub const DOOR_KINDS: [(&str, StatusCode, &str); 12] = [
     ("internal", StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake"),
 ];
 
+/// What a handler gives.
+pub type Outcome = Result<Response<Body>, Problem>;
+
 /// The status of each kind of the engine. `docs/errors.md` has the same table.
 pub fn status_of(kind: ErrorKind) -> StatusCode {
     match kind {
@@ -219,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_errors_page_gives_the_same_statuses() {
-        let page = include_str!("../../../../docs/errors.md");
+        let page = include_str!("../../../docs/errors.md");
         for kind in ErrorKind::ALL {
             let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", kind.name())));
             let row = row.unwrap_or_else(|| panic!("docs/errors.md has no row for {}", kind.name()));

@@ -6,11 +6,11 @@ use annals_json::schema::reference;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
-use super::endpoint::{Answer, Endpoint, Parameter, Place};
-use super::lines::NDJSON;
-use super::parameters::POSITION;
+use super::endpoint::{Answer, Endpoint};
+use super::names::NDJSON;
+use super::names::POSITION;
+use super::parameter::{Parameter, Place};
 use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
-use super::router::endpoints;
 use super::schemas::schemas;
 
 /// Errors that every endpoint may answer.
@@ -22,13 +22,13 @@ const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", 
 type Examples = BTreeMap<&'static str, Json>;
 
 /// The whole document.
-pub fn document() -> Json {
+pub fn document(endpoints: &[Endpoint]) -> Json {
     let schemas = schemas();
     let examples = schemas.iter().map(|(name, _, example)| (*name, example.clone())).collect();
     let mut paths: Map<String, Json> = Map::new();
-    for endpoint in endpoints() {
+    for endpoint in endpoints {
         let item = paths.entry(endpoint.path).or_insert_with(|| json!({}));
-        item[endpoint.method.as_str().to_lowercase()] = operation(&endpoint, &examples);
+        item[endpoint.method.as_str().to_lowercase()] = operation(endpoint, &examples);
     }
     json!({
         "openapi": "3.1.0",
@@ -188,10 +188,11 @@ fn problem_of(kind: &str) -> (StatusCode, Json) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoints::endpoints;
 
     #[test]
     fn every_endpoint_is_described_with_answers_errors_and_examples() {
-        let document = document();
+        let document = document(&endpoints());
         let paths = document["paths"].as_object().unwrap();
         let described: usize = paths.values().map(|item| item.as_object().unwrap().len()).sum();
         assert_eq!(described, endpoints().len());
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_reference_leads_to_a_schema_and_every_schema_is_used() {
-        let document = document();
+        let document = document(&endpoints());
         let text = document.to_string();
         let schemas = document["components"]["schemas"].as_object().unwrap();
         let references: std::collections::BTreeSet<&str> = text

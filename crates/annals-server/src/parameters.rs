@@ -1,19 +1,10 @@
 //! The parameters that endpoints share, each described once.
 
 use annals_json::schema::type_kinds;
-use http::HeaderName;
 use serde_json::{Value as Json, json};
 
-use super::endpoint::{Parameter, Place};
-
-/// Header: who commits.
-pub static AUTHOR: HeaderName = HeaderName::from_static("annals-author");
-/// Header: why.
-pub static MESSAGE: HeaderName = HeaderName::from_static("annals-message");
-/// Header of answers: the position they show, or that they made.
-pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
-/// Header: read only when this position is visible.
-pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
+use super::names::{AUTHOR, MESSAGE, WAIT_POSITION};
+use super::parameter::{Parameter, Place};
 
 fn parameter(
     name: &'static str,

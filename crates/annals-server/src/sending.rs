@@ -12,13 +12,12 @@ use axum_core::body::Body;
 use http::{Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Bytes;
+use serde_json::{Value as Json, json};
 use smallvec::SmallVec;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::answer::receipt_to_json;
 use super::door::Door;
-use super::endpoint::Outcome;
-use super::problem::Problem;
+use super::problem::{Outcome, Problem};
 
 /// Answers are handed over to be sent in parts of this size. One that is no larger takes no room but that of its request,
 /// of which there is a bounded number. Units: bytes.
@@ -51,6 +50,11 @@ pub fn written(mut response: Response<Body>, receipt: &Receipt) -> Response<Body
         response.extensions_mut().insert(Written(*receipt));
     }
     response
+}
+
+/// The JSON form of a receipt.
+pub fn receipt_to_json(receipt: &Receipt) -> Json {
+    json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() })
 }
 
 /// Gives an answer room among all that are being sent, unless it is small, has its room, or is made while it is sent.

@@ -11,10 +11,9 @@ use serde_json::Value as Json;
 
 use super::body::{self, Bytes};
 use super::door::Door;
-use super::endpoint::Outcome;
-use super::parameters::WAIT_POSITION;
+use super::names::WAIT_POSITION;
 use super::patience::position_permit;
-use super::problem::Problem;
+use super::problem::{Outcome, Problem};
 use super::query::{Query, decode_percent};
 use super::sending;
 

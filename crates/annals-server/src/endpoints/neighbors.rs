@@ -5,12 +5,12 @@ use annals_json::NeighborForm;
 use http::{Method, StatusCode};
 use serde_json::json;
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::endpoint::{Endpoint, Outcome};
-use super::lines;
-use super::parameters;
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::lines;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {

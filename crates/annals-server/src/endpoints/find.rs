@@ -8,13 +8,14 @@ use annals_json::{
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::answer;
-use super::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
-use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
-use super::lines;
-use super::parameters;
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
+use crate::endpoint::Endpoint;
+use crate::lines;
+use crate::names::WAIT_POSITION;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 /// Kinds of errors of a search.
 const PROBLEMS: &[&str] =
@@ -33,8 +34,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_lines("InstanceLine")
             .fails(PROBLEMS)
     };
-    let wait =
-        || parameters::reading().into_iter().filter(|known| known.name == parameters::WAIT_POSITION.as_str());
+    let wait = || parameters::reading().into_iter().filter(|known| known.name == WAIT_POSITION.as_str());
     vec![
         find(ENTITIES, "EntityPage", Some(parameters::classified())),
         find(RELATIONSHIPS, "RelationshipPage", None),

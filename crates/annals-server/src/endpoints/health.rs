@@ -6,10 +6,10 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::call::Call;
-use super::endpoint::{Endpoint, Outcome};
-use super::problem::Problem;
-use super::{metrics, openapi};
+use crate::call::Call;
+use crate::endpoint::Endpoint;
+use crate::problem::{Outcome, Problem};
+use crate::{metrics, openapi};
 
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -113,5 +113,5 @@ async fn read_metrics(call: Box<Call>) -> Outcome {
 }
 
 async fn read_openapi(_: Box<Call>) -> Outcome {
-    json_answer(&openapi::document())
+    json_answer(&openapi::document(&super::endpoints()))
 }

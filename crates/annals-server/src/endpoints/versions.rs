@@ -4,14 +4,14 @@ use annals::{History, InstanceId, Snapshot};
 use annals_json::{Seen, VersionForm, difference_to_json};
 use http::{Method, StatusCode};
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
-use super::lines;
-use super::offset::Offset;
-use super::parameters;
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::lines;
+use crate::offset::Offset;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 const PATHS: [[&str; 3]; 2] = [
     ["/v1/entities/{id}/history", "/v1/entities/{id}/versions/{number}", "/v1/entities/{id}/diff"],

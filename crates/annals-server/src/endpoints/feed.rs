@@ -12,13 +12,13 @@ use hyper::body::Bytes;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::answer;
-use super::call::{Call, heavy};
-use super::door::Door;
-use super::endpoint::{Endpoint, Outcome};
-use super::parameters;
-use super::problem::Problem;
-use super::sending;
+use crate::answer;
+use crate::call::{Call, heavy};
+use crate::door::Door;
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
 
 /// Most records sent in one go.
 const BATCH_RECORDS_MAX: u64 = 1_000;

@@ -4,12 +4,12 @@ use annals::{ClassificationContent, InstanceId, Transaction};
 use annals_json::{object, only, patch_from_json, properties_from_json};
 use http::{Method, StatusCode};
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::endpoint::{Endpoint, Outcome};
 use super::instances::{ENTITIES, unseen, write};
-use super::parameters;
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 const PATH: &str = "/v1/entities/{id}/classifications/{name}";
 

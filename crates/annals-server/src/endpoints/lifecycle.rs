@@ -5,13 +5,14 @@ use annals_json::{Operation, object, operation_from_json};
 use http::{Method, StatusCode};
 use serde_json::Value as Json;
 
-use super::answer;
-use super::call::{Call, Weight};
-use super::commit::{Signature, commit};
-use super::endpoint::{Endpoint, Outcome};
 use super::instances::{Collection, ENTITIES, RELATIONSHIPS, unseen, write};
-use super::parameters;
-use super::problem::Problem;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
 
 /// An action on one instance: what its path ends with, its name in operations, the schema of its body.
 type Step = (&'static str, &'static str, &'static str, &'static str);
@@ -202,5 +203,5 @@ async fn name(mut call: Box<Call>) -> Outcome {
         Ok(())
     };
     let ((), receipt) = commit(&call.door, Weight::Light, Box::new(build)).await?;
-    Ok(answer::json(StatusCode::OK, &answer::receipt_to_json(&receipt), receipt.position))
+    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
 }

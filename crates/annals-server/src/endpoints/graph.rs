@@ -4,14 +4,15 @@ use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
 use http::{Method, StatusCode};
 
-use super::answer;
-use super::call::{Call, Weight, check_limit, check_lines_limit};
-use super::endpoint::{Endpoint, Outcome, Parameter};
-use super::lines::{self, Lines};
-use super::offset::Offset;
-use super::parameters;
-use super::problem::Problem;
 use super::walks::{directions_of, reach_of};
+use crate::answer;
+use crate::call::{Call, Weight, check_limit, check_lines_limit};
+use crate::endpoint::Endpoint;
+use crate::lines::{self, Lines};
+use crate::offset::Offset;
+use crate::parameter::Parameter;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
 
 /// Paths given unless told otherwise.
 const PATHS_DEFAULT: usize = 10;
