@@ -7,11 +7,6 @@ mod context;
 mod stop;
 mod output;
 mod progress;
-mod exchange;
-mod import;
-mod export;
-mod wire;
-mod http;
 
 use std::process::ExitCode;
 

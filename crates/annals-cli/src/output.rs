@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Entity, Instant, Provenance, ProvenanceKind, Relationship, Value};
+use annals_exchange::text::{joined, one_line, value_to_text};
+use annals_json::{Form, json_of};
 
 use crate::stop::Outcome;
-use crate::wire::{Form, json_of};
 
 /// Columns are not padded beyond this. Units: characters.
 const COLUMN_WIDTH_MAX: usize = 60;
@@ -142,43 +143,6 @@ impl Table {
     }
 }
 
-/// A value for people: strings without quotes, on one line.
-pub fn value_to_text(value: &Value) -> String {
-    match value {
-        Value::Boolean(boolean) => boolean.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::Decimal(number) => number.to_string(),
-        Value::String(text) | Value::Iri(text) => one_line(text),
-        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
-        Value::Date(date) => date.to_string(),
-        Value::Timestamp(instant) => instant.to_string(),
-        Value::Duration(duration) => duration.to_string(),
-        Value::Uuid(bytes) => uuid::Uuid::from_bytes(*bytes).to_string(),
-        Value::List(values) => format!("[{}]", joined(values.iter().map(value_to_text))),
-        Value::Map(values) => format!(
-            "{{{}}}",
-            joined(values.iter().map(|(name, value)| format!(
-                "{}: {}",
-                one_line(name),
-                value_to_text(value)
-            )))
-        ),
-        Value::Set(values) => format!("{{{}}}", joined(values.iter().map(|value| value_to_text(&value)))),
-        _ => "a value of a newer version".to_owned(),
-    }
-}
-
-/// The text with control characters made visible, so that data can neither break lines nor command a terminal.
-pub fn one_line(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars()
-        .flat_map(|one| if one.is_control() { one.escape_default().collect() } else { vec![one] })
-        .collect()
-}
-
 /// What a provenance says, for people; what is not said is left out.
 ///
 /// Shape: `[(field, text)]`, fields named as in searches, without `@`.
@@ -200,10 +164,6 @@ pub fn provenance_texts(provenance: &Provenance) -> Vec<(&'static str, String)> 
         ("effectiveTo", instant(provenance.effective_to)),
     ];
     fields.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
-}
-
-fn joined(texts: impl Iterator<Item = String>) -> String {
-    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// The properties on one line, shortened.
@@ -233,19 +193,6 @@ pub fn relationship_row(relationship: &Relationship) -> [String; 5] {
         relationship.to().to_string(),
         properties_summary(relationship.properties()),
     ]
-}
-
-/// A number with commas between thousands.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Bytes in the largest unit that leaves at least 1.
@@ -280,13 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_not_sent() {
-        assert_eq!(value_to_text(&Value::from("a\u{1b}[31m\nb ä")), "a\\u{1b}[31m\\nb ä");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([count(1), count(1_000), count(1_234_567)], ["1", "1,000", "1,234,567"]);
+    fn bytes_are_told_in_the_largest_unit() {
         assert_eq!([bytes(1023), bytes(1536), bytes(3 << 30)], ["1023 B", "1.5 KiB", "3.0 GiB"]);
     }
 }

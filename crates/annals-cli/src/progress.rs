@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::exchange;
-
 /// Nothing is shown of what is done before this long.
 const QUIET_TIME: Duration = Duration::from_millis(400);
 /// How often a folder that is being written is looked at.
@@ -112,7 +110,7 @@ impl Progress {
     }
 }
 
-impl exchange::Progress for Progress {
+impl annals_exchange::Progress for Progress {
     fn set(&self, done: u64, total: Option<u64>) {
         Progress::set(self, done, total);
     }

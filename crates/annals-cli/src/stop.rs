@@ -4,10 +4,8 @@ use std::io;
 use std::path::Path;
 
 use annals::{Error, ErrorKind};
+use annals_json::Object;
 use serde_json::{Value as Json, json};
-
-use crate::exchange;
-use crate::wire::Object;
 
 /// Done.
 pub const OK: u8 = 0;
@@ -76,13 +74,13 @@ impl From<Error> for Stop {
     }
 }
 
-impl From<exchange::Stop> for Stop {
-    fn from(stop: exchange::Stop) -> Stop {
+impl From<annals_exchange::Stop> for Stop {
+    fn from(stop: annals_exchange::Stop) -> Stop {
         match stop {
-            exchange::Stop::Failed(error) => Stop::Failed(error),
-            exchange::Stop::Refused(error) => Stop::Refused(error),
-            exchange::Stop::AtRefusal => Stop::Silent(REFUSED_LINES),
-            exchange::Stop::Output(error) => error.into(),
+            annals_exchange::Stop::Failed(error) => Stop::Failed(error),
+            annals_exchange::Stop::Refused(error) => Stop::Refused(error),
+            annals_exchange::Stop::AtRefusal => Stop::Silent(REFUSED_LINES),
+            annals_exchange::Stop::Output(error) => error.into(),
         }
     }
 }

@@ -1,9 +1,5 @@
 //! Runs every file of `scenarios/` through the Rust API, through HTTP and through the command line. `scenarios/README.md` describes the format.
 
-#[path = "../src/wire/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "the binary uses the rest")]
-mod wire;
-
 mod support;
 
 mod scenarios {

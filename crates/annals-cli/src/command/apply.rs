@@ -4,14 +4,14 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Id, Instant, Receipt, Repository, Result, Transaction};
+use annals_exchange::import::Source;
+use annals_exchange::text::count;
+use annals_json::{json_from_slice, operation_from_json};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::context::{Context, SignatureArguments};
-use crate::import::Source;
-use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::{json_from_slice, operation_from_json};
 
 /// Longest list of operations. Units: bytes of JSON.
 const OPERATIONS_BYTES_MAX: u64 = 256 << 20;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use annals::BackupReport;
+use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output::{bytes, count};
+use crate::output::bytes;
 use crate::progress::Progress;
 use crate::stop::Outcome;
 

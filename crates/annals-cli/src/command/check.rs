@@ -1,10 +1,10 @@
 //! `annals check`: rebuilds everything from the log and compares.
 
+use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output::count;
 use crate::progress::Progress;
 use crate::stop::{DAMAGED, Outcome, Stop};
 

@@ -1,13 +1,13 @@
 //! `annals classify` and `annals declassify`: put a classification on an entity, change it, take it off.
 
 use annals::{Error, ErrorKind, Id, Result};
+use annals_json::{Object, json_from_str};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use super::apply::commit;
 use crate::context::{Context, SignatureArguments};
 use crate::stop::Outcome;
-use crate::wire::{Object, json_from_str};
 
 /// Put a classification on an entity, or change the one it carries
 #[derive(Args, Debug)]

@@ -1,10 +1,11 @@
 //! `annals compact`: takes the bytes of purged instances out of the log.
 
+use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output::{bytes, count};
+use crate::output::bytes;
 use crate::stop::Outcome;
 
 /// Take the bytes of purged instances out of the log

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use annals::{
     Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Provenance, Value,
 };
+use annals_exchange::text::{one_line, value_to_text};
+use annals_json::{difference_to_json, instance_change_to_json};
 use clap::Args;
 
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{one_line, provenance_texts, value_to_text};
+use crate::output::provenance_texts;
 use crate::stop::Outcome;
-use crate::wire::{difference_to_json, instance_change_to_json};
 
 /// Show what differs between two versions, or between two positions
 #[derive(Args, Debug)]

@@ -5,11 +5,10 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Position};
+use annals_exchange::export::{Selection, export_csv, export_history, export_jsonl};
 use clap::{Args, ValueEnum};
 
 use crate::context::{AsOfArguments, Context};
-use crate::exchange;
-use crate::export::{Selection, export_csv, export_history, export_jsonl};
 use crate::progress::Progress;
 use crate::stop::Outcome;
 
@@ -65,7 +64,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into)
         }
         (Format::Jsonl, output) => {
-            let write = |writer: &mut dyn Write| -> exchange::Outcome {
+            let write = |writer: &mut dyn Write| -> annals_exchange::Outcome {
                 if arguments.is_history {
                     let last = arguments.as_of.at_position.map_or(snapshot.position(), Position);
                     export_history(&repository, last, writer, &progress)

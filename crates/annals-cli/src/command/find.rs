@@ -1,15 +1,15 @@
 //! `annals find`: entities or relationships by a search.
 
 use annals::{Deleted, Error, ErrorKind, Expression, Find, Result};
+use annals_json::{
+    explanation_to_json, expression_from_json, find_from_json, json_from_str, object, order_from_text,
+};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 
 use super::listing::{BATCH_ITEMS_MAX, Listing};
 use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
-use crate::wire::{
-    explanation_to_json, expression_from_json, find_from_json, json_from_str, object, order_from_text,
-};
 
 /// Find entities, or relationships, by type, properties, classifications and links
 #[derive(Args, Debug)]

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use annals::{Action, InstanceId, Position, Record};
+use annals_exchange::text::one_line;
+use annals_json::record_to_json;
 use clap::Args;
 
 use crate::context::Context;
-use crate::output::one_line;
 use crate::stop::Outcome;
-use crate::wire::record_to_json;
 
 /// How long one wait for a record lasts; then the wait starts again.
 const WAIT: Duration = Duration::from_millis(200);

@@ -1,11 +1,12 @@
 //! `annals get`: one entity or relationship, now or as of an earlier time.
 
 use annals::{Entity, Error, ErrorKind, Id, InstanceId, Position, Relationship, Result, Snapshot, StampRef};
+use annals_exchange::text::{one_line, value_to_text};
 use clap::Args;
 
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, one_line, provenance_texts, value_to_text};
+use crate::output::{Table, provenance_texts};
 use crate::stop::Outcome;
 
 /// Show an entity or a relationship

@@ -1,14 +1,15 @@
 //! `annals history`: the versions of an entity or relationship.
 
 use annals::{History, Instant, VersionInfo};
+use annals_exchange::text::one_line;
+use annals_json::VersionForm;
 use clap::Args;
 
 use super::listing::BATCH_ITEMS_MAX;
 use super::selection::InstanceArgument;
 use crate::context::{AsOfArguments, Context, instant};
-use crate::output::{Table, one_line};
+use crate::output::Table;
 use crate::stop::Outcome;
-use crate::wire::VersionForm;
 
 /// Show the versions of an entity or relationship, newest first
 #[derive(Args, Debug)]

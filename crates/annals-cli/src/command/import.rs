@@ -6,19 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use annals::{Error, ErrorKind, Instant, Repository, Result};
+use annals_exchange::import::{
+    BATCH_BYTES_MAX, Candidate, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader,
+    Merge, Missing, Report, Run, Source, Step, Survey, check_dates, csv, load_csv, load_debian, load_jsonl,
+    plan,
+};
+use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
 use super::terminal::Terminal;
 use crate::context::{Context, instant, user_name};
-use crate::exchange;
-use crate::import::{
-    BATCH_BYTES_MAX, Candidate, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader,
-    Merge, Missing, Report, Run, Source, Step, Survey, check_dates, csv, load_csv, load_debian, load_jsonl,
-    plan,
-};
-use crate::output::count;
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
@@ -389,7 +388,7 @@ fn import(
     input: &Input,
     lines: Lines,
     release: Option<(Survey, Step)>,
-) -> exchange::Outcome {
+) -> annals_exchange::Outcome {
     let Lines { run, set_aside } = lines;
     let name = input.name.clone();
     let options = load_options(arguments);
@@ -444,7 +443,7 @@ fn csv_options(arguments: &Arguments) -> Result<csv::Options> {
 }
 
 /// Moves the progress bar to where the source is.
-fn ticker(source: &Source, progress: Arc<dyn exchange::Progress>) -> impl FnMut() + use<> {
+fn ticker(source: &Source, progress: Arc<dyn annals_exchange::Progress>) -> impl FnMut() + use<> {
     let (bytes_read, bytes_total) = (source.bytes_read(), source.bytes_total());
     move || progress.set(bytes_read.load(Ordering::Relaxed), bytes_total)
 }

@@ -1,12 +1,12 @@
 //! Prints instances as they are found: JSON line by line, or a table in parts.
 
 use annals::{Entity, Reached, Relationship, Shared};
+use annals_json::{CrossedForm, ReachedForm, SharedForm};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::output::{Table, entity_row, properties_summary, relationship_row};
 use crate::stop::Outcome;
-use crate::wire::{CrossedForm, ReachedForm, SharedForm};
 
 /// Instances looked up at once.
 pub const BATCH_ITEMS_MAX: usize = 1_000;

@@ -4,15 +4,15 @@ use annals::{
     Action, ClassificationDifference, Error, ErrorKind, Id, Instant, LogPlace, LogQuery, LoggedChange,
     LoggedInstance, LoggedRecord, PropertyDifference, Result, TypeKind, Value,
 };
+use annals_exchange::text::{count, one_line, value_to_text};
+use annals_json::logged_record_to_json;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::diff::header_differences;
 use super::listing::{BATCH_ITEMS_MAX, print_next};
 use crate::context::Context;
-use crate::output::{count, one_line, value_to_text};
 use crate::stop::Outcome;
-use crate::wire::logged_record_to_json;
 
 /// Values are cut here. Units: characters.
 const VALUE_LENGTH_MAX: usize = 40;

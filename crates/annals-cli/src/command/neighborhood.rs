@@ -1,12 +1,12 @@
 //! `annals neighborhood`: the entities and relationships around an entity.
 
 use annals::{Id, Subgraph};
+use annals_exchange::text::count;
 use clap::Args;
 
 use super::listing::Listing;
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::count;
 use crate::stop::Outcome;
 
 /// Show the entities and relationships around an entity, each once

@@ -1,14 +1,15 @@
 //! `annals neighbors`: the relationships of an entity, with the entities at their other ends.
 
 use annals::{Direction, Error, ErrorKind, Id, Neighbor, Snapshot};
+use annals_exchange::text::count;
+use annals_json::NeighborForm;
 use clap::Args;
 use serde_json::json;
 
 use super::selection::{DirectionArgument, arrow, direction_name};
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, count, properties_summary};
+use crate::output::{Table, properties_summary};
 use crate::stop::Outcome;
-use crate::wire::NeighborForm;
 
 /// Show what an entity is linked with
 #[derive(Args, Debug)]

@@ -1,13 +1,13 @@
 //! `annals reach`: everything within reach of an entity.
 
 use annals::Id;
+use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 
 use super::listing::{Listing, is_elsewhere};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::count;
 use crate::stop::Outcome;
 
 /// Show everything within reach of an entity, nearest first

@@ -1,15 +1,15 @@
 //! `annals related`: every entity related to one by any path, in any order.
 
 use annals::{Id, Reach, Related, Snapshot};
+use annals_exchange::text::count;
+use annals_json::order_from_text;
 use clap::Args;
 use serde_json::json;
 
 use super::listing::{Listing, is_elsewhere};
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
-use crate::output::count;
 use crate::stop::Outcome;
-use crate::wire::order_from_text;
 
 /// List every entity related to one by any path
 #[derive(Args, Debug)]

@@ -1,6 +1,7 @@
 //! `annals relationships`: the relationships of an entity, in any order.
 
 use annals::{Id, RelationshipsOf};
+use annals_json::order_from_text;
 use clap::Args;
 use serde_json::json;
 
@@ -8,7 +9,6 @@ use super::listing::{BATCH_ITEMS_MAX, Listing};
 use super::selection::DirectionArgument;
 use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
-use crate::wire::order_from_text;
 
 /// List the relationships of an entity, each once
 #[derive(Args, Debug)]
@@ -68,7 +68,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         if context.output.is_json() {
             return context.output.json(&json!({ "count": count }));
         }
-        return context.output.line(crate::output::count(count as u64));
+        return context.output.line(annals_exchange::text::count(count as u64));
     }
     let mut listing = Listing::of_relationships();
     let mut left = arguments.limit;

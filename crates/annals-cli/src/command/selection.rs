@@ -33,7 +33,7 @@ pub fn arrow(direction: Direction) -> &'static str {
     }
 }
 
-pub use crate::wire::direction_to_text as direction_name;
+pub use annals_json::direction_to_text as direction_name;
 
 /// Names an entity or a relationship.
 #[derive(Args, Clone, Debug)]

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
+use annals_exchange::text::{count, one_line};
+use annals_server::{Host, Limits, STAY_TIME_MAX, Settings, serve};
 
 use crate::context::Global;
-use crate::http::{Host, Limits, STAY_TIME_MAX, Settings, serve};
-use crate::output::{count, one_line};
 
 /// Longest time to look for a next request. Units: microseconds.
 const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
@@ -196,7 +196,7 @@ impl Serve {
             linger_time: Duration::from_micros(self.linger_us),
             heavy_max: self.heavy_max.max(1),
             page_max: self.page_max.max(1),
-            streams_max: self.streams_max.min(crate::http::STREAMS_MAX),
+            streams_max: self.streams_max.min(annals_server::STREAMS_MAX),
             subscribers_max: self.subscribers_max,
             heartbeat: Duration::from_millis(self.heartbeat_ms),
             visible_time: Duration::from_millis(self.visible_time_ms),

@@ -1,13 +1,14 @@
 //! `annals stats`: how much is in the repository.
 
 use annals::{Result, Snapshot, TypeKind};
+use annals_exchange::text::count;
+use annals_json::Object;
 use clap::Args;
 use serde_json::{Value as Json, json};
 
 use crate::context::{AsOfArguments, Context};
-use crate::output::{Table, bytes, count};
+use crate::output::{Table, bytes};
 use crate::stop::Outcome;
-use crate::wire::Object;
 
 const KINDS: [(TypeKind, &str); 3] = [
     (TypeKind::Entity, "entities"),

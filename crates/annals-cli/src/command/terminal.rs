@@ -3,10 +3,10 @@
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use annals_exchange::RefusedLine;
+use annals_exchange::text::count;
 use serde_json::json;
 
-use crate::exchange::{self, RefusedLine};
-use crate::output::count;
 use crate::progress::Progress;
 
 /// Shows an import on standard error.
@@ -34,7 +34,7 @@ impl Terminal {
     }
 }
 
-impl exchange::Progress for Terminal {
+impl annals_exchange::Progress for Terminal {
     fn set(&self, done: u64, total: Option<u64>) {
         self.bar.set(done, total);
     }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use annals::{
     AttributeDefinition, Deprecation, EndDefinition, Error, ErrorKind, TypeDefinition, TypeKind, TypeMatch,
 };
+use annals_exchange::import::Source;
+use annals_exchange::text::{count, one_line, value_to_text};
+use annals_json::{json_from_str, type_from_json, type_to_json, verification_to_json};
 use clap::{Args, Subcommand};
 use serde_json::{Value as Json, json};
 
 use super::apply::unchanged;
 use crate::context::{AsOfArguments, Context, user_name};
-use crate::import::Source;
-use crate::output::{count, one_line, value_to_text};
 use crate::stop::Outcome;
-use crate::wire::{json_from_str, type_from_json, type_to_json, verification_to_json};
 
 /// Show the declared types
 #[derive(Args, Debug)]

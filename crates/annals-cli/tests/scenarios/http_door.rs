@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use annals_json::find::FIELDS;
 use serde_json::Value as Json;
 
 use crate::support::{Answer, Server};
-use crate::wire::find::FIELDS;
 use crate::{Door, Outcome};
 
 /// A server of its own.

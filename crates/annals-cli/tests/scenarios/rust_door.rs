@@ -6,9 +6,9 @@ use annals::{
     AsOf, Direction, Id, InstanceId, Position, Reach, Related, RelationshipsOf, Repository, Result, Snapshot,
     VISITED_MAX,
 };
+use annals_json::*;
 use serde_json::{Value as Json, json};
 
-use crate::wire::*;
 use crate::{Door, Outcome};
 
 /// A repository of its own.

@@ -1,0 +1,249 @@
+//! Writes neo4j-admin style CSV: one file of nodes for each type, one file of relationships for each type.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
+use annals_json::{LINE_COLUMN, line_beside, value_to_json};
+
+use super::instance_line::Lines;
+use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
+use crate::Progress;
+use crate::text::value_to_text;
+
+const ARRAY_DELIMITER: char = ';';
+
+/// The columns of a file: property name and neo4j type.
+type Columns = BTreeMap<String, &'static str>;
+
+/// Writes `nodes-TYPE.csv` and `relationships-TYPE.csv` into a folder. Each type is read twice: for the columns, and for
+/// the rows. What the columns of others have no place for, such as statuses and homes, stands in one that they skip.
+pub fn export_csv(
+    snapshot: &Snapshot,
+    selection: &Selection,
+    folder: &Path,
+    progress: &dyn Progress,
+) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| file_error(folder, error))?;
+    let total = 2 * instances_count(snapshot);
+    let lines = Lines::new(snapshot);
+    let mut done = 0;
+    let mut tick = || {
+        done += 1;
+        progress.set(done, Some(total));
+    };
+    for (kind, prefix) in [(TypeKind::Entity, "nodes"), (TypeKind::Relationship, "relationships")] {
+        for type_name in types(snapshot, kind)? {
+            if !selection.is_everything() && !selection.types.iter().any(|name| **name == *type_name) {
+                continue;
+            }
+            let path = folder.join(format!("{prefix}-{}.csv", file_name_part(&type_name)));
+            let file = File::create(&path).map_err(|error| file_error(&path, error))?;
+            let mut writer = Writer { writer: BufWriter::with_capacity(256 * 1024, file), path: &path };
+            match kind {
+                TypeKind::Relationship => {
+                    write_relationships(snapshot, &lines, &type_name, &mut writer, &mut tick)?;
+                }
+                _ => write_nodes(snapshot, &lines, &type_name, &mut writer, &mut tick)?,
+            }
+            writer.finish()?;
+        }
+    }
+    Ok(())
+}
+
+/// The types that something is of, be it a proxy.
+fn types(snapshot: &Snapshot, kind: TypeKind) -> Result<BTreeSet<String>> {
+    let mut types: BTreeSet<String> =
+        snapshot.counts(kind)?.into_iter().map(|(name, _)| name.to_string()).collect();
+    if kind == TypeKind::Entity {
+        each_entity::<Error>(snapshot, Find::all().with_proxies().limit(PAGE), |entity| {
+            if entity.is_proxy() && !types.contains(entity.type_name()) {
+                types.insert(entity.type_name().to_owned());
+            }
+            Ok(())
+        })?;
+    }
+    Ok(types)
+}
+
+fn write_nodes(
+    snapshot: &Snapshot,
+    lines: &Lines,
+    type_name: &str,
+    writer: &mut Writer,
+    tick: &mut dyn FnMut(),
+) -> Result<()> {
+    let find = Find::of(type_name).with_proxies().limit(PAGE);
+    let mut columns = Columns::new();
+    each_entity::<Error>(snapshot, find.clone(), |entity| {
+        tick();
+        // Subtypes have files of their own.
+        if entity.type_name() == type_name {
+            add_columns(&mut columns, entity.properties());
+        }
+        Ok(())
+    })?;
+    writer.row([":ID", ":LABEL", LINE_COLUMN].map(str::to_owned).into_iter().chain(titles(&columns)))?;
+    each_entity(snapshot, find, |entity| {
+        tick();
+        if entity.type_name() != type_name {
+            return Ok(());
+        }
+        let mut labels = vec![entity.type_name().to_owned()];
+        labels.extend(entity.classifications().map(|known| known.name().to_owned()));
+        let cells = columns.iter().map(|(name, column)| cell(entity.property(name).as_ref(), column));
+        let labels = labels.join(&ARRAY_DELIMITER.to_string());
+        let line = line_beside(lines.entity(entity), &["id", "type", "properties"]);
+        writer.row([entity.id().to_string(), labels, line].into_iter().chain(cells))
+    })
+}
+
+fn write_relationships(
+    snapshot: &Snapshot,
+    lines: &Lines,
+    type_name: &str,
+    writer: &mut Writer,
+    tick: &mut dyn FnMut(),
+) -> Result<()> {
+    let find = Find::of(type_name).limit(PAGE);
+    let mut columns = Columns::new();
+    each_relationship::<Error>(snapshot, find.clone(), |relationship| {
+        tick();
+        if relationship.type_name() == type_name {
+            add_columns(&mut columns, relationship.properties());
+        }
+        Ok(())
+    })?;
+    let fixed = [":START_ID", ":END_ID", ":TYPE", LINE_COLUMN].map(str::to_owned);
+    writer.row(fixed.into_iter().chain(titles(&columns)))?;
+    each_relationship(snapshot, find, |relationship| {
+        tick();
+        if relationship.type_name() != type_name {
+            return Ok(());
+        }
+        let [from, to] = [relationship.from(), relationship.to()].map(ToString::to_string);
+        let line = line_beside(lines.relationship(relationship)?, &["type", "from", "to", "properties"]);
+        let fixed = [from, to, type_name.to_owned(), line];
+        let cells = columns.iter().map(|(name, column)| cell(relationship.property(name).as_ref(), column));
+        writer.row(fixed.into_iter().chain(cells))
+    })
+}
+
+fn add_columns<'p>(columns: &mut Columns, properties: impl Iterator<Item = (&'p str, Value)>) {
+    for (name, value) in properties {
+        let found = column_type(&value);
+        match columns.get_mut(name) {
+            Some(known) if *known == found => {}
+            // Values of several types have only text in common.
+            Some(known) => *known = "string",
+            None => drop(columns.insert(name.to_owned(), found)),
+        }
+    }
+}
+
+fn column_type(value: &Value) -> &'static str {
+    match value {
+        Value::Boolean(_) => "boolean",
+        Value::Integer(_) => "long",
+        Value::Float(_) => "double",
+        Value::Date(_) => "date",
+        Value::Timestamp(_) => "datetime",
+        Value::Duration(_) => "duration",
+        Value::List(values) => list_type(values.iter().cloned()),
+        Value::Set(values) => list_type(values.iter()),
+        _ => "string",
+    }
+}
+
+/// The type of a list whose members have one type and no delimiter in them; otherwise text.
+fn list_type(mut values: impl Iterator<Item = Value>) -> &'static str {
+    let Some(first) = values.next() else { return "string" };
+    let is_plain = |value: &Value| {
+        value.is_scalar()
+            && value.as_str().is_none_or(|text| !text.is_empty() && !text.contains(ARRAY_DELIMITER))
+    };
+    let member = column_type(&first);
+    if !is_plain(&first) || values.any(|value| column_type(&value) != member || !is_plain(&value)) {
+        return "string";
+    }
+    match member {
+        "boolean" => "boolean[]",
+        "long" => "long[]",
+        "double" => "double[]",
+        "date" => "date[]",
+        "datetime" => "datetime[]",
+        "duration" => "duration[]",
+        _ => "string[]",
+    }
+}
+
+fn titles(columns: &Columns) -> impl Iterator<Item = String> {
+    columns.iter().map(|(name, column)| format!("{name}:{column}"))
+}
+
+fn cell(value: Option<&Value>, column: &str) -> String {
+    match value {
+        None => String::new(),
+        Some(Value::List(values)) if column.ends_with("[]") => joined(values.iter().cloned()),
+        Some(Value::Set(values)) if column.ends_with("[]") => joined(values.iter()),
+        Some(value @ (Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Bytes(_))) => {
+            value_to_json(value).to_string()
+        }
+        Some(value) => scalar(value),
+    }
+}
+
+fn joined(values: impl Iterator<Item = Value>) -> String {
+    values.map(|value| scalar(&value)).collect::<Vec<_>>().join(&ARRAY_DELIMITER.to_string())
+}
+
+/// A scalar as it is, control characters included: quotes keep them.
+fn scalar(value: &Value) -> String {
+    value.as_str().map_or_else(|| value_to_text(value), str::to_owned)
+}
+
+/// A type name as part of a file name.
+fn file_name_part(name: &str) -> String {
+    let is_safe = |one: char| one.is_alphanumeric() || "-_ .".contains(one);
+    name.chars()
+        .map(|one| if is_safe(one) { one.to_string() } else { format!("%{:02X}", u32::from(one)) })
+        .collect()
+}
+
+struct Writer<'p> {
+    writer: BufWriter<File>,
+    path: &'p Path,
+}
+
+impl Writer<'_> {
+    fn row(&mut self, cells: impl Iterator<Item = String>) -> Result<()> {
+        let mut line = String::new();
+        for (index, cell) in cells.enumerate() {
+            if index > 0 {
+                line.push(',');
+            }
+            if cell.contains(['"', ',', '\n', '\r']) {
+                line.push('"');
+                line.push_str(&cell.replace('"', "\"\""));
+                line.push('"');
+            } else {
+                line.push_str(&cell);
+            }
+        }
+        line.push('\n');
+        self.writer.write_all(line.as_bytes()).map_err(|error| file_error(self.path, error))
+    }
+
+    fn finish(self) -> Result<()> {
+        let path = self.path;
+        let file = self.writer.into_inner().map_err(|error| file_error(path, error.into_error()))?;
+        file.sync_all().map_err(|error| file_error(path, error))
+    }
+}
+
+fn file_error(path: &Path, error: std::io::Error) -> Error {
+    Error::io("write the export", error).with("path", path.display())
+}

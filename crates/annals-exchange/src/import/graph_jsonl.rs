@@ -1,0 +1,93 @@
+//! Loads JSON Lines: as changes of their own, or, if the first line is a record, as the history they were.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+
+use annals::{Error, ErrorKind, Instant, Repository};
+
+use super::history::HistoryLoader;
+use super::jsonl::{Item, LineBounds, LineReader};
+use super::loader::{LoadOptions, Loader, Place};
+use super::mark::Run;
+use super::refused::Refused;
+use super::report::Report;
+use crate::{Outcome, Stop};
+
+/// What a file is called, and what of it is wanted.
+pub struct JsonlOptions<'a> {
+    /// How to load lines without history.
+    pub load: &'a LoadOptions,
+    /// The file, for messages and marks.
+    pub name: &'a str,
+    /// True if an earlier import of the same file goes on.
+    pub is_resuming: bool,
+    /// The import that begins or goes on.
+    pub run: Run,
+    /// Lines whose types are loaded already.
+    pub set_aside: HashSet<u64>,
+    /// From when it is true, unless a line says otherwise.
+    pub valid_from: Option<Instant>,
+    /// What a line may take.
+    pub line_bounds: LineBounds,
+    /// True if others write meanwhile: a history, whose positions would not hold, is refused, and the messages of records
+    /// carry no sums, because nobody resumes.
+    pub is_shared: bool,
+}
+
+/// Loads a file. The first line says whether it has history; lines of the other kind are refused.
+///
+/// Errors: those of the log. In a history the first line that is refused ends the import.
+pub fn load_jsonl(
+    repository: &Repository,
+    report: &mut Report,
+    input: impl BufRead,
+    options: JsonlOptions<'_>,
+    progress: &mut dyn FnMut(),
+) -> Outcome {
+    let mut lines = LineReader::bounded(input, options.line_bounds).peekable();
+    let is_history = matches!(lines.peek(), Some(Ok(line)) if matches!(line.item, Ok(Item::Record(_))));
+    if is_history && options.is_shared {
+        let text = "line 1: expected a type, an entity or a relationship, found a record; a history needs the repository for \
+                    itself: load it with `annals import` while no server writes to it";
+        return Err(Stop::Refused(Error::new(ErrorKind::InvalidArgument, text)));
+    }
+    if is_history {
+        let mut loader = HistoryLoader::new(repository, report, options.name, options.is_resuming);
+        for line in lines {
+            progress();
+            let line = line.map_err(|error| loader.end(error.into()))?;
+            match line.item {
+                Ok(Item::Record(record)) => loader.add(line.place.line, record)?,
+                Ok(_) => {
+                    return Err(loader.stop_at(
+                        line.place.line,
+                        "expected a record like the lines before, found another line",
+                    ));
+                }
+                Err(refused) => return Err(loader.stop_at(line.place.line, &refused.reason)),
+            }
+        }
+        return loader.finish();
+    }
+    let mut loader = Loader::new(repository, options.load, report, options.name, options.run);
+    loader.set_aside(options.set_aside);
+    let outcome = lines.try_for_each(|line| {
+        progress();
+        let line = line?;
+        let operations = line.item.and_then(|item| match item {
+            Item::Operations(mut operations) => {
+                for operation in &mut operations {
+                    operation.valid_from = operation.valid_from.or(options.valid_from);
+                }
+                Ok(operations)
+            }
+            Item::Record(_) => Err(Refused::new(
+                line.place.line,
+                "expected no record behind lines without history; keep the two in separate files",
+            )),
+        });
+        let sum = line.place.sum.filter(|_| !options.is_shared);
+        loader.take(Place { sum, ..line.place }, operations)
+    });
+    loader.end(outcome)
+}

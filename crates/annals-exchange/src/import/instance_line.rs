@@ -1,0 +1,126 @@
+//! Reads what a line tells of an entity or relationship: one of this repository, a copy of what belongs to another
+//! collection, or a proxy. All of it is written or nothing.
+
+use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result};
+use annals_json::{
+    ORIGIN_FIELDS, Object, PROVENANCE_FIELDS, array, boolean, classification_copy, classification_from_json,
+    entity_copy, invalid, object, only, optional_provenance, optional_text, properties_from_json,
+    proxy_from_json, relationship_copy, text,
+};
+
+use super::operation::Operation;
+
+/// What writes the entity of a line.
+pub fn entity_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
+    let what = "entity";
+    let fields = object(json, what)?;
+    let actions = if boolean(fields, what, "isProxy", false)? {
+        only(fields, what, &["id", "type", "properties", "home", "isProxy", "validFrom"])?;
+        vec![Action::SaveProxy(Box::new(proxy_from_json(fields, what)?))]
+    } else if is_copy(fields) {
+        let own = ["id", "type", "properties", "classifications", "validFrom", "status"];
+        only(fields, what, &[&own, PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
+        copied_entity(fields, what)?
+    } else {
+        let own = ["id", "type", "properties", "classifications", "validFrom", "status", "reidentifiedFrom"];
+        only(fields, what, &[&own, PROVENANCE_FIELDS].concat())?;
+        own_entity(fields, what)?
+    };
+    timed(fields, what, actions)
+}
+
+/// What writes the relationship of a line.
+pub fn relationship_operations(json: &serde_json::Value) -> Result<Vec<Operation>> {
+    let what = "relationship";
+    let fields = object(json, what)?;
+    let own = ["id", "type", "from", "to", "properties", "validFrom", "status"];
+    if is_copy(fields) {
+        only(fields, what, &[&own, PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
+        let copy = Action::SaveRelationship(Box::new(relationship_copy(fields, what)?));
+        return timed(fields, what, vec![copy]);
+    }
+    only(fields, what, &[&own[..], &["reidentifiedFrom"], PROVENANCE_FIELDS].concat())?;
+    let (id, named) = ids(fields, what)?;
+    let instance = InstanceId::Relationship(id.clone());
+    let new = NewRelationship {
+        id,
+        type_name: text(fields, what, "type")?.into(),
+        from: Id::new(text(fields, what, "from")?)?,
+        to: Id::new(text(fields, what, "to")?)?,
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+        status: optional_text(fields, what, "status")?.map(Into::into),
+        provenance: optional_provenance(fields, what)?,
+    };
+    let renamed = named.map(|id| Action::Reidentify(instance, id));
+    timed(fields, what, [Action::CreateRelationship(new)].into_iter().chain(renamed).collect())
+}
+
+// A copy tells when it was created at its home.
+fn is_copy(fields: &Object) -> bool {
+    fields.contains_key("created")
+}
+
+fn timed(fields: &Object, what: &str, actions: Vec<Action>) -> Result<Vec<Operation>> {
+    let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
+    let has_fresh_id = what == "relationship" && !fields.contains_key("id");
+    Ok(actions.into_iter().map(|action| Operation { action, valid_from, has_fresh_id }).collect())
+}
+
+// The id to create it with, and the one to give it then, if it had another before.
+fn ids(fields: &Object, what: &str) -> Result<(Id, Option<Id>)> {
+    let id = optional_text(fields, what, "id")?.map(Id::new).transpose()?;
+    match (optional_text(fields, what, "reidentifiedFrom")?, id) {
+        (None, id) => Ok((id.unwrap_or_else(Id::random), None)),
+        (Some(before), Some(id)) => Ok((Id::new(before)?, Some(id))),
+        (Some(_), None) => Err(invalid(format!("{what}: expected an id beside \"reidentifiedFrom\""))),
+    }
+}
+
+fn own_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
+    let (id, named) = ids(fields, what)?;
+    let mut new = NewEntity {
+        id: id.clone(),
+        type_name: text(fields, what, "type")?.into(),
+        properties: properties_from_json(fields.get("properties"), "properties")?,
+        classifications: Vec::new(),
+        status: optional_text(fields, what, "status")?.map(Into::into),
+        provenance: optional_provenance(fields, what)?,
+    };
+    let mut later = Vec::new();
+    for json in array(fields, what, "classifications")? {
+        match foreign_classification(json)? {
+            Some(copy) => later.push(Action::SaveClassification(id.clone(), Box::new(copy))),
+            None => new.classifications.push(classification_from_json(json)?),
+        }
+    }
+    later.extend(named.map(|named| Action::Reidentify(InstanceId::Entity(id), named)));
+    later.insert(0, Action::CreateEntity(new));
+    Ok(later)
+}
+
+fn copied_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
+    let mut bare = fields.clone();
+    bare.remove("classifications");
+    let mut copy = entity_copy(&bare, what)?;
+    let (id, home) = (copy.id.clone(), copy.header.provenance.home.clone());
+    let mut later = Vec::new();
+    for json in array(fields, what, "classifications")? {
+        match foreign_classification(json)? {
+            Some(known) if known.provenance.home == home => copy.classifications.push(known),
+            Some(known) => later.push(Action::SaveClassification(id.clone(), Box::new(known))),
+            None => later.push(Action::Classify(id.clone(), classification_from_json(json)?)),
+        }
+    }
+    later.insert(0, Action::SaveEntity(Box::new(copy)));
+    Ok(later)
+}
+
+fn foreign_classification(json: &serde_json::Value) -> Result<Option<annals::ClassificationCopy>> {
+    let what = "classification";
+    let fields = object(json, what)?;
+    if !is_copy(fields) {
+        return Ok(None);
+    }
+    only(fields, what, &[&["name", "properties"], PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
+    classification_copy(fields, what, text(fields, what, "name")?).map(Some)
+}

@@ -1,0 +1,245 @@
+//! Reads JSON Lines, the native form: one type, entity, relationship or record per line.
+
+use std::io::{BufRead, Read};
+
+use annals::{Action, Instant, Position, Result};
+use annals_json::{
+    action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,
+    type_from_json,
+};
+use serde_json::Value as Json;
+
+use super::instance_line::{entity_operations, relationship_operations};
+use super::line_sums::{line_sum, without_mark};
+use super::loader::Place;
+use super::operation::Operation;
+use super::source::read_error;
+use super::{Checked, Refused};
+
+/// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.
+pub const LINE_BYTES_MAX: usize = 256 << 20;
+
+/// What a line may take.
+#[derive(Clone, Copy, Debug)]
+pub struct LineBounds {
+    /// Longest line. Units: bytes.
+    pub bytes_max: usize,
+    /// The most that a line takes when it is parsed; `None` for no bound but that of its length. Units: bytes.
+    pub tree_bytes_max: Option<usize>,
+}
+
+impl Default for LineBounds {
+    fn default() -> LineBounds {
+        LineBounds { bytes_max: LINE_BYTES_MAX, tree_bytes_max: None }
+    }
+}
+
+/// One line that is not empty.
+#[derive(Debug)]
+pub struct Line {
+    /// Where it stands.
+    pub place: Place,
+    /// What it says.
+    pub item: Checked<Item>,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// Changes: a type, an entity or a relationship, or the name of the collection.
+    Operations(Vec<Operation>),
+    /// A commit with all that belongs to it.
+    Record(RecordLine),
+}
+
+/// A commit, carried over from another repository.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordLine {
+    /// Its position there, and here.
+    pub position: Position,
+    /// When it was committed.
+    pub instant: Instant,
+    /// Who committed it.
+    pub author: String,
+    /// Why.
+    pub message: String,
+    /// What it changed.
+    pub operations: Vec<Operation>,
+}
+
+/// Where a line stands, and its text.
+pub type TextLine<'t> = (Place, Checked<&'t [u8]>);
+
+/// Reads lines one by one into a buffer that is used again.
+pub struct LineReader<R> {
+    input: R,
+    bounds: LineBounds,
+    line: u64,
+    buffer: Vec<u8>,
+    is_broken: bool,
+}
+
+impl<R: BufRead> LineReader<R> {
+    /// A reader that starts at line 1.
+    pub fn new(input: R) -> LineReader<R> {
+        LineReader::bounded(input, LineBounds::default())
+    }
+
+    /// A reader whose lines take no more than these bounds say.
+    pub fn bounded(input: R, bounds: LineBounds) -> LineReader<R> {
+        LineReader { input, bounds, line: 0, buffer: Vec::new(), is_broken: false }
+    }
+
+    /// Reads the next line that is not empty.
+    fn read(&mut self) -> Result<Option<Line>> {
+        Ok(self.read_text()?.map(|(place, text)| {
+            let refused = |reason| Refused::new(place.line, reason);
+            Line { place, item: text.and_then(|text| parse_line(text).map_err(refused)) }
+        }))
+    }
+
+    /// Reads the next line that is not empty as text, without blanks around it.
+    ///
+    /// Errors: those of reading. The inner one tells that the line takes too much.
+    pub fn read_text(&mut self) -> Result<Option<TextLine<'_>>> {
+        let LineBounds { bytes_max, tree_bytes_max } = self.bounds;
+        loop {
+            self.buffer.clear();
+            let limit = bytes_max as u64 + 1;
+            let broken = |error| read_error(self.line + 1, error);
+            let bytes =
+                self.input.by_ref().take(limit).read_until(b'\n', &mut self.buffer).map_err(broken)?;
+            if bytes == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            let line = self.line;
+            if bytes as u64 == limit && self.buffer.last() != Some(&b'\n') {
+                self.input.skip_until(b'\n').map_err(|error| read_error(line, error))?;
+                let reason = format!("expected a line of at most {bytes_max} bytes, found a longer one");
+                return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
+            }
+            if !self.text().trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let (line, text) = (self.line, self.text());
+        // What is bounded by its tree counts as much for its batch.
+        let bytes = tree_bytes_max.map_or(self.buffer.len(), |_| tree_bytes(text));
+        if let Some(tree_bytes_max) = tree_bytes_max.filter(|&most| bytes > most) {
+            let reason = format!(
+                "expected a line that takes at most {tree_bytes_max} bytes when it is parsed, found one that takes {bytes}"
+            );
+            return Ok(Some((Place::unsummed(line, bytes), Err(Refused::new(line, reason)))));
+        }
+        let place = Place { line, last: line, sum: Some(line_sum(line, text)), bytes };
+        Ok(Some((place, Ok(text.trim_ascii()))))
+    }
+
+    // A byte order mark is no part of JSON, but some editors leave one.
+    fn text(&self) -> &[u8] {
+        if self.line == 1 { without_mark(&self.buffer) } else { &self.buffer }
+    }
+}
+
+impl<R: BufRead> Iterator for LineReader<R> {
+    type Item = Result<Line>;
+
+    fn next(&mut self) -> Option<Result<Line>> {
+        if self.is_broken {
+            return None;
+        }
+        let read = self.read();
+        self.is_broken = read.is_err();
+        read.transpose()
+    }
+}
+
+/// Reads one line without blanks around it. Errors: the reason.
+pub fn parse_line(text: &[u8]) -> std::result::Result<Item, String> {
+    // The line is known and always 1 for the parser; the column is what helps.
+    let json: Json = json_from_slice(text).map_err(|fault| {
+        format!("expected JSON, found a fault at column {}: {}", fault.column, fault.reason())
+    })?;
+    item_from_json(&json).map_err(|error| error.to_string())
+}
+
+fn item_from_json(json: &Json) -> Result<Item> {
+    let expected = "expected one of the keys type, entity, relationship, record, collection";
+    let fields = object(json, "line")?;
+    let mut entries = fields.iter();
+    let (Some((key, inner)), None) = (entries.next(), entries.next()) else {
+        return Err(invalid(format!("line: {expected}, found {} keys", fields.len())));
+    };
+    let operation =
+        |action| Item::Operations(vec![Operation { action, valid_from: None, has_fresh_id: false }]);
+    Ok(match key.as_str() {
+        "collection" => operation(Action::NameCollection(text(fields, "line", "collection")?.into())),
+        "type" => operation(Action::DefineType(Box::new(type_from_json(inner)?))),
+        "entity" => Item::Operations(entity_operations(inner)?),
+        "relationship" => Item::Operations(relationship_operations(inner)?),
+        "record" => Item::Record(record(inner)?),
+        unknown => return Err(invalid(format!("line: {expected}, found {unknown:?}"))),
+    })
+}
+
+fn record(json: &Json) -> Result<RecordLine> {
+    let what = "record";
+    let fields = object(json, what)?;
+    only(fields, what, &["position", "instant", "author", "message", "changes"])?;
+    let position = fields.get("position").and_then(Json::as_u64).filter(|position| *position > 0);
+    let position = position.ok_or_else(|| invalid("record: expected a number from 1 as \"position\""))?;
+    let changes = array(fields, what, "changes")?;
+    let operations = changes.iter().map(|change| {
+        let fields = object(change, "operation")?;
+        Ok(Operation {
+            action: action_from_json(change)?,
+            valid_from: valid_from(fields, "operation")?,
+            has_fresh_id: false,
+        })
+    });
+    Ok(RecordLine {
+        position: Position(position),
+        instant: text(fields, what, "instant")?.parse()?,
+        author: optional_text(fields, what, "author")?.unwrap_or_default().to_owned(),
+        message: optional_text(fields, what, "message")?.unwrap_or_default().to_owned(),
+        operations: operations.collect::<Result<_>>()?,
+    })
+}
+
+fn valid_from(fields: &annals_json::Object, what: &str) -> Result<Option<Instant>> {
+    optional_text(fields, what, "validFrom")?.map(str::parse).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(text: &str) -> String {
+        parse_line(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn every_kind_of_line_is_read() {
+        let lines = [
+            r#"{"type": {"kind": "entity", "name": "person"}}"#,
+            r#"{"entity": {"id": "a", "type": "person", "properties": {"n": 1}, "classifications": [{"name": "c"}]}}"#,
+            r#"{"relationship": {"id": "r", "type": "knows", "from": "a", "to": "a", "validFrom": "2024-01-01"}}"#,
+            r#"{"record": {"position": 1, "instant": "2024-01-01T00:00:00Z", "changes": [{"action": "void"}]}}"#,
+        ];
+        let text = format!("\u{feff}{}\n\n  \n{}", lines[..2].join("\r\n"), lines[2..].join("\n"));
+        let read: Vec<_> = LineReader::new(text.as_bytes()).map(Result::unwrap).collect();
+        assert_eq!(read.iter().map(|line| line.place.line).collect::<Vec<_>>(), [1, 2, 5, 6]);
+        assert!(read.iter().all(|line| line.item.is_ok()), "{read:?}");
+    }
+
+    #[test]
+    fn a_bad_line_says_what_is_wrong() {
+        assert!(reason(r#"{"entity": {"id": "a""#).contains("column 21"));
+        assert!(reason(r#"{"entity": {"id": "a"}}"#).contains("\"type\""));
+        assert!(reason(r#"{"entity": {"type": "a", "propertys": {}}}"#).contains("propertys"));
+        assert!(reason(r#"{"node": {}}"#).contains("node"));
+        assert!(reason("[]").contains("an array"));
+        assert!(reason(r#"{"record": {"position": 0, "instant": "2024-01-01"}}"#).contains("position"));
+    }
+}

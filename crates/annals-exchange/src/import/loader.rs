@@ -1,0 +1,522 @@
+//! Loads operations in batches: several on their way at once, each all or nothing, and only the bad lines dropped.
+
+use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
+
+use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
+
+use super::declarations::{order_of_need, type_names};
+use super::mark::{Run, Stretch, marked_message};
+use super::operation::{Effect, Operation};
+use super::plan::Mark;
+use super::report::Report;
+use super::{Checked, Refused};
+use crate::Outcome;
+
+/// Batches submitted and not yet durable. Their lines are kept in memory until they are.
+const IN_FLIGHT_MAX: usize = 16;
+/// A batch is closed at this size, or at a share of the memory budget. Units: bytes of input.
+pub const BATCH_BYTES_MAX: usize = 4 << 20;
+/// The share: read, parsed, encoded and applied, the batches in flight take many times as much.
+const BATCH_SHARE: u64 = 512;
+/// Shortest batch, however small the budget. Units: bytes of input.
+const BATCH_BYTES_MIN: usize = 16 << 10;
+/// A batch is closed at this many stretches of lines, because its message names each. Units: stretches, of some 40 bytes.
+const STRETCHES_MAX: usize = 64;
+/// A batch that the memory budget refuses is tried again so often: what was in flight has left memory behind that the
+/// allocator gives back later.
+const TRIES_AGAIN: u32 = 5;
+/// Between two of these tries.
+const TRY_AGAIN_PAUSE: Duration = Duration::from_millis(20);
+
+/// How to load.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// A batch is closed when it has this many changes.
+    pub batch_changes: usize,
+    /// A batch is closed at this size, or at a share of the memory budget. Units: bytes, as places count them.
+    pub batch_bytes_max: usize,
+    /// Who imports.
+    pub author: String,
+    /// Why.
+    pub message: String,
+}
+
+/// Where a line, row or stanza stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its first line, which messages name.
+    pub line: u64,
+    /// Its last line.
+    pub last: u64,
+    /// The sum over its lines; `None` if no import of this format resumes by lines.
+    pub sum: Option<u64>,
+    /// Its length. Units: bytes of input.
+    pub bytes: usize,
+}
+
+impl Place {
+    /// Something on one line, without a sum.
+    pub fn unsummed(line: u64, bytes: usize) -> Place {
+        Place { line, last: line, sum: None, bytes }
+    }
+}
+
+/// What one line, row or stanza asks for: all of it or nothing.
+pub struct Unit {
+    /// Where it stands.
+    pub place: Place,
+    /// The last line of the unit before it, if nothing but empty lines stands between the two.
+    pub follows: Option<u64>,
+    /// What it asks for.
+    pub operations: Vec<Operation>,
+    effect: Effect,
+}
+
+impl Unit {
+    /// What a line asks for.
+    pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
+        Unit { place, follows, operations, effect: Effect::Created }
+    }
+}
+
+struct InFlight {
+    ticket: Ticket,
+    units: Vec<Unit>,
+    bytes: usize,
+}
+
+/// Loads the operations of one file.
+pub struct Loader<'r> {
+    repository: &'r Repository,
+    options: &'r LoadOptions,
+    report: &'r mut Report,
+    file: String,
+    run: Run,
+    /// Types that were loaded before everything else: their lines.
+    set_aside: HashSet<u64>,
+    /// Added to the sum of each stretch: the sum over the header of a CSV file.
+    header_sum: u64,
+    units: Vec<Unit>,
+    /// The last line of the last unit, if the next one may continue its stretch.
+    follows: Option<u64>,
+    stretches_count: usize,
+    changes_count: usize,
+    bytes: usize,
+    /// A batch is closed at this size. Units: bytes of input.
+    batch_bytes_max: usize,
+    /// True if the last unit taken declares types.
+    is_defining: bool,
+    in_flight: VecDeque<InFlight>,
+    in_flight_bytes: usize,
+    /// The last line that was taken or refused.
+    last_line: u64,
+}
+
+impl<'r> Loader<'r> {
+    /// Loads lines of `file`, leaving out those that its `run` has committed.
+    pub fn new(
+        repository: &'r Repository,
+        options: &'r LoadOptions,
+        report: &'r mut Report,
+        file: &str,
+        run: Run,
+    ) -> Loader<'r> {
+        Loader {
+            repository,
+            options,
+            report,
+            file: file.to_owned(),
+            run,
+            set_aside: HashSet::new(),
+            header_sum: 0,
+            units: Vec::new(),
+            follows: None,
+            stretches_count: 0,
+            changes_count: 0,
+            bytes: 0,
+            batch_bytes_max: options.batch_bytes_max.min(batch_bytes_max(repository.memory_bytes_max())),
+            is_defining: false,
+            in_flight: VecDeque::new(),
+            in_flight_bytes: 0,
+            last_line: 0,
+        }
+    }
+
+    /// Leaves out these lines without counting them: their types are loaded already.
+    pub fn set_aside(&mut self, lines: HashSet<u64>) {
+        self.set_aside = lines;
+    }
+
+    /// Sums up stretches of a CSV file together with its header.
+    pub fn set_header_sum(&mut self, header_sum: u64) {
+        self.header_sum = header_sum;
+    }
+
+    /// Takes what a line asks for.
+    ///
+    /// Errors: those of the log. What is wrong with the line is reported, sooner or later.
+    pub fn add(&mut self, place: Place, operations: Vec<Operation>) -> Outcome {
+        self.last_line = place.last;
+        if operations.is_empty() {
+            return Ok(());
+        }
+        let follows = self.follows.take();
+        if self.run.covered.has(place.line) {
+            self.report.summary.skipped_count += 1;
+            return Ok(());
+        }
+        if self.set_aside.contains(&place.line) {
+            return Ok(());
+        }
+        self.add_unit(Unit::new(place, follows, operations))
+    }
+
+    /// Takes a unit that no earlier run has committed.
+    pub fn add_unit(&mut self, unit: Unit) -> Outcome {
+        let Unit { place, follows, operations, .. } = unit;
+        // Order: types are committed before what uses them, because creating looks defaults up in the snapshot.
+        let is_defining = operations.iter().any(Operation::is_definition);
+        if is_defining != self.is_defining {
+            self.finish()?;
+            self.is_defining = is_defining;
+        }
+        if let Some(reason) = self.refused_type(&operations) {
+            if self.report.is_stopping() {
+                self.finish()?;
+            }
+            return self.report.refuse(&self.file, place.line, ErrorKind::TypeViolation, reason);
+        }
+        let Some(operations) = self.merge(place, operations)? else { return Ok(()) };
+        self.changes_count += operations.len();
+        self.bytes += place.bytes;
+        let begins_stretch = follows.is_none() || self.units.is_empty();
+        // Without sums the message of the record names one stretch.
+        self.stretches_count += usize::from(begins_stretch && place.sum.is_some());
+        let effect = Effect::of(self.repository, &operations);
+        self.units.push(Unit { place, follows, operations, effect });
+        self.follows = Some(place.last);
+        let is_full = if is_defining {
+            // Types in a row are sorted before they are committed, so their batches are larger.
+            self.bytes >= self.options.batch_bytes_max.saturating_mul(IN_FLIGHT_MAX)
+        } else {
+            self.changes_count >= self.options.batch_changes
+                || self.bytes >= self.batch_bytes_max
+                || self.stretches_count >= STRETCHES_MAX
+        };
+        if is_full { self.submit() } else { Ok(()) }
+    }
+
+    /// What is left to write once the line is compared with what is there, if it is to be; `None` for nothing.
+    fn merge(&mut self, place: Place, operations: Vec<Operation>) -> Outcome<Option<Vec<Operation>>> {
+        let Some(merge) = &self.report.merge else { return Ok(Some(operations)) };
+        if merge.must_see(&operations) {
+            // An earlier line is about the same; what it wrote has to be seen.
+            self.finish()?;
+        }
+        let Some(merge) = &mut self.report.merge else { return Ok(Some(operations)) };
+        match merge.compare(&self.repository.snapshot(), operations) {
+            Ok(operations) if operations.is_empty() => {
+                self.report.summary.skipped_count += 1;
+                self.report.summary.unchanged_count += 1;
+                Ok(None)
+            }
+            Ok(operations) => Ok(Some(operations)),
+            Err(error) if is_fatal(error.kind()) => Err(error.into()),
+            Err(error) => {
+                if self.report.is_stopping() {
+                    self.finish()?;
+                }
+                self.report.refuse(&self.file, place.line, error.kind(), error)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Why the line is refused, if it is of a type that this import has refused and that is not declared.
+    fn refused_type(&self, operations: &[Operation]) -> Option<String> {
+        if self.report.refused_types.is_empty() {
+            return None;
+        }
+        operations.iter().flat_map(|operation| type_names(&operation.action)).find_map(|(kind, name)| {
+            let place = self.report.refused_types.get(&(kind, name.into()))?;
+            let is_declared = self.repository.snapshot().type_definition(kind, name).is_some();
+            let kind = kind.name();
+            (!is_declared).then(|| {
+                format!(
+                    "{kind} type {name} is refused at {place}, so what is of it could not be checked; repair that \
+                     line, then run the same import with --resume"
+                )
+            })
+        })
+    }
+
+    /// Takes a line that could not be read.
+    ///
+    /// Errors: ends the import if it was asked to stop at the first; the lines before it are committed then.
+    pub fn refuse(&mut self, refused: &Refused) -> Outcome {
+        self.follows = None;
+        self.last_line = self.last_line.max(refused.line);
+        if self.run.covered.has(refused.line) {
+            return Ok(());
+        }
+        if self.report.is_stopping() {
+            self.finish()?;
+        }
+        self.report.refuse(&self.file, refused.line, ErrorKind::InvalidArgument, &refused.reason)
+    }
+
+    /// Takes a line that was read or not.
+    pub fn take(&mut self, place: Place, read: Checked<Vec<Operation>>) -> Outcome {
+        match read {
+            Ok(operations) => self.add(place, operations),
+            Err(refused) => self.refuse(&refused),
+        }
+    }
+
+    /// Commits what is left and waits until everything is durable.
+    pub fn finish(&mut self) -> Outcome {
+        self.submit()?;
+        self.settle(0, 0)?;
+        if let Some(merge) = &mut self.report.merge {
+            merge.settle();
+        }
+        self.report.summary.through_line = self.last_line;
+        Ok(())
+    }
+
+    /// Commits what is left. Of an import that failed only what is on its way is waited for, so that it is counted.
+    pub fn end(&mut self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Ok(()) => self.finish(),
+            Err(stop) => {
+                // The first failure says why; a second one adds nothing.
+                let _ = self.settle(0, 0);
+                Err(stop)
+            }
+        }
+    }
+
+    /// Writes a record that changes nothing and says how far a release came.
+    pub fn mark(&mut self, mark: &Mark) -> Outcome {
+        let mut transaction = self.repository.transaction();
+        transaction.author(&self.options.author).message(&mark.message(&self.options.message));
+        transaction.push_action(Action::Void)?;
+        transaction.submit()?.wait()?;
+        self.report.summary.records_count += 1;
+        Ok(())
+    }
+
+    /// What is done and refused.
+    pub fn report(&mut self) -> &mut Report {
+        self.report
+    }
+
+    fn submit(&mut self) -> Outcome {
+        if self.units.is_empty() {
+            return Ok(());
+        }
+        let room = self.options.batch_bytes_max.saturating_mul(IN_FLIGHT_MAX).saturating_sub(self.bytes);
+        self.settle(IN_FLIGHT_MAX - 1, room)?;
+        let mut units = std::mem::take(&mut self.units);
+        let bytes = std::mem::take(&mut self.bytes);
+        self.changes_count = 0;
+        self.stretches_count = 0;
+        if self.is_defining {
+            units = order_of_need(units);
+        }
+        match self.hand_over(&units) {
+            Ok(ticket) => {
+                self.in_flight.push_back(InFlight { ticket, units, bytes });
+                self.in_flight_bytes += bytes;
+            }
+            Err(error) => {
+                self.settle(0, 0)?;
+                let last = last_line(&units);
+                self.commit_parts(units, Some(error))?;
+                self.report.summary.through_line = last;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(&self, units: &[Unit]) -> Result<Ticket> {
+        let stretches = stretches(units, self.header_sum);
+        let message = marked_message(&self.options.message, &self.file, self.run.began_at, &stretches);
+        let mut transaction = self.repository.transaction();
+        transaction.author(&self.options.author).message(&message);
+        for operation in units.iter().flat_map(|unit| &unit.operations) {
+            operation.clone().push(&mut transaction)?;
+        }
+        transaction.submit()
+    }
+
+    /// Waits until at most `left` batches of at most so many bytes together are on their way.
+    fn settle(&mut self, left: usize, bytes_left: usize) -> Outcome {
+        while (self.in_flight.len() > left || self.in_flight_bytes > bytes_left)
+            && let Some(oldest) = self.in_flight.pop_front()
+        {
+            self.in_flight_bytes -= oldest.bytes;
+            if let Err(error) = oldest.ticket.wait() {
+                return self.settle_all(oldest.units, error);
+            }
+            self.count(&oldest.units);
+            self.report.summary.through_line = last_line(&oldest.units);
+        }
+        Ok(())
+    }
+
+    /// After a refused batch: waits for all others, which may lean on it, then commits the refused ones in parts.
+    fn settle_all(&mut self, units: Vec<Unit>, error: Error) -> Outcome {
+        let mut last = last_line(&units);
+        let mut refused = vec![(units, Some(error))];
+        self.in_flight_bytes = 0;
+        for batch in std::mem::take(&mut self.in_flight) {
+            last = last_line(&batch.units);
+            match batch.ticket.wait() {
+                Ok(_) => self.count(&batch.units),
+                // What it lacked may be there once the batches before it are in, so it is tried whole again.
+                Err(_) => refused.push((batch.units, None)),
+            }
+        }
+        for (units, error) in refused {
+            self.commit_parts(units, error)?;
+        }
+        self.report.summary.through_line = last;
+        Ok(())
+    }
+
+    /// Commits `units` in ever smaller parts, so that only the bad ones are dropped. `error` is why the whole was
+    /// refused, if it was tried.
+    fn commit_parts(&mut self, units: Vec<Unit>, error: Option<Error>) -> Outcome {
+        let mut parts = vec![(units, error)];
+        let mut tries_left = TRIES_AGAIN;
+        while let Some((mut units, error)) = parts.pop() {
+            let outcome = match error {
+                Some(error) => Err(error),
+                None => self.hand_over(&units).and_then(|ticket| ticket.wait()),
+            };
+            match outcome {
+                Ok(_) => {
+                    self.count(&units);
+                    tries_left = TRIES_AGAIN;
+                }
+                // Another writer of the repository was first, or what was in flight has to make room.
+                Err(error)
+                    if tries_left > 0 && matches!(error.kind(), ErrorKind::NoRoom | ErrorKind::Conflict) =>
+                {
+                    tries_left -= 1;
+                    std::thread::sleep(TRY_AGAIN_PAUSE);
+                    parts.push((units, None));
+                }
+                Err(error)
+                    if is_fatal(error.kind()) && !(units.len() > 1 && self.may_fit_in_parts(&error)) =>
+                {
+                    return Err(error.into());
+                }
+                Err(error) if units.len() == 1 => {
+                    let line = units[0].place.line;
+                    for operation in &units[0].operations {
+                        if let Action::DefineType(definition) = &operation.action {
+                            self.report.refuse_type(definition.kind, &definition.name, &self.file, line)?;
+                        }
+                    }
+                    self.report.refuse(&self.file, line, error.kind(), explain(&error))?;
+                }
+                Err(_) => {
+                    let behind = units.split_off(units.len() / 2);
+                    parts.push((behind, None));
+                    parts.push((units, None));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a smaller part may be taken: the memory budget has no room for the whole, and is not spent.
+    fn may_fit_in_parts(&self, error: &Error) -> bool {
+        let is_bounded = self.repository.memory_bytes_max().is_some();
+        error.kind() == ErrorKind::NoRoom && is_bounded && !self.repository.is_memory_spent()
+    }
+
+    fn count(&mut self, units: &[Unit]) {
+        let summary = &mut self.report.summary;
+        summary.records_count += 1;
+        for unit in units {
+            summary.changes_count += unit.operations.len() as u64;
+            match unit.effect {
+                Effect::Created => summary.created_count += 1,
+                Effect::Updated => summary.updated_count += 1,
+                Effect::Deleted => summary.deleted_count += 1,
+            }
+        }
+        self.report.progress.note_committed(summary.changes_count);
+    }
+}
+
+/// The last line of some units. Types are not in the order of their lines.
+fn last_line(units: &[Unit]) -> u64 {
+    units.iter().map(|unit| unit.place.last).max().unwrap_or_default()
+}
+
+/// The stretches that the units make, ascending.
+fn stretches(units: &[Unit], header_sum: u64) -> Vec<Stretch> {
+    let mut places: Vec<_> = units.iter().map(|unit| (unit.place, unit.follows)).collect();
+    // Types are committed in the order in which they need each other.
+    places.sort_by_key(|(place, _)| place.line);
+    if places.iter().any(|(place, _)| place.sum.is_none()) {
+        // Debian: the message says for people where the record comes from.
+        let (first, last) = (places[0].0.line, places[places.len() - 1].0.line);
+        return vec![Stretch { first, last, sum: None }];
+    }
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for (place, follows) in places {
+        let sum = place.sum.unwrap_or_default();
+        match stretches.last_mut() {
+            // Invariant: no line between the two is left out, because a stretch says that all its lines are held.
+            Some(stretch) if follows == Some(stretch.last) => {
+                stretch.last = place.last;
+                stretch.sum = stretch.sum.map(|before| before.wrapping_add(sum));
+            }
+            _ => stretches.push(Stretch {
+                first: place.line,
+                last: place.last,
+                sum: Some(sum.wrapping_add(header_sum)),
+            }),
+        }
+    }
+    stretches
+}
+
+/// Units: bytes of input in a batch, under a memory budget of so many bytes.
+fn batch_bytes_max(memory_bytes_max: Option<u64>) -> usize {
+    let share = memory_bytes_max.map_or(u64::MAX, |bytes| bytes / BATCH_SHARE);
+    usize::try_from(share).unwrap_or(usize::MAX).clamp(BATCH_BYTES_MIN, BATCH_BYTES_MAX)
+}
+
+/// True if the log is the trouble and not the line.
+pub fn is_fatal(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Unavailable
+            | ErrorKind::Locked
+            | ErrorKind::ReadOnly
+            | ErrorKind::Closed
+            | ErrorKind::Corrupted
+            | ErrorKind::Gap
+            | ErrorKind::NewerFormat
+            | ErrorKind::NoRoom
+            | ErrorKind::Io
+    )
+}
+
+/// The error with what an importer can do about it.
+fn explain(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::MissingEnd => format!("{error}; put entities before the relationships between them"),
+        ErrorKind::AlreadyExists => {
+            format!("{error}; if an import was interrupted, run it again with --resume")
+        }
+        _ => error.to_string(),
+    }
+}

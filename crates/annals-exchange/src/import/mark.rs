@@ -1,0 +1,265 @@
+//! How far an import came, written where it cannot disagree with the log: in the message of each record.
+//!
+//! A record that holds the lines 1 to 4 and 6 of `people.jsonl` ends its message with
+//! `[import people.jsonl run 0 lines 1-4 SUM, 6-6 SUM]`. A run is named by the position it began at; `--resume` goes on
+//! with the latest run of the file and skips the lines that a record of it holds. A refused line is in no stretch, so it
+//! can be repaired in place. Each stretch carries a sum over its lines, so that a file that has changed is noticed.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use annals::{Error, ErrorKind, Position, Repository, Result};
+
+use super::line_sums::LineSums;
+use super::source::read_error;
+use crate::Progress;
+
+const START: &str = "[import ";
+const RUN: &str = " run ";
+const LINES: &str = " lines ";
+
+/// Lines of a file, one behind the other without a refused one between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The first line.
+    pub first: u64,
+    /// The last line.
+    pub last: u64,
+    /// The sum over the lines; `None` where nobody resumes by lines (Debian).
+    pub sum: Option<u64>,
+}
+
+/// Lines that the log holds already. Shape: first line to last line, disjoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Covered(BTreeMap<u64, u64>);
+
+impl Covered {
+    /// Adds the lines from `first` to `last`.
+    pub fn add(&mut self, first: u64, last: u64) {
+        let (mut first, mut last) = (first, last);
+        // Takes in every range that overlaps, so that one look finds the answer.
+        while let Some((&start, &end)) = self.0.range(..=last).next_back().filter(|(_, end)| **end >= first) {
+            self.0.remove(&start);
+            first = first.min(start);
+            last = last.max(end);
+        }
+        self.0.insert(first, last);
+    }
+
+    /// True if the line is held.
+    pub fn has(&self, line: u64) -> bool {
+        self.0.range(..=line).next_back().is_some_and(|(_, last)| *last >= line)
+    }
+}
+
+/// One import of a file, with all that went on with it.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The position of the repository when it began.
+    pub began_at: Position,
+    /// The lines it has committed.
+    pub covered: Covered,
+    stretches: Vec<(Position, Stretch)>,
+}
+
+impl Run {
+    /// A run that begins now.
+    pub fn begin(repository: &Repository) -> Run {
+        Run { began_at: repository.snapshot().position(), ..Run::default() }
+    }
+
+    /// The latest run of a file; one that begins now if there is none. Reads the whole log.
+    ///
+    /// Errors: `InvalidArgument` if its marks are of the older form, without sums.
+    pub fn latest(repository: &Repository, file: &str, progress: &dyn Progress) -> Result<Run> {
+        let tail = repository.snapshot().position();
+        let mut run = Run::begin(repository);
+        let mut unsummed = None;
+        let mut follow = repository.follow(Position(0));
+        while let Some((position, record)) = follow.poll()? {
+            match read_mark(&record.message, file) {
+                Some(Mark::Summed(began_at, stretches)) => {
+                    if unsummed.take().is_some() || run.stretches.is_empty() || began_at != run.began_at {
+                        run = Run { began_at, ..Run::default() };
+                    }
+                    for stretch in stretches {
+                        run.covered.add(stretch.first, stretch.last);
+                        run.stretches.push((position, stretch));
+                    }
+                }
+                Some(Mark::Unsummed) => unsummed = Some(position),
+                None => {}
+            }
+            progress.set(position.0, Some(tail.0));
+        }
+        if let Some(position) = unsummed {
+            let text = format!(
+                "{file}: expected marks with sums, found one of an older version in record {position}: whether the \
+                 file has changed cannot be known; import the lines that are missing from a file of their own, \
+                 without --resume"
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        Ok(run)
+    }
+
+    /// True if it has committed nothing.
+    pub fn is_empty(&self) -> bool {
+        self.stretches.is_empty()
+    }
+
+    /// Checks that the lines it has committed still stand where they stood. `header_sum` is that of the header of CSV.
+    ///
+    /// Errors: `InvalidArgument` if they do not; those of reading.
+    pub fn check(&self, file: &str, input: impl BufRead, header_sum: u64) -> Result<()> {
+        let mut totals: BTreeMap<u64, u64> = BTreeMap::new();
+        for (_, stretch) in &self.stretches {
+            totals.insert(stretch.first - 1, 0);
+            totals.insert(stretch.last, 0);
+        }
+        let Some((&last, _)) = totals.last_key_value() else { return Ok(()) };
+        let lines_count = sum_lines(input, &mut totals, last)?;
+        for (position, stretch) in &self.stretches {
+            let total = totals[&stretch.last].wrapping_sub(totals[&(stretch.first - 1)]);
+            if stretch.last > lines_count || Some(total.wrapping_add(header_sum)) != stretch.sum {
+                let (first, last) = (stretch.first, stretch.last);
+                let text = format!(
+                    "{file}: lines {first} to {last} are not those that record {position} has committed, or its \
+                     header is not; nothing was written. With --resume expected the file as it was, with refused lines \
+                     repaired in place and other lines only behind its end; import what is new from a file of its own"
+                );
+                return Err(Error::new(ErrorKind::InvalidArgument, text));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Fills in the sums of all lines up to each line in `totals`; returns how many lines there are, up to `last`.
+fn sum_lines(mut input: impl BufRead, totals: &mut BTreeMap<u64, u64>, last: u64) -> Result<u64> {
+    let mut sums = LineSums::default();
+    let mut line = 0;
+    while line < last {
+        let mut is_ended = false;
+        // Order: in pieces, because a line may be long.
+        loop {
+            let bytes = match input.fill_buf() {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                bytes => bytes.map_err(|error| read_error(line + 1, error))?,
+            };
+            if bytes.is_empty() {
+                break;
+            }
+            let end = bytes.iter().position(|&byte| byte == b'\n');
+            let taken = end.map_or(bytes.len(), |end| end + 1);
+            sums.take(&bytes[..taken]);
+            input.consume(taken);
+            is_ended = end.is_some();
+            if is_ended {
+                break;
+            }
+        }
+        let is_begun = is_ended || sums.is_in_line();
+        line += u64::from(is_begun);
+        if let Some(total) = totals.get_mut(&line) {
+            *total = sums.total();
+        }
+        if !is_ended {
+            break;
+        }
+    }
+    Ok(line)
+}
+
+/// The message of a record that holds these lines of a file, behind what the user has to say.
+pub fn marked_message(message: &str, file: &str, began_at: Position, stretches: &[Stretch]) -> String {
+    let gap = if message.is_empty() { "" } else { " " };
+    if let [Stretch { first, last, sum: None }] = stretches {
+        return format!("{message}{gap}{START}{file}{LINES}{first}-{last}]");
+    }
+    let lines = stretches.iter().map(|stretch| {
+        format!("{}-{} {:016x}", stretch.first, stretch.last, stretch.sum.unwrap_or_default())
+    });
+    let lines = lines.collect::<Vec<_>>().join(", ");
+    format!("{message}{gap}{START}{file}{RUN}{began_at}{LINES}{lines}]")
+}
+
+#[derive(Debug, PartialEq)]
+enum Mark {
+    Summed(Position, Vec<Stretch>),
+    /// Of the older form.
+    Unsummed,
+}
+
+/// What a message says its record holds, if it is of this file.
+fn read_mark(message: &str, file: &str) -> Option<Mark> {
+    let mark = message.strip_suffix(']')?;
+    let (front, lines) = mark.rsplit_once(LINES)?;
+    if front.strip_suffix(file).is_some_and(|front| front.ends_with(START)) {
+        return Some(Mark::Unsummed);
+    }
+    let (front, began_at) = front.rsplit_once(RUN)?;
+    front.strip_suffix(file)?.strip_suffix(START)?;
+    let stretches = lines.split(", ").map(read_stretch).collect::<Option<_>>()?;
+    Some(Mark::Summed(Position(began_at.parse().ok()?), stretches))
+}
+
+fn read_stretch(text: &str) -> Option<Stretch> {
+    let (lines, sum) = text.split_once(' ')?;
+    let (first, last) = lines.split_once('-')?;
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    let sum = u64::from_str_radix(sum, 16).ok()?;
+    (1 <= first && first <= last).then_some(Stretch { first, last, sum: Some(sum) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_reads_back_as_written() {
+        let stretches = [(3, 17, 5), (19, 19, u64::MAX)];
+        let stretches = stretches.map(|(first, last, sum)| Stretch { first, last, sum: Some(sum) });
+        for message in ["", "first load", "ends in ]"] {
+            let text = marked_message(message, "a lines [1].jsonl", Position(7), &stretches);
+            let expected = Mark::Summed(Position(7), stretches.to_vec());
+            assert_eq!(read_mark(&text, "a lines [1].jsonl"), Some(expected));
+            assert_eq!(read_mark(&text, "[1].jsonl"), None);
+        }
+        assert_eq!(read_mark("about [import x] lines 1-2]", "x"), None);
+        assert_eq!(read_mark("first load [import x lines 1-2]", "x"), Some(Mark::Unsummed));
+    }
+
+    #[test]
+    fn lines_between_ranges_are_not_covered() {
+        let mut covered = Covered::default();
+        covered.add(1, 4);
+        covered.add(7, 8);
+        covered.add(6, 9);
+        covered.add(8, 9);
+        assert_eq!((1..=10).filter(|&line| !covered.has(line)).collect::<Vec<_>>(), [5, 10]);
+    }
+
+    #[test]
+    fn a_stretch_is_checked_wherever_the_buffers_end() {
+        let text = "a\nb\n\nc";
+        let mut sums = LineSums::default();
+        sums.take(b"a\n");
+        let before = sums.total();
+        sums.take(b"b\n\nc");
+        let stretch = Stretch { first: 2, last: 4, sum: Some(sums.total().wrapping_sub(before)) };
+        let run = Run { stretches: vec![(Position(1), stretch)], ..Run::default() };
+        let check = |text: &str, buffer_bytes| {
+            run.check("x", std::io::BufReader::with_capacity(buffer_bytes, text.as_bytes()), 0).is_ok()
+        };
+        for buffer_bytes in [1, 2, 3, 100] {
+            assert!(check(text, buffer_bytes));
+            assert!(check("a\nb\n\nc\nd\n", buffer_bytes), "other lines behind");
+            assert!(check("other\nb\n\nc\n", buffer_bytes), "another line before");
+            for changed in ["a\nc\n\nb", "a\nb\nc\n", "a\nb\nc\n\n", "a\nb\n\n", "a\nb\n", "\na\nb\n\nc", ""]
+            {
+                assert!(!check(changed, buffer_bytes), "{changed:?}");
+            }
+        }
+    }
+}

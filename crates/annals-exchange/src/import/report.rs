@@ -1,0 +1,96 @@
+//! What an import did, and which lines it refused.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use annals::{Error, ErrorKind, Result, TypeKind};
+
+use super::merge::Merge;
+use crate::{Outcome, Progress, RefusedLine, Stop};
+
+/// Most refused types that an import remembers. Units: types, of some 100 bytes.
+const REFUSED_TYPES_MAX: usize = 10_000;
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Changes committed.
+    pub changes_count: u64,
+    /// Records they were committed in.
+    pub records_count: u64,
+    /// Lines committed that created an instance or declared a type.
+    pub created_count: u64,
+    /// Lines committed that changed what was there.
+    pub updated_count: u64,
+    /// Lines that said what was there already.
+    pub unchanged_count: u64,
+    /// Instances deleted, because a release or a merge no longer names them.
+    pub deleted_count: u64,
+    /// Lines, rows or stanzas refused.
+    pub refused_count: u64,
+    /// Lines that an earlier run of the same import had committed, or that were needless.
+    pub skipped_count: u64,
+    /// Each line of the present file up to this one is committed, needless or refused. Units: lines.
+    pub through_line: u64,
+}
+
+/// Tells a listener of refused lines as they are met, and counts them.
+pub struct Report {
+    /// What was done so far.
+    pub summary: Summary,
+    /// Who listens to the import.
+    pub progress: Arc<dyn Progress>,
+    /// How lines are compared with what is there, if they are.
+    pub merge: Option<Merge>,
+    /// The types refused, each with the file and line of its declaration.
+    pub refused_types: HashMap<(TypeKind, Arc<str>), String>,
+    is_stopping: bool,
+}
+
+impl Report {
+    /// A report to a listener; with `is_stopping` the first refusal ends the import.
+    pub fn new(progress: Arc<dyn Progress>, is_stopping: bool) -> Report {
+        Report {
+            summary: Summary::default(),
+            progress,
+            merge: None,
+            refused_types: HashMap::new(),
+            is_stopping,
+        }
+    }
+
+    /// Tells that a line was refused.
+    ///
+    /// Errors: ends the import if it was asked to stop at the first.
+    pub fn refuse(&mut self, file: &str, line: u64, kind: ErrorKind, reason: impl Display) -> Outcome {
+        self.summary.refused_count += 1;
+        self.progress.note_refused(&RefusedLine { file, line, kind, reason: &reason });
+        if self.is_stopping { Err(Stop::AtRefusal) } else { Ok(()) }
+    }
+
+    /// Notes that the declaration of a type is refused, so that what is of it is not taken unchecked.
+    ///
+    /// Errors: `TooLarge` for too many of them.
+    pub fn refuse_type(&mut self, kind: TypeKind, name: &str, file: &str, line: u64) -> Result<()> {
+        if self.refused_types.len() >= REFUSED_TYPES_MAX {
+            let text = format!(
+                "{file}:{line}: expected at most {REFUSED_TYPES_MAX} types that are refused, found more; repair the \
+                 declarations first"
+            );
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
+        self.refused_types.insert((kind, name.into()), format!("{file}:{line}"));
+        Ok(())
+    }
+
+    /// Says something that is worth knowing and refuses nothing.
+    pub fn remark(&self, text: impl Display) {
+        self.progress.note_remark(&text);
+    }
+
+    /// True if the first refused line ends the import.
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping
+    }
+}

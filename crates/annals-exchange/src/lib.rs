@@ -1,0 +1,12 @@
+//! Import and export: foreign formats into changes of the graph, and the graph into files. Knows nothing of the engine's
+//! insides, nor of who listens: a terminal, or a server that answers.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+// In the order a newcomer should read them.
+mod progress;
+pub mod text;
+pub mod import;
+pub mod export;
+
+pub use progress::{Outcome, Progress, RefusedLine, Stop};

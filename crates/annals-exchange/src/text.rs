@@ -1,0 +1,73 @@
+//! Values and numbers as text for people, on one line.
+
+use annals::Value;
+
+/// A value for people: strings without quotes, on one line.
+pub fn value_to_text(value: &Value) -> String {
+    match value {
+        Value::Boolean(boolean) => boolean.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Decimal(number) => number.to_string(),
+        Value::String(text) | Value::Iri(text) => one_line(text),
+        Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
+        Value::Date(date) => date.to_string(),
+        Value::Timestamp(instant) => instant.to_string(),
+        Value::Duration(duration) => duration.to_string(),
+        Value::Uuid(bytes) => uuid::Uuid::from_bytes(*bytes).to_string(),
+        Value::List(values) => format!("[{}]", joined(values.iter().map(value_to_text))),
+        Value::Map(values) => format!(
+            "{{{}}}",
+            joined(values.iter().map(|(name, value)| format!(
+                "{}: {}",
+                one_line(name),
+                value_to_text(value)
+            )))
+        ),
+        Value::Set(values) => format!("{{{}}}", joined(values.iter().map(|value| value_to_text(&value)))),
+        _ => "a value of a newer version".to_owned(),
+    }
+}
+
+/// The text with control characters made visible, so that data can neither break lines nor command a terminal.
+pub fn one_line(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars()
+        .flat_map(|one| if one.is_control() { one.escape_default().collect() } else { vec![one] })
+        .collect()
+}
+
+/// A number with commas between thousands.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The texts, with commas between them.
+pub fn joined(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_not_sent() {
+        assert_eq!(value_to_text(&Value::from("a\u{1b}[31m\nb ä")), "a\\u{1b}[31m\\nb ä");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([count(1), count(1_000), count(1_234_567)], ["1", "1,000", "1,234,567"]);
+    }
+}

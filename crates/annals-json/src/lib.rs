@@ -1,0 +1,140 @@
+//! The JSON forms of the command line and of HTTP, and their schemas. Engine types are not wire types: these functions
+//! translate.
+//!
+//! `docs/json.md` describes them for users. The schema of a form stands in the file beside it: `find.rs`, `find_schemas.rs`.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+// In the order a newcomer should read them.
+mod json;
+mod form;
+mod text;
+mod value;
+mod instance;
+mod difference;
+mod logged;
+mod change;
+mod operation;
+mod provenance;
+pub mod find;
+mod graph;
+mod type_definition;
+mod line_column;
+pub mod schema;
+mod schemas;
+mod value_schemas;
+mod instance_schemas;
+mod page_schemas;
+mod find_schemas;
+mod type_schemas;
+mod provenance_schemas;
+mod operation_schemas;
+mod logged_schemas;
+mod exchange_schemas;
+mod feed_schemas;
+
+pub use change::{ACTIONS, action_from_json, creation_from_json, patch_from_json, record_to_json};
+pub use difference::{difference_to_json, instance_change_to_json};
+pub use find::{
+    deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
+    proxies_from_text,
+};
+pub use form::{Form, JsonText, Members, ObjectOf, json_of};
+pub use graph::{
+    CrossedForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path, direction_to_text,
+};
+pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
+pub use instance_schemas::{entity_example, relationship_example, version_example};
+pub use line_column::{LINE_COLUMN, line_beside, line_with};
+pub use logged::logged_record_to_json;
+pub use operation::{Operation, operation_from_json, upsert};
+pub use provenance::*;
+pub use schemas::schemas;
+pub use text::{json_from_slice, json_from_str, tree_bytes};
+pub use type_definition::{type_from_json, type_patch_from_json, type_to_json, verification_to_json};
+pub use value::{value_from_json, value_to_json};
+
+use annals::{Error, ErrorKind, Result};
+use serde_json::{Map, Value as Json};
+
+/// A JSON object.
+pub type Object = Map<String, Json>;
+
+/// An error that says what is wrong with an argument.
+pub fn invalid(text: impl Into<String>) -> Error {
+    Error::new(ErrorKind::InvalidArgument, text)
+}
+
+/// The object, or an error that says what stands in its place.
+pub fn object<'j>(json: &'j Json, what: &str) -> Result<&'j Object> {
+    json.as_object().ok_or_else(|| invalid(format!("{what}: expected an object, found {}", kind(json))))
+}
+
+/// What kind of JSON value it is, for error texts.
+pub fn kind(json: &Json) -> &'static str {
+    match json {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a string",
+        Json::Array(_) => "an array",
+        Json::Object(_) => "an object",
+    }
+}
+
+/// Refuses keys that are not `known`, so that a misspelt one is not silently ignored.
+pub fn only(object: &Object, what: &str, known: &[&str]) -> Result<()> {
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => {
+            Err(invalid(format!("{what}: unknown field {key:?}; expected one of {}", known.join(", "))))
+        }
+    }
+}
+
+/// The string under `key`, if it is there.
+pub fn optional_text<'j>(object: &'j Object, what: &str, key: &str) -> Result<Option<&'j str>> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text)),
+        Some(other) => Err(invalid(format!("{what}: expected a string as {key:?}, found {}", kind(other)))),
+    }
+}
+
+/// The string under `key`.
+pub fn text<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j str> {
+    optional_text(object, what, key)?
+        .ok_or_else(|| invalid(format!("{what}: expected a string as {key:?}, found nothing")))
+}
+
+/// The boolean under `key`; `default` if it is not there.
+pub fn boolean(object: &Object, what: &str, key: &str, default: bool) -> Result<bool> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(default),
+        Some(Json::Bool(boolean)) => Ok(*boolean),
+        Some(other) => {
+            Err(invalid(format!("{what}: expected true or false as {key:?}, found {}", kind(other))))
+        }
+    }
+}
+
+/// The array under `key`; empty if it is not there.
+pub fn array<'j>(object: &'j Object, what: &str, key: &str) -> Result<&'j [Json]> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(&[]),
+        Some(Json::Array(items)) => Ok(items),
+        Some(other) => Err(invalid(format!("{what}: expected an array as {key:?}, found {}", kind(other)))),
+    }
+}
+
+/// The whole number under `key`, if it is there.
+pub fn number(object: &Object, what: &str, key: &str) -> Result<Option<u32>> {
+    match object.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(json) => {
+            json.as_u64().and_then(|number| u32::try_from(number).ok()).map(Some).ok_or_else(|| {
+                invalid(format!("{what}: expected a whole number below 2^32 as {key:?}, found {json}"))
+            })
+        }
+    }
+}

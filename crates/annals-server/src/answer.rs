@@ -1,0 +1,90 @@
+//! Answers: JSON with the headers of the door.
+
+use std::fmt::Write;
+
+use annals::Position;
+use annals_json::{Form, Members, ObjectOf, json_of};
+use axum_core::body::Body;
+use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION};
+use http::{Response, StatusCode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::call::Call;
+use super::names::POSITION;
+
+// What a path segment may hold as it is (RFC 3986, `unreserved`).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Room for a slash and a UUID.
+const LOCATION_ID_BYTES: usize = 37;
+
+/// An answer in JSON that shows a position.
+pub fn json(status: StatusCode, body: &impl Form, position: Position) -> Response<Body> {
+    let mut response = Response::new(Body::from(json_of(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    with_position(response, position)
+}
+
+/// The same answer with the position header.
+pub fn with_position(mut response: Response<Body>, position: Position) -> Response<Body> {
+    response.headers_mut().insert(&POSITION, HeaderValue::from(position.0));
+    response
+}
+
+/// The same answer with the version as entity tag.
+pub fn with_etag(mut response: Response<Body>, latest_version: u32) -> Response<Body> {
+    response.headers_mut().insert(ETAG, super::etag::tag_of(latest_version));
+    response
+}
+
+/// The same answer saying where the new instance is.
+pub fn with_location(mut response: Response<Body>, collection: &str, id: &annals::Id) -> Response<Body> {
+    let mut location = String::with_capacity(collection.len() + LOCATION_ID_BYTES);
+    let written = match id.text() {
+        Some(text) => write!(location, "{collection}/{}", utf8_percent_encode(text, SEGMENT)),
+        None => write!(location, "{collection}/{id}"),
+    };
+    written.expect("memory takes what is written");
+    if let Ok(location) = HeaderValue::try_from(location) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
+/// A page: items, how many there are in all where they were counted, and how to get the next ones.
+pub fn page(
+    call: &Call,
+    items: &[impl Form],
+    count: Option<usize>,
+    next: Option<String>,
+    position: Position,
+) -> Response<Body> {
+    let add = |members: &mut Members| {
+        if let Some(count) = count {
+            members.add("count", count);
+        }
+        members.add("items", items);
+    };
+    parts(call, add, next, position)
+}
+
+/// A page of any members, and how to get the next one.
+pub fn parts(
+    call: &Call,
+    add: impl Fn(&mut Members),
+    next: Option<String>,
+    position: Position,
+) -> Response<Body> {
+    let body = ObjectOf(|members: &mut Members| {
+        add(members);
+        members.add("next", &next);
+    });
+    let mut response = json(StatusCode::OK, &body, position);
+    let link =
+        next.map(|next| format!("<{}?{}>; rel=\"next\"", call.uri.path(), call.query.following(&next)));
+    if let Some(link) = link.and_then(|link| HeaderValue::from_str(&link).ok()) {
+        response.headers_mut().insert(LINK, link);
+    }
+    response
+}

@@ -1,0 +1,127 @@
+//! Request bodies: JSON within bounds.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use annals_json::{json_from_slice, tree_bytes};
+use axum_core::body::Body;
+use http::HeaderMap;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use serde_json::Value as Json;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::door::Door;
+use super::patience::BodyWait;
+use super::problem::Problem;
+
+/// Bodies over this are parsed where searches run, so that they do not hold up others. Units: bytes.
+pub const SMALL_BODY_BYTES: usize = 64 << 10;
+
+/// Room for the body of a request, until the request is done. Clones are one and the same.
+#[derive(Clone, Default)]
+pub struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+
+/// The bytes of a request body.
+pub struct Bytes {
+    bytes: Vec<u8>,
+    room: Room,
+}
+
+impl Room {
+    /// Takes so much room for the request, beside what it has.
+    ///
+    /// Errors: `busy` if there is none.
+    pub fn reserve(&self, door: &Door, bytes: usize) -> Result<(), Problem> {
+        let busy =
+            || Problem::busy("bodies: too many bytes are being received or worked on; try again later");
+        let count = u32::try_from(bytes).map_err(|_| busy())?;
+        let permit = Arc::clone(&door.gates.body_bytes).try_acquire_many_owned(count).map_err(|_| busy())?;
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(held) => held.merge(permit),
+            none => *none = Some(permit),
+        }
+        Ok(())
+    }
+}
+
+impl Bytes {
+    /// Receives a body.
+    ///
+    /// Errors: `unsupported-media-type`, `too-large`, `slow-request`, `busy` if all bodies together would be too
+    /// large.
+    pub async fn receive(door: &Door, headers: &HeaderMap, body: Body, room: Room) -> Result<Bytes, Problem> {
+        check_media_type(headers, &["application/json"])?;
+        let patience = door.limits.body_time();
+        tokio::time::timeout(patience, Bytes::collect(door, headers, body, room)).await.unwrap_or_else(|_| {
+            let seconds = patience.as_secs_f32();
+            Err(Problem::door(
+                "slow-request",
+                format!("body: expected it within {seconds} s; send it faster"),
+            ))
+        })
+    }
+
+    async fn collect(door: &Door, headers: &HeaderMap, mut body: Body, room: Room) -> Result<Bytes, Problem> {
+        let bytes_max = door.limits.body_bytes_max;
+        let announced =
+            headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > bytes_max as u64) {
+            return Err(over(bytes_max));
+        }
+        let mut received = Bytes { bytes: Vec::new(), room };
+        let mut wait = BodyWait::new(door);
+        while let Some(frame) = wait.next(&mut body).await? {
+            let Ok(data) = frame.into_data() else { continue };
+            if received.bytes.len() + data.len() > bytes_max {
+                return Err(over(bytes_max));
+            }
+            received.room.reserve(door, data.len())?;
+            received.bytes.extend_from_slice(&data);
+        }
+        // What it takes when it is parsed, which is many times as much where it is made of small parts.
+        let tree_bytes = tree_bytes(&received.bytes);
+        if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
+            let bodies_bytes_max = door.limits.bodies_bytes_max;
+            let text = format!(
+                "body: expected what takes at most {bodies_bytes_max} bytes when it is parsed; send it in parts"
+            );
+            return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
+        }
+        received.room.reserve(door, tree_bytes)?;
+        Ok(received)
+    }
+
+    /// True if it can be parsed in passing.
+    pub fn is_small(&self) -> bool {
+        self.bytes.len() <= SMALL_BODY_BYTES
+    }
+
+    /// The JSON in it. Errors: `invalid-argument` with line and column, also for a key that comes twice.
+    pub fn json(&self) -> Result<Json, Problem> {
+        json_from_slice(&self.bytes).map_err(|fault| {
+            Problem::invalid(format!("body: expected JSON: {fault}"))
+                .with("line", fault.line)
+                .with("column", fault.column)
+        })
+    }
+}
+
+fn over(bytes_max: usize) -> Problem {
+    Problem::too_large(format!("body: expected at most {bytes_max} bytes; send it in parts"))
+        .with("bytesMax", bytes_max)
+}
+
+/// The media type must be declared: a web page can send some others to this server without asking it first.
+///
+/// Errors: `unsupported-media-type` if it is none of those expected; what is JSON by its name is as good as that.
+pub fn check_media_type(headers: &HeaderMap, expected: &[&str]) -> Result<(), Problem> {
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = media_type.starts_with("application/") && media_type.ends_with("+json");
+    if expected.contains(&&*media_type) || (is_json && expected.contains(&"application/json")) {
+        return Ok(());
+    }
+    Err(Problem::door(
+        "unsupported-media-type",
+        format!("content type {declared:?}: expected {}; add the header Content-Type", expected.join(" or ")),
+    ))
+}

@@ -1,0 +1,235 @@
+//! A request as handlers see it: decoded, checked, with ways to read and to write.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use annals::{Cancel, Position, Snapshot};
+use annals_json::Room;
+use axum_core::body::Body;
+use http::{HeaderMap, HeaderName, Uri};
+use serde_json::Value as Json;
+
+use super::body::{self, Bytes};
+use super::door::Door;
+use super::names::WAIT_POSITION;
+use super::patience::position_permit;
+use super::problem::{Outcome, Problem};
+use super::query::{Query, decode_percent};
+use super::sending;
+
+/// So long a read may take on the thread of its connection; then it begins again on a thread of its own.
+const SHORT_TIME: Duration = Duration::from_millis(2);
+
+/// How much work a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// A few look-ups: done in passing while the present is read.
+    Light,
+    /// Anything longer: done on a thread of its own, a bounded number at once, unless it is alone and turns out to be short.
+    Heavy,
+}
+
+/// A request.
+pub struct Call {
+    /// What all requests share.
+    pub door: Arc<Door>,
+    /// Path parameters, decoded.
+    pub path: Vec<(String, String)>,
+    /// Query parameters.
+    pub query: Query,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Where it went.
+    pub uri: Uri,
+    /// What it brought; taken by [`Call::take_body`]. Behind a lock nobody waits for, so that a call can be shared.
+    pub body: Mutex<Body>,
+    /// Room for it, held until the request is done.
+    pub body_room: body::Room,
+}
+
+impl Call {
+    /// A path parameter.
+    pub fn path(&self, name: &str) -> &str {
+        let found = self.path.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// The id in the path.
+    pub fn id(&self) -> Result<annals::Id, Problem> {
+        Ok(annals::Id::new(self.path("id"))?)
+    }
+
+    /// A header as text, percent-decoded.
+    pub fn header(&self, name: &HeaderName) -> Result<Option<String>, Problem> {
+        let Some(value) = self.headers.get(name) else { return Ok(None) };
+        let text = std::str::from_utf8(value.as_bytes())
+            .map_err(|_| Problem::invalid(format!("header {name}: expected UTF-8, percent-encoded")))?;
+        decode_percent(text, name.as_str()).map(Some)
+    }
+
+    /// The body, which is received by whoever takes it.
+    pub fn take_body(&mut self) -> Body {
+        std::mem::take(self.body.get_mut().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Receives the body and reads the JSON in it.
+    pub async fn receive(&mut self) -> Result<Json, Problem> {
+        let body = self.take_body();
+        let bytes = Bytes::receive(&self.door, &self.headers, body, self.body_room.clone()).await?;
+        if bytes.is_small() {
+            return bytes.json();
+        }
+        heavy(&self.door, move || bytes.json()).await
+    }
+
+    /// Page size: the one asked for, within bounds.
+    pub fn limit(&self) -> Result<usize, Problem> {
+        check_limit(&self.door, self.query.number("limit")?)
+    }
+
+    /// Room for what is stored of the items of a page.
+    pub fn room(&self) -> Room {
+        Room::of(self.door.limits.page_bytes_max)
+    }
+
+    /// Most items of an answer in lines: all of them unless told otherwise.
+    pub fn lines_limit(&self) -> Result<usize, Problem> {
+        check_lines_limit(self.query.number("limit")?)
+    }
+
+    /// The snapshot as of the time asked for, once what the client waits for is visible.
+    pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
+        self.wait_visible().await?;
+        Ok(self.door.repository()?.snapshot().as_of(self.query.as_of()?)?)
+    }
+
+    /// Reads a snapshot, as of the time asked for.
+    pub async fn read(
+        self: Box<Self>,
+        weight: Weight,
+        work: impl Fn(&Call, Snapshot) -> Outcome + Send + 'static,
+    ) -> Outcome {
+        self.wait_visible().await?;
+        let present = self.door.repository()?.snapshot();
+        let as_of = self.query.as_of()?;
+        let is_present = as_of == annals::AsOf::default();
+        let snapshot = present.as_of(as_of)?;
+        if weight == Weight::Light && is_present {
+            return work(&self, snapshot);
+        }
+        let door = Arc::clone(&self.door);
+        // In a box: the light ones need no room for it.
+        Box::pin(heavy_answer(&door, snapshot, move |snapshot| work(&self, snapshot))).await
+    }
+
+    /// Waits until the position the client asks for is visible.
+    ///
+    /// Errors: `not-visible` if it takes too long; `busy` if too many wait.
+    pub async fn wait_visible(&self) -> Result<(), Problem> {
+        let Some(text) = self.header(&WAIT_POSITION)? else { return Ok(()) };
+        let wanted = text.trim().parse().map(Position).map_err(|_| {
+            let name = WAIT_POSITION.as_str();
+            Problem::invalid(format!("header {name}: expected a position, found {text:?}"))
+        })?;
+        if self.door.repository()?.snapshot().position() >= wanted {
+            return Ok(());
+        }
+        let _permit = position_permit(&self.door)?;
+        let mut visible = self.door.visible();
+        let waited =
+            tokio::time::timeout(self.door.limits.visible_time, visible.wait_for(|known| *known >= wanted))
+                .await;
+        match waited {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(Problem::door(
+                "not-visible",
+                format!(
+                    "position {wanted} is not visible yet, the last one is {}; try again",
+                    self.door.repository()?.snapshot().position()
+                ),
+            )),
+        }
+    }
+}
+
+/// The page size asked for, or the default, within bounds.
+pub fn check_limit(door: &Door, asked: Option<usize>) -> Result<usize, Problem> {
+    const DEFAULT: usize = 100;
+    let limit_max = door.limits.page_max;
+    match asked {
+        None => Ok(DEFAULT.min(limit_max)),
+        Some(limit) if (1..=limit_max).contains(&limit) => Ok(limit),
+        Some(limit) => {
+            let text = format!("limit: expected 1 to {limit_max}, found {limit}");
+            Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
+                .with("parameter", "limit"))
+        }
+    }
+}
+
+/// Most items of an answer in lines, which has no bound of its own.
+pub fn check_lines_limit(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked {
+        Some(0) => {
+            let text = "limit: expected at least 1, found 0";
+            Err(Problem::from(annals::Error::new(annals::ErrorKind::InvalidPage, text))
+                .with("parameter", "limit"))
+        }
+        asked => Ok(asked.unwrap_or(usize::MAX)),
+    }
+}
+
+/// Does long work on a thread of its own, a bounded number at once.
+pub async fn heavy<T: Send + 'static>(
+    door: &Door,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let permit = Arc::clone(&door.gates.heavy).acquire_owned().await.expect("gates are never closed");
+    let running = tokio::task::spawn_blocking(move || {
+        // Work that nothing calls off goes on when the client is gone; the permit goes with the work.
+        let _permit = permit;
+        work()
+    });
+    match running.await {
+        Ok(result) => result,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// The same for what reads a snapshot: it is called off when nobody waits for it any more, because the client has gone or
+/// the time of the request is over. A request that is alone is tried here first, for a short time.
+pub async fn heavy_read<T: Send + 'static>(
+    door: &Door,
+    snapshot: Snapshot,
+    work: impl Fn(Snapshot) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    if door.traffic.is_alone() {
+        let short = Cancel::after(SHORT_TIME);
+        let result = work(snapshot.cancelled_by(&short));
+        if result.is_ok() || !short.is_cancelled() {
+            return result;
+        }
+    }
+    let cancel = CancelOnDrop(Cancel::new());
+    let snapshot = snapshot.cancelled_by(&cancel.0);
+    heavy(door, move || work(snapshot)).await
+}
+
+/// The same for what answers a request: the answer gets its room before the next is begun.
+pub async fn heavy_answer(
+    door: &Arc<Door>,
+    snapshot: Snapshot,
+    work: impl Fn(Snapshot) -> Outcome + Send + 'static,
+) -> Outcome {
+    let known = Arc::clone(door);
+    heavy_read(door, snapshot, move |snapshot| sending::admit(&known, work(snapshot)?)).await
+}
+
+/// Goes off when the request is dropped, whatever the reason.
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

@@ -1,0 +1,133 @@
+//! Writes: a transaction is built, handed over, and waited for without a thread if it is not alone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant as Clock};
+
+use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
+
+use super::call::{Call, Weight, heavy};
+use super::door::Door;
+use super::names::{AUTHOR, MESSAGE};
+use super::problem::Problem;
+
+/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
+const WINNER_WAIT: Duration = Duration::from_secs(1);
+
+/// Who and why, as the headers and the query of a request say.
+#[derive(Clone, Debug, Default)]
+pub struct Signature {
+    /// Who commits.
+    pub author: String,
+    /// Why.
+    pub message: String,
+    /// From when the changes are true.
+    pub valid_from: Option<annals::Instant>,
+    /// True if changes that change nothing make versions, too.
+    pub is_always: bool,
+}
+
+impl Signature {
+    /// The signature of a request.
+    ///
+    /// Errors: `InvalidArgument` without an author, if the server requires one.
+    pub fn of(call: &Call) -> Result<Signature, Problem> {
+        let author = call.header(&AUTHOR)?.unwrap_or_default();
+        if call.door.limits.is_author_required && author.trim().is_empty() {
+            let text = "header Annals-Author: expected who writes, found nothing; send it, or let the proxy in front set it";
+            return Err(Problem::invalid(text));
+        }
+        Ok(Signature {
+            author,
+            message: call.header(&MESSAGE)?.unwrap_or_default(),
+            valid_from: call.query.instant("validFrom")?,
+            is_always: call.query.flag("always")?,
+        })
+    }
+
+    /// Puts it on a transaction.
+    pub fn sign(&self, transaction: &mut Transaction) {
+        transaction
+            .author(&self.author)
+            .message(&self.message)
+            .valid_from(self.valid_from)
+            .always(self.is_always);
+    }
+}
+
+/// What puts changes into a transaction, once or, when that loses a race, again. In a box, because it goes from hand to hand
+/// while a request is worked on, and every hand would make room for all of it.
+pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send>;
+
+/// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
+/// [`annals::Repository::transact`] does, but holds no thread while the log syncs, unless the request is alone.
+pub async fn commit<T: Send + 'static>(
+    door: &Arc<Door>,
+    weight: Weight,
+    mut build: Build<T>,
+) -> Result<(T, Receipt), Problem> {
+    for retry in 0.. {
+        let base = door.repository()?.snapshot().position();
+        let start = Clock::now();
+        let (result, outcome);
+        if weight == Weight::Light && door.traffic.is_commit_alone() {
+            (result, outcome) = commit_here(door, &mut build)?;
+        } else {
+            let ticket;
+            (result, ticket, build) = match weight {
+                Weight::Light => submit(door, build)?,
+                Weight::Heavy => {
+                    let shared = Arc::clone(door);
+                    Box::pin(heavy(door, move || submit(&shared, build))).await?
+                }
+            };
+            outcome = settle(door, ticket).await;
+        }
+        door.traffic.note_commit(start.elapsed());
+        match outcome {
+            Ok(receipt) => return Ok((result, receipt)),
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                if retry >= RETRIES_MAX {
+                    return Err(error.into());
+                }
+                // The winner may still be on its way to the log: a snapshot without it would lose again.
+                let _ =
+                    tokio::time::timeout(WINNER_WAIT, door.visible().wait_for(|known| *known > base)).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    unreachable!("the loop returns when its retries are used up")
+}
+
+/// Commits on this thread.
+fn commit_here<T>(door: &Door, build: &mut Build<T>) -> Result<(T, annals::Result<Receipt>), Problem> {
+    let mut transaction = door.repository()?.transaction();
+    let result = build(&mut transaction)?;
+    let outcome = transaction.commit();
+    door.metrics.count_commit(&outcome);
+    Ok((result, outcome))
+}
+
+fn submit<T>(door: &Door, mut build: Build<T>) -> Result<(T, Ticket, Build<T>), Problem> {
+    let mut transaction = door.repository()?.transaction();
+    let result = build(&mut transaction)?;
+    Ok((result, transaction.try_submit()?, build))
+}
+
+async fn settle(door: &Arc<Door>, ticket: Ticket) -> annals::Result<Receipt> {
+    let mut counted = Counted { door, ticket };
+    (&mut counted.ticket).await
+}
+
+/// A commit that is counted when its outcome is known. The client may be gone by then; the commit holds all the same.
+struct Counted<'d> {
+    door: &'d Arc<Door>,
+    ticket: Ticket,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        let door = Arc::clone(self.door);
+        self.ticket.on_done(move |outcome| door.metrics.count_commit(&outcome));
+    }
+}

@@ -1,0 +1,240 @@
+//! Searches by type, classification and property.
+
+use annals::{AsOf, Expression, Find, Snapshot};
+use annals_json::{
+    Members, Object, ObjectOf, Seen, deleted_from_text, explanation_to_json, find_from_json, object,
+    optional_text, order_from_text, proxies_from_text,
+};
+use http::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::instances::{Collection, ENTITIES, RELATIONSHIPS};
+use crate::answer;
+use crate::call::{Call, Weight, check_limit, check_lines_limit, heavy_answer};
+use crate::endpoint::Endpoint;
+use crate::lines;
+use crate::names::WAIT_POSITION;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+
+/// Kinds of errors of a search.
+const PROBLEMS: &[&str] =
+    &["invalid-expression", "invalid-page", "not-found", "too-large", "cancelled", "future-instant"];
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let find = |of: Collection, schema, classified: Option<_>| {
+        Endpoint::new(Method::GET, of.path, "Find with a search", move |call| find(of, call))
+            .tag("search")
+            .takes(parameters::finding())
+            .takes(classified)
+            .takes(parameters::paging())
+            .takes(parameters::reading())
+            .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", schema)
+            .answers_lines("InstanceLine")
+            .fails(PROBLEMS)
+    };
+    let wait = || parameters::reading().into_iter().filter(|known| known.name == WAIT_POSITION.as_str());
+    vec![
+        find(ENTITIES, "EntityPage", Some(parameters::classified())),
+        find(RELATIONSHIPS, "RelationshipPage", None),
+        Endpoint::new(Method::POST, "/v1/find", "Find with a search in JSON", find_json)
+            .tag("search")
+            .describe("The same search for values of any kind and names with any character.")
+            .takes(wait())
+            .body("Find")
+            .answers(200, "A page. The next one: the same body with `after`.", "InstancePage")
+            .answers_lines("InstanceLine")
+            .fails(PROBLEMS),
+        Endpoint::new(Method::POST, "/v1/count", "Count what a search finds", count)
+            .tag("search")
+            .describe("How many there are on all pages.")
+            .takes(wait())
+            .body("Find")
+            .answers(200, "The number.", "Count")
+            .fails(PROBLEMS),
+        Endpoint::new(Method::POST, "/v1/explain", "Tell how a search is answered", explain)
+            .tag("search")
+            .describe(
+                "Finds the page and tells which indexes were walked, and how many candidates were looked at.",
+            )
+            .takes(wait())
+            .body("Find")
+            .answers(200, "What was done.", "Explanation")
+            .fails(PROBLEMS),
+    ]
+}
+
+async fn find(of: Collection, call: Box<Call>) -> Outcome {
+    let find = search(&call)?;
+    if lines::are_wanted(&call) {
+        let snapshot = call.snapshot().await?;
+        return find_lines(call, of, find, snapshot).await;
+    }
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let (items, next) = page(of, &snapshot, &find)?;
+        Ok(answer::page(call, &items, None, next, snapshot.position()))
+    })
+    .await
+}
+
+// The search of a query string.
+fn search(call: &Call) -> Result<Find, Problem> {
+    let text = call.query.get("q");
+    let mut find = text.map_or_else(|| Ok(Find::all()), Find::parse)?;
+    let asked = call.query.number("limit")?.or((find.limit != Find::all().limit).then_some(find.limit));
+    find.limit = limit_of(call, asked)?;
+    find.types.extend(call.query.all("type").map(Into::into));
+    for name in call.query.all("classified") {
+        find = find.classified(name);
+    }
+    for condition in call.query.all("where") {
+        find = find.filter(Expression::parse(condition)?);
+    }
+    find.statuses.extend(call.query.all("status").map(Into::into));
+    if let Some(deleted) = call.query.get("deleted") {
+        find.deleted = deleted_from_text(deleted)?;
+    }
+    if let Some(proxies) = call.query.get("proxies") {
+        find.with_proxies = proxies_from_text(proxies)?;
+    }
+    for key in call.query.all("orderBy") {
+        find.order.push(order_from_text(key)?);
+    }
+    if let Some(after) = call.query.get("after") {
+        find.after = Some(after.to_owned());
+    }
+    if let Some(offset) = call.query.get("offset") {
+        let known = offset.parse().ok();
+        find.offset = known
+            .ok_or_else(|| Problem::invalid(format!("offset: expected a whole number, found {offset:?}")))?;
+    }
+    find.bytes_max = call.door.limits.page_bytes_max;
+    Ok(find)
+}
+
+/// The page size asked for, or how many lines.
+fn limit_of(call: &Call, asked: Option<usize>) -> Result<usize, Problem> {
+    if lines::are_wanted(call) { check_lines_limit(asked) } else { check_limit(&call.door, asked) }
+}
+
+/// Answers in lines with what the search finds, page by page of one snapshot.
+async fn find_lines(call: Box<Call>, of: Collection, mut find: Find, snapshot: Snapshot) -> Outcome {
+    lines::send(call, snapshot, move |_, snapshot, lines| {
+        let mut left = find.limit;
+        loop {
+            find.limit = left.min(lines::BATCH_ITEMS_MAX);
+            let (items, next) = page(of, snapshot, &find)?;
+            left -= items.len();
+            items.iter().try_for_each(|item| lines.line(item))?;
+            match next {
+                Some(next) if left > 0 => (find.after, find.offset) = (Some(next), 0),
+                next => return lines.next(next),
+            }
+        }
+    })
+    .await
+}
+
+fn page<'s>(
+    of: Collection,
+    snapshot: &'s Snapshot,
+    find: &Find,
+) -> annals::Result<(Vec<Seen<'s>>, Option<String>)> {
+    if of == ENTITIES {
+        let page = snapshot.find_entities(find)?;
+        return Ok((page.items.into_iter().map(Seen::Entity).collect(), page.next));
+    }
+    let page = snapshot.find_relationships(find)?;
+    Ok((page.items.into_iter().map(Seen::Relationship).collect(), page.next))
+}
+
+async fn find_json(mut call: Box<Call>) -> Outcome {
+    let (of, find, snapshot) = receive_search(&mut call).await?;
+    if lines::are_wanted(&call) {
+        return find_lines(call, of, find, snapshot).await;
+    }
+    heavy_answer(&call.door, snapshot, move |snapshot| {
+        let (items, next) = page(of, &snapshot, &find)?;
+        let body = ObjectOf(|members: &mut Members| {
+            members.add("items", &items);
+            members.add("next", &next);
+        });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+    })
+    .await
+}
+
+async fn count(call: Box<Call>) -> Outcome {
+    with_search(call, |of, find, snapshot| {
+        let count = if of == ENTITIES {
+            snapshot.count_entities(find)?
+        } else {
+            snapshot.count_relationships(find)?
+        };
+        Ok(json!({ "count": count }))
+    })
+    .await
+}
+
+async fn explain(call: Box<Call>) -> Outcome {
+    with_search(call, |of, find, snapshot| {
+        let told = if of == ENTITIES {
+            snapshot.explain_entities(find)?
+        } else {
+            snapshot.explain_relationships(find)?
+        };
+        Ok(explanation_to_json(&told))
+    })
+    .await
+}
+
+/// Answers what a search in the body gives.
+async fn with_search(
+    mut call: Box<Call>,
+    work: impl Fn(Collection, &Find, &Snapshot) -> annals::Result<Json> + Send + 'static,
+) -> Outcome {
+    let (of, find, snapshot) = receive_search(&mut call).await?;
+    heavy_answer(&call.door, snapshot, move |snapshot| {
+        let body = work(of, &find, &snapshot)?;
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+    })
+    .await
+}
+
+/// The search in the body, and the snapshot it asks for.
+async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot), Problem> {
+    let body = call.receive().await?;
+    call.wait_visible().await?;
+    let mut fields = object(&body, "search")?.clone();
+    let of = match optional_text(&fields, "search", "kind")? {
+        None | Some("entity") => ENTITIES,
+        Some("relationship") => RELATIONSHIPS,
+        Some(other) => {
+            return Err(Problem::invalid(format!("kind: expected entity or relationship, found {other:?}")));
+        }
+    };
+    fields.remove("kind");
+    let as_of = take_as_of(&mut fields)?;
+    let mut find = find_from_json(&fields)?;
+    let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
+    find.limit = limit_of(call, is_limited.then_some(find.limit))?;
+    find.bytes_max = call.door.limits.page_bytes_max;
+    Ok((of, find, call.door.repository()?.snapshot().as_of(as_of)?))
+}
+
+fn take_as_of(fields: &mut Object) -> Result<AsOf, Problem> {
+    let position = fields.remove("atPosition").filter(|position| !position.is_null());
+    let position = position.map(|position| {
+        position
+            .as_u64()
+            .map(annals::Position)
+            .ok_or_else(|| Problem::invalid(format!("atPosition: expected a whole number, found {position}")))
+    });
+    let instant =
+        |name| Ok::<_, Problem>(optional_text(fields, "search", name)?.map(str::parse).transpose()?);
+    let as_of = AsOf { position: position.transpose()?, instant: instant("at")?, valid: instant("validAt")? };
+    fields.remove("at");
+    fields.remove("validAt");
+    Ok(as_of)
+}

@@ -1,0 +1,117 @@
+//! Whether the server lives and is ready, its metrics, and what it offers.
+
+use annals::{Error, Repository};
+use axum_core::body::Body;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::call::Call;
+use crate::endpoint::Endpoint;
+use crate::problem::{Outcome, Problem};
+use crate::{metrics, openapi};
+
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/", "What there is", index).answers(200, "Where to start.", "Index"),
+        Endpoint::new(Method::GET, "/health/live", "Is the process alive", live).answers(200, "Yes.", "Live"),
+        Endpoint::new(Method::GET, "/health/ready", "Is the repository open", ready)
+            .describe(
+                "No while it is being opened, while it stops, and while it refuses writes, unless it only reads. The \
+                 members `refusal`, a kind of error, and `detail` say why.",
+            )
+            .answers(200, "Yes.", "Ready")
+            .fails(&["stopping", "writes-refused"]),
+        Endpoint::new(Method::GET, "/metrics", "Metrics for Prometheus", read_metrics).answers_as(
+            200,
+            "Metrics in the text format.",
+            TEXT,
+            "Metrics",
+        ),
+        Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
+            200,
+            "OpenAPI 3.1.",
+            "OpenApi",
+        ),
+    ]
+    .into_iter()
+    .map(Endpoint::operational)
+    .collect()
+}
+
+fn json_answer(body: &Json) -> Outcome {
+    text_answer(body.to_string(), "application/json")
+}
+
+fn text_answer(body: String, media_type: &'static str) -> Outcome {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = StatusCode::OK;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    Ok(response)
+}
+
+async fn index(call: Box<Call>) -> Outcome {
+    json_answer(&json!({
+        "name": "annals",
+        "version": env!("CARGO_PKG_VERSION"),
+        "ready": call.door.opened().is_some(),
+        "openapi": "/openapi.json",
+        "entities": "/v1/entities",
+        "relationships": "/v1/relationships",
+        "types": "/v1/types",
+        "transactions": "/v1/transactions",
+        "import": "/v1/import",
+        "export": "/v1/export",
+        "feed": "/v1/feed",
+        "health": "/health/ready",
+        "metrics": "/metrics",
+    }))
+}
+
+async fn live(_: Box<Call>) -> Outcome {
+    json_answer(&json!({ "live": true }))
+}
+
+async fn ready(call: Box<Call>) -> Outcome {
+    if call.door.is_stopping() {
+        return Err(Problem::door("stopping", "server: it was asked to stop; use another one"));
+    }
+    let repository = call.door.repository()?;
+    let refusal = find_refusal(Some(repository)).await;
+    let position = repository.snapshot().position().0;
+    let warnings = repository.warnings();
+    match refusal {
+        None => json_answer(&json!({
+            "ready": true,
+            "position": position,
+            "readOnly": repository.is_read_only(),
+            "writeFailure": null,
+            "warnings": warnings,
+        })),
+        Some(error) => Err(Problem::door("writes-refused", error.to_string())
+            .with("ready", false)
+            .with("position", position)
+            .with("readOnly", false)
+            .with("refusal", error.kind().name())
+            .with("warnings", warnings)),
+    }
+}
+
+/// Why writes are refused now. On another thread: looking for room asks the disk, which may take its time.
+async fn find_refusal(repository: Option<&Repository>) -> Option<Error> {
+    let repository = repository.filter(|known| !known.is_read_only())?.clone();
+    let found = tokio::task::spawn_blocking(move || repository.refusal());
+    found.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+async fn read_metrics(call: Box<Call>) -> Outcome {
+    let refusal = find_refusal(call.door.opened()).await;
+    text_answer(metrics::render(&call.door, refusal.as_ref()), TEXT)
+}
+
+async fn read_openapi(_: Box<Call>) -> Outcome {
+    json_answer(&openapi::document(&super::endpoints()))
+}

@@ -1,0 +1,292 @@
+//! Imports: JSON Lines of any number, committed in batches while they come.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use annals::{Error, ErrorKind, Position, Repository};
+use annals_exchange::import::{
+    DeleteMax, JsonlOptions, LineBounds, LoadOptions, Merge, Missing, Report, Run, Source, Summary,
+    load_jsonl,
+};
+use annals_exchange::{Progress, RefusedLine, Stop};
+use axum_core::body::Body;
+use http::header::{CONTENT_ENCODING, EXPECT};
+use http::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::answer;
+use crate::body::check_media_type;
+use crate::call::Call;
+use crate::commit::Signature;
+use crate::endpoint::Endpoint;
+use crate::limits::{IMPORT_BYTES, IMPORTS_MAX, Limits};
+use crate::names::NDJSON;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::upload::{Upload, discard, upload};
+
+/// Most refused lines in an answer; the others are counted.
+const REFUSED_LINES_MAX: usize = 100;
+/// A longer reason is cut. Units: bytes.
+const REASON_BYTES_MAX: usize = 1_000;
+/// Changes in one batch, unless told otherwise.
+const BATCH_CHANGES: usize = 5_000;
+/// Most changes in one batch.
+const BATCH_CHANGES_MAX: usize = 100_000;
+/// What the messages of records, and reasons, call the body.
+const NAME: &str = "POST /v1/import";
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let broken = [
+        "already-exists",
+        "deleted",
+        "wrong-type",
+        "type-violation",
+        "invalid-property",
+        "invalid-classification",
+        "invalid-ends",
+        "status-not-allowed",
+        "missing-end",
+        "not-unique",
+        "cardinality",
+        "proxy-only",
+        "not-home",
+        "home-conflict",
+    ];
+    vec![
+        Endpoint::new(Method::POST, "/v1/import", "Load JSON Lines", post)
+            .describe(
+                "One type, entity or relationship per line, as `annals import` takes them and `GET /v1/export` gives them; \
+                 also packed by gzip. The body may have any length. Batches are committed while it comes, each whole or not \
+                 at all. A bad line is left out and told in the answer, which comes behind the last line. If the import ends \
+                 early, what it has committed stays: the problem has the members of ImportReport, too.",
+            )
+            .tag("exchange")
+            .takes(parameters::importing())
+            .takes(parameters::writing())
+            .takes_lines("ImportLine")
+            .streaming()
+            .answers(200, "Everything is committed but for the lines that are refused.", "ImportReport")
+            .fails(&broken)
+            .fails(&["read-only", "conflict", "busy", "stopping", "unavailable", "no-room", "io"]),
+    ]
+}
+
+/// What a request asks for.
+struct Order {
+    load: LoadOptions,
+    valid_from: Option<annals::Instant>,
+    line_bounds: LineBounds,
+    merge: Option<Merge>,
+    delete_max: DeleteMax,
+    is_stopping: bool,
+}
+
+impl Order {
+    fn of(call: &Call, bytes: usize) -> Result<Order, Problem> {
+        let Signature { author, message, valid_from, .. } = Signature::of(call)?;
+        let batch_changes = call.query.number("batch")?.unwrap_or(BATCH_CHANGES);
+        if !(1..=BATCH_CHANGES_MAX).contains(&batch_changes) {
+            let text = format!("parameter batch: expected 1 to {BATCH_CHANGES_MAX}, found {batch_changes}");
+            return Err(Problem::invalid(text).with("parameter", "batch"));
+        }
+        let keys: Vec<String> = call.query.all("key").map(str::to_owned).collect();
+        let is_deleting = call.query.flag("deleteMissing")?;
+        let is_merging = call.query.flag("merge")?;
+        if !is_merging && (is_deleting || !keys.is_empty()) {
+            let text = "parameters key and deleteMissing: expected merge=true beside them; add it";
+            return Err(Problem::invalid(text).with("parameter", "merge"));
+        }
+        Ok(Order {
+            load: LoadOptions {
+                batch_changes,
+                // A sixteenth of the room for each of the batches on their way, and a quarter for all of them.
+                batch_bytes_max: bytes / 64,
+                author,
+                message,
+            },
+            valid_from,
+            line_bounds: LineBounds {
+                bytes_max: call.door.limits.body_bytes_max.min(bytes / 4),
+                tree_bytes_max: Some(bytes / 2),
+            },
+            merge: is_merging.then(|| Merge::new(keys, is_deleting)),
+            delete_max: call.query.parsed("deleteMissingMax", "a share from 0 to 100")?.unwrap_or_default(),
+            is_stopping: call.query.flag("stopOnError")?,
+        })
+    }
+}
+
+/// How an import ended.
+struct Loaded {
+    outcome: Result<(), Stop>,
+    summary: Summary,
+    refused: Vec<RefusedInAnswer>,
+    position: Position,
+}
+
+async fn post(mut call: Box<Call>) -> Outcome {
+    let mut body = call.take_body();
+    let is_waiting = call.headers.contains_key(EXPECT);
+    let outcome = import(call, &mut body).await;
+    // A client that waits to be let in has the answer before it sends anything.
+    if outcome.is_err() && !is_waiting {
+        discard(&mut body).await;
+    }
+    outcome
+}
+
+async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
+    check_media_type(&call.headers, &[NDJSON])?;
+    check_encoding(&call)?;
+    call.wait_visible().await?;
+    let repository = call.door.repository()?.clone();
+    if repository.is_read_only() {
+        return Err(Error::new(
+            ErrorKind::ReadOnly,
+            "repository: it is open for reading only; write to its writer",
+        )
+        .into());
+    }
+    let bytes = import_bytes(&call.door.limits);
+    let order = Order::of(&call, bytes)?;
+    let run = Run::begin(&repository);
+    let permit = Arc::clone(&call.door.gates.imports).try_acquire_owned().map_err(|_| {
+        Problem::busy(format!("{IMPORTS_MAX} imports are under way; try again when one of them is done"))
+    })?;
+    call.body_room.reserve(&call.door, bytes)?;
+    let room = call.body_room.clone();
+    let (inlet, upload) = upload();
+    let running = tokio::task::spawn_blocking(move || {
+        // They are given back when the work is done, also if the client goes before.
+        let _held = (permit, room);
+        load(&repository, run, order, upload)
+    });
+    let received = inlet.receive(&call.door, body).await;
+    let loaded = match running.await {
+        Ok(loaded) => loaded,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    };
+    call.door.metrics.commits.add(i64::try_from(loaded.summary.records_count).unwrap_or(i64::MAX));
+    let problem = match (received, &loaded.outcome) {
+        (Ok(()), Ok(())) => {
+            return Ok(answer::json(StatusCode::OK, &report_to_json(&loaded), loaded.position));
+        }
+        // Why the body ended says more than that it did.
+        (Err(problem), _) => problem,
+        (Ok(()), Err(stop)) => problem_of(stop, &loaded),
+    };
+    let facts = report_to_json(&loaded);
+    let facts = facts.as_object().into_iter().flatten();
+    Err(facts.fold(problem, |problem, (name, value)| problem.with(name, value.clone())))
+}
+
+/// What lines, batches and parsed parts of one import may take. Units: bytes.
+fn import_bytes(limits: &Limits) -> usize {
+    IMPORT_BYTES.min(limits.bodies_bytes_max / 4)
+}
+
+/// Gzip is told by its first bytes, so the header need not be there; what it says must be known.
+fn check_encoding(call: &Call) -> Result<(), Problem> {
+    let encoding = call.headers.get(CONTENT_ENCODING).map_or(Ok("identity"), |value| value.to_str());
+    if encoding.is_ok_and(|encoding| ["identity", "gzip", "x-gzip"].contains(&encoding.trim())) {
+        return Ok(());
+    }
+    Err(Problem::door(
+        "unsupported-media-type",
+        "header Content-Encoding: expected gzip or identity, found another one; send the body as it is or packed by gzip",
+    ))
+}
+
+fn load(repository: &Repository, run: Run, order: Order, upload: Upload) -> Loaded {
+    let listener = Arc::new(Listener::default());
+    let mut report = Report::new(Arc::clone(&listener) as _, order.is_stopping);
+    report.merge = order.merge;
+    let missing =
+        Missing { began_at: run.began_at, delete_max: order.delete_max, option: "deleteMissingMax=100" };
+    let options = JsonlOptions {
+        load: &order.load,
+        name: NAME,
+        is_resuming: false,
+        run,
+        set_aside: Default::default(),
+        valid_from: order.valid_from,
+        line_bounds: order.line_bounds,
+        is_shared: true,
+    };
+    let outcome = Source::from_reader("body", upload)
+        .map_err(Stop::from)
+        .and_then(|source| load_jsonl(repository, &mut report, source, options, &mut || {}))
+        .and_then(|()| missing.delete(repository, &order.load, &mut report));
+    let refused = std::mem::take(&mut *listener.refused.lock().unwrap_or_else(PoisonError::into_inner));
+    Loaded { outcome, summary: report.summary, refused, position: repository.snapshot().position() }
+}
+
+/// Keeps the first refused lines for the answer.
+#[derive(Default)]
+struct Listener {
+    refused: Mutex<Vec<RefusedInAnswer>>,
+}
+
+struct RefusedInAnswer {
+    line: u64,
+    kind: ErrorKind,
+    reason: String,
+}
+
+impl Progress for Listener {
+    fn note_refused(&self, refused: &RefusedLine<'_>) {
+        let mut known = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < REFUSED_LINES_MAX {
+            let mut reason = refused.reason.to_string();
+            let end = (0..=REASON_BYTES_MAX).rev().find(|&end| reason.is_char_boundary(end));
+            reason.truncate(end.unwrap_or_default());
+            known.push(RefusedInAnswer { line: refused.line, kind: refused.kind, reason });
+        }
+    }
+}
+
+fn problem_of(stop: &Stop, loaded: &Loaded) -> Problem {
+    match (stop, loaded.refused.last()) {
+        (Stop::AtRefusal, Some(refused)) => {
+            Problem::from(Error::new(refused.kind, &*refused.reason)).with("line", refused.line)
+        }
+        (Stop::Failed(error) | Stop::Refused(error), _) => failed(error),
+        (Stop::AtRefusal | Stop::Output(_), _) => {
+            Problem::door("internal", "the import ended without a reason")
+        }
+    }
+}
+
+/// A body that does not unpack is the client's mistake, not one of the disk.
+fn failed(error: &Error) -> Problem {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    if source.is_some_and(|source| [InvalidData, InvalidInput, UnexpectedEof].contains(&source.kind())) {
+        return Problem::invalid(format!("body: expected lines of text or whole gzip: {error}"));
+    }
+    let mut copy = Error::new(error.kind(), error.text());
+    for (name, value) in error.context() {
+        copy = copy.with(name, value);
+    }
+    copy.into()
+}
+
+fn report_to_json(loaded: &Loaded) -> Json {
+    let Loaded { summary, refused, position, .. } = loaded;
+    let refused: Vec<Json> = refused
+        .iter()
+        .map(|known| json!({ "line": known.line, "kind": known.kind.name(), "reason": known.reason }))
+        .collect();
+    json!({
+        "position": position.0,
+        "throughLine": summary.through_line,
+        "records": summary.records_count,
+        "created": summary.created_count,
+        "updated": summary.updated_count,
+        "unchanged": summary.unchanged_count,
+        "deleted": summary.deleted_count,
+        "refused": summary.refused_count,
+        "refusedLines": refused,
+    })
+}

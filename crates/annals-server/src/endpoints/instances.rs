@@ -1,0 +1,387 @@
+//! Entities and relationships: create, read, replace, update, delete, purge, restore, undo.
+
+use std::sync::Arc;
+
+use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Transaction, TypeKind};
+use annals_json::{
+    Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, upsert,
+};
+use axum_core::body::Body;
+use http::{Method, Response, StatusCode};
+
+use crate::answer;
+use crate::call::{Call, Weight, heavy};
+use crate::commit::{Build, Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::etag::Conditions;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// Entities, or relationships: both are written and read the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// What it holds.
+    pub kind: TypeKind,
+    /// Its path.
+    pub path: &'static str,
+    /// Name of the schema of its members.
+    pub schema: &'static str,
+}
+
+/// All entities.
+pub const ENTITIES: Collection =
+    Collection { kind: TypeKind::Entity, path: "/v1/entities", schema: "Entity" };
+/// All relationships.
+pub const RELATIONSHIPS: Collection =
+    Collection { kind: TypeKind::Relationship, path: "/v1/relationships", schema: "Relationship" };
+
+/// What the path of one instance, of either kind, continues with.
+const PATHS: [[&str; 4]; 2] = [
+    ["/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/restore", "/v1/entities/{id}/undo"],
+    [
+        "/v1/relationships",
+        "/v1/relationships/{id}",
+        "/v1/relationships/{id}/restore",
+        "/v1/relationships/{id}/undo",
+    ],
+];
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let of = |(collection, paths): (Collection, [&'static str; 4])| endpoints_of(collection, paths);
+    [ENTITIES, RELATIONSHIPS].into_iter().zip(PATHS).flat_map(of).collect()
+}
+
+fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4]) -> Vec<Endpoint> {
+    let broken = [
+        "invalid-property",
+        "missing-end",
+        "not-unique",
+        "cardinality",
+        "invalid-classification",
+        "invalid-ends",
+        "status-not-allowed",
+        "not-home",
+    ];
+    let tag = if of == ENTITIES { "entities" } else { "relationships" };
+    let (new, content, undone_schema) = if of == ENTITIES {
+        ("NewEntity", "EntityContent", "UndoneEntity")
+    } else {
+        ("NewRelationship", "RelationshipContent", "UndoneRelationship")
+    };
+    let writes = |endpoint: Endpoint| {
+        endpoint.tag(tag).takes(parameters::writing()).takes([parameters::if_match()]).fails(&[
+            "read-only",
+            "conflict",
+            "busy",
+            "unavailable",
+            "no-room",
+            "io",
+            "precondition-failed",
+        ])
+    };
+    let alone = (of == ENTITIES).then(parameters::alone);
+    vec![
+        writes(Endpoint::new(Method::POST, all, "Create an instance", move |call| create(of, call)))
+            .body(new)
+            .answers(201, "Created; `Location` says where.", of.schema)
+            .fails(&broken)
+            .fails(&["already-exists"]),
+        Endpoint::new(Method::GET, one, "Read one instance", move |call| read(of, call))
+            .tag(tag)
+            .takes(parameters::reading())
+            .takes([parameters::if_none_match()])
+            .answers(200, "The instance; `ETag` is its latest version.", of.schema)
+            .answers_as(304, "The client has this version.", "", "")
+            .fails(&["not-found", "deleted", "proxy-only", "future-instant"]),
+        writes(Endpoint::new(Method::PUT, one, "Replace, or create", move |call| put(of, call)))
+            .describe(
+                "Puts this content in the place of all properties and, if given, all classifications; creates the \
+                 instance if there is none. Attributes that have a default and no value get it. Equal content makes no \
+                 version. What a GET gave can be sent back: header fields are checked or ignored.",
+            )
+            .takes([parameters::if_none_match()])
+            .body(content)
+            .answers(200, "Replaced.", of.schema)
+            .answers(201, "Created.", of.schema)
+            .fails(&broken)
+            .fails(&["deleted", "already-exists"]),
+        writes(Endpoint::new(Method::PATCH, one, "Change some properties", move |call| patch(of, call)))
+            .body("Patch")
+            .answers(200, "The instance after the change.", of.schema)
+            .fails(&["not-found", "deleted", "invalid-property", "not-unique", "not-home"]),
+        writes(Endpoint::new(Method::DELETE, one, "Delete, or purge", move |call| delete(of, call)))
+            .describe("An entity takes its relationships along. A deleted instance can be restored, a purged one not.")
+            .takes([parameters::purge()])
+            .answers(200, "Done.", "Receipt")
+            .fails(&["not-found", "deleted", "not-home"]),
+        writes(Endpoint::new(Method::POST, restored, "Bring a deleted instance back", move |call| restore(of, call)))
+            .takes(alone)
+            .answers(200, "The instance, live again.", of.schema)
+            .fails(&broken)
+            .fails(&["not-found", "not-deleted", "deleted"]),
+        writes(Endpoint::new(Method::POST, undone, "Take the last change back", move |call| undo(of, call)))
+            .describe(
+                "Makes a new version like the one before: with its content, status, type, ends, id and home. A \
+                 deletion is taken back too.",
+            )
+            .answers(200, "The instance after it; only the receipt if it is deleted or has another id now.", undone_schema)
+            .fails(&broken)
+            .fails(&["not-found", "deleted", "wrong-type"]),
+    ]
+}
+
+impl Collection {
+    fn instance(self, id: Id) -> InstanceId {
+        if self == ENTITIES { InstanceId::Entity(id) } else { InstanceId::Relationship(id) }
+    }
+
+    /// The instance that a call names.
+    pub fn named(self, call: &Call) -> Result<InstanceId, Problem> {
+        Ok(self.instance(call.id()?))
+    }
+}
+
+/// Why a snapshot does not see an instance: it was never there, or it is deleted.
+pub fn unseen(snapshot: &Snapshot, id: &InstanceId) -> Problem {
+    if let Err(error) = snapshot.check_known(id) {
+        return error.into();
+    }
+    let is_deleted = |last: &annals::VersionInfo| last.is_in_force && last.status == Status::Deleted;
+    match snapshot.versions(id, 0, 1) {
+        Err(error) => error.into(),
+        Ok(versions) if versions.first().is_some_and(is_deleted) => {
+            let text = format!("{id} is deleted; read its history, or restore it");
+            annals::Error::new(ErrorKind::Deleted, text).into()
+        }
+        Ok(_) => Problem::not_found(format!("{id} does not exist at this time")),
+    }
+}
+
+async fn read(of: Collection, call: Box<Call>) -> Outcome {
+    let id = of.named(&call)?;
+    let conditions = Conditions::of(&call)?;
+    call.read(Weight::Light, move |_, snapshot| {
+        let Some(found) = Seen::find(&snapshot, &id)? else { return Err(unseen(&snapshot, &id)) };
+        let version = found.latest_version();
+        if conditions.is_known(version) {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            let response = answer::with_etag(response, version);
+            return Ok(answer::with_position(response, snapshot.position()));
+        }
+        let response = answer::json(StatusCode::OK, &found, snapshot.position());
+        Ok(answer::with_etag(response, version))
+    })
+    .await
+}
+
+async fn create(of: Collection, mut call: Box<Call>) -> Outcome {
+    // The body is not kept while the log syncs.
+    let action = {
+        let body = call.receive().await?;
+        let fields = object(&body, "body")?;
+        only(fields, "body", &[known_fields(of), &["status"], PROVENANCE_FIELDS].concat())?;
+        creation_from_json(of.kind, fields)?
+    };
+    let id = action.instance().expect("a creation names its instance");
+    let work = move |transaction: &mut Transaction| {
+        push_creation(transaction, action.clone()).map(|()| StatusCode::CREATED)
+    };
+    write_with_status(of, call, Weight::Light, id, Box::new(work)).await
+}
+
+async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let id = of.named(&call)?;
+    let fields = object(&body, "body")?;
+    let header_fields = ["version", "latestVersion", "status", "created", "updated", "validFrom", "position"];
+    let extra = ["homeVersion", "reidentifiedFrom"];
+    only(fields, "body", &[known_fields(of), &header_fields, &extra, PROVENANCE_FIELDS].concat())?;
+    check_same(fields, "id", &id.id().to_string())?;
+    let states_classifications = fields.contains_key("classifications");
+    let mut new = fields.clone();
+    new.insert("id".into(), id.id().to_string().into());
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| {
+        let mut new = new.clone();
+        if let Some(found) = Seen::find(transaction.base(), &instance)? {
+            check_header(&new, &found)?;
+            keep_header(&mut new, &found);
+        }
+        let is_created = upsert(transaction, creation_from_json(of.kind, &new)?, states_classifications)?;
+        Ok(if is_created { StatusCode::CREATED } else { StatusCode::OK })
+    };
+    write_with_status(of, call, Weight::Light, id, Box::new(work)).await
+}
+
+async fn patch(of: Collection, mut call: Box<Call>) -> Outcome {
+    let patch = patch_from_json(&call.receive().await?)?;
+    let id = of.named(&call)?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| Ok(transaction.update(&instance, patch.clone())?);
+    write(of, call, Weight::Light, id, Box::new(work)).await
+}
+
+async fn delete(of: Collection, call: Box<Call>) -> Outcome {
+    let id = of.named(&call)?;
+    let is_purge = call.query.flag("purge")?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| {
+        let pushed = if is_purge { transaction.purge(&instance) } else { transaction.delete(&instance) };
+        pushed.map_err(Problem::from)
+    };
+    let ((), receipt, ..) = write_only(call, Weight::Light, id, Box::new(work)).await?;
+    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
+}
+
+async fn restore(of: Collection, call: Box<Call>) -> Outcome {
+    let id = of.named(&call)?;
+    let is_alone = of == ENTITIES && call.query.flag("alone")?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| {
+        let pushed =
+            if is_alone { transaction.restore_alone(instance.id()) } else { transaction.restore(&instance) };
+        pushed.map_err(Problem::from)
+    };
+    write(of, call, Weight::Light, id, Box::new(work)).await
+}
+
+async fn undo(of: Collection, call: Box<Call>) -> Outcome {
+    let id = of.named(&call)?;
+    let instance = id.clone();
+    let work = move |transaction: &mut Transaction| Ok(transaction.undo(&instance)?);
+    // The version before may have to be read from the log.
+    write(of, call, Weight::Heavy, id, Box::new(work)).await
+}
+
+/// Commits one change of one instance and answers with the instance as that commit left it.
+pub async fn write(
+    of: Collection,
+    call: Box<Call>,
+    weight: Weight,
+    id: InstanceId,
+    mut work: Build<()>,
+) -> Outcome {
+    let work = move |transaction: &mut Transaction| work(transaction).map(|()| StatusCode::OK);
+    write_with_status(of, call, weight, id, Box::new(work)).await
+}
+
+async fn write_with_status(
+    of: Collection,
+    call: Box<Call>,
+    weight: Weight,
+    id: InstanceId,
+    work: Build<StatusCode>,
+) -> Outcome {
+    let door = Arc::clone(&call.door);
+    let (status, receipt, id, unchanged) = write_only(call, weight, id, work).await?;
+    // What changed nothing shows what it saw.
+    let is_unchanged = unchanged.is_some();
+    let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
+    let is_of_this = |found: &Seen| is_unchanged || found.position() == receipt.position;
+    if let Some(found) = Seen::find(&snapshot, &id)?.filter(is_of_this) {
+        return Ok(show(of, &found, &id, status, &receipt));
+    }
+    // Somebody has changed it since, or the change is one of the past: show what this commit made.
+    Box::pin(heavy(&door, move || {
+        let as_of = annals::AsOf { position: Some(receipt.position), ..annals::AsOf::default() };
+        Ok(match Seen::find(&snapshot.as_of(as_of)?, &id)? {
+            Some(found) => show(of, &found, &id, status, &receipt),
+            None => answer::json(status, &sending::receipt_to_json(&receipt), receipt.position),
+        })
+    }))
+    .await
+}
+
+/// Commits one change of one instance. Shape: beside the receipt, the snapshot in which the change changes nothing, if so.
+async fn write_only<T: Send + 'static>(
+    call: Box<Call>,
+    weight: Weight,
+    id: InstanceId,
+    mut work: Build<T>,
+) -> Result<(T, Receipt, InstanceId, Option<Snapshot>), Problem> {
+    call.wait_visible().await?;
+    let signature = Signature::of(&call)?;
+    let conditions = Conditions::of(&call)?;
+    // What the request brought is not kept while the log syncs: many wait there, and a core's cache is small.
+    let door = Arc::clone(&call.door);
+    drop(call);
+    let instance = id.clone();
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        conditions.check_in(transaction.base(), &instance)?;
+        let result = work(transaction)?;
+        let unchanged = (transaction.changes_count() == 0).then(|| transaction.base().clone());
+        Ok((result, unchanged))
+    };
+    let ((result, unchanged), receipt) = commit(&door, weight, Box::new(build)).await?;
+    Ok((result, receipt, id, unchanged))
+}
+
+fn show(
+    of: Collection,
+    found: &Seen,
+    id: &InstanceId,
+    status: StatusCode,
+    receipt: &Receipt,
+) -> Response<Body> {
+    let response = sending::written(answer::json(status, found, receipt.position), receipt);
+    let response = answer::with_etag(response, found.latest_version());
+    if status == StatusCode::CREATED { answer::with_location(response, of.path, id.id()) } else { response }
+}
+
+fn known_fields(of: Collection) -> &'static [&'static str] {
+    if of == ENTITIES {
+        &["id", "type", "properties", "classifications"]
+    } else {
+        &["id", "type", "from", "to", "properties"]
+    }
+}
+
+fn push_creation(transaction: &mut Transaction, action: Action) -> Result<(), Problem> {
+    match action {
+        Action::CreateEntity(new) => transaction.create_entity(new)?,
+        Action::CreateRelationship(new) => transaction.create_relationship(new)?,
+        other => unreachable!("{} is no creation", other.verb()),
+    };
+    Ok(())
+}
+
+/// Header fields that a replacement cannot change must be the same if they are sent.
+fn check_header(fields: &Object, found: &Seen) -> Result<(), Problem> {
+    match found {
+        Seen::Entity(entity) => check_same(fields, "type", entity.type_name()),
+        Seen::Relationship(relationship) => {
+            check_same(fields, "type", relationship.type_name())?;
+            check_same(fields, "from", &relationship.from().to_string())?;
+            check_same(fields, "to", &relationship.to().to_string())
+        }
+    }
+}
+
+/// Puts what an instance is in the place of what a replacement says of it, so that only its content is replaced.
+fn keep_header(fields: &mut Object, found: &Seen) {
+    for name in ["status"].iter().chain(PROVENANCE_FIELDS) {
+        fields.remove(*name);
+    }
+    match found {
+        Seen::Entity(entity) => {
+            fields.insert("type".into(), entity.type_name().into());
+        }
+        Seen::Relationship(relationship) => {
+            fields.insert("type".into(), relationship.type_name().into());
+            fields.insert("from".into(), relationship.from().to_string().into());
+            fields.insert("to".into(), relationship.to().to_string().into());
+        }
+    }
+}
+
+fn check_same(fields: &Object, name: &str, expected: &str) -> Result<(), Problem> {
+    match fields.get(name) {
+        None => Ok(()),
+        Some(found) if found == expected => Ok(()),
+        Some(found) => Err(Problem::invalid(format!("{name}: expected {expected:?}, found {found}"))),
+    }
+}

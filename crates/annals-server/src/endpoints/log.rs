@@ -1,0 +1,105 @@
+//! The log: who changed what, when and why, with the values before and after.
+
+use annals::{LogPlace, LogQuery, TypeKind};
+use annals_json::logged_record_to_json;
+use http::Method;
+use serde_json::{Value as Json, json};
+
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::parameter::Parameter;
+use crate::parameters::{self, instant, query, text};
+use crate::problem::{Outcome, Problem};
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/v1/log", "List what was changed, by whom and when", log)
+            .describe(
+                "Records, newest first, with those of their changes that fulfil every filter; each change with the values \
+                 before and after. Records without such a change are left out. Instances that were purged do not appear. \
+                 A page looks at a bounded part of the log: it may be short, or empty, and have a `next`.",
+            )
+            .tag("history")
+            .takes(filters())
+            .takes(parameters::paging())
+            .takes([parameters::wait_position()])
+            .answers(200, "A page of records.", "LogPage")
+            .fails(&["not-found", "invalid-page"]),
+    ]
+}
+
+fn filters() -> Vec<Parameter> {
+    let verbs = json!({ "type": "string", "enum": annals::Action::VERBS });
+    let orders =
+        json!({ "type": "string", "enum": ["newest-first", "oldest-first"], "default": "newest-first" });
+    vec![
+        query("author", text(), "bob", "Only what this author committed."),
+        query(
+            "type",
+            text(),
+            "person",
+            "Only changes of instances of this type and its subtypes, of classifications of this name, and of its declaration.",
+        ),
+        query(
+            "id",
+            text(),
+            "ada",
+            "Only changes of the entity or relationship that has or had this id, also those that took it along.",
+        ),
+        query(
+            "kind",
+            annals_json::schema::type_kinds(),
+            "entity",
+            "Only changes of entities, relationships or classifications, and declarations of types of this kind.",
+        ),
+        query("verb", verbs, "update", "Only changes of this kind."),
+        query("since", instant(), "2025-08-01", "Only what was committed at this instant or later."),
+        query("until", instant(), "2025-09-01T00:00:00Z", "Only what was committed before this instant."),
+        query("order", orders, "oldest-first", "In which order records come."),
+    ]
+}
+
+async fn log(call: Box<Call>) -> Outcome {
+    let id = call.query.get("id").map(annals::Id::new).transpose()?;
+    let after = call.query.get("after").map(str::parse::<LogPlace>).transpose();
+    let query = LogQuery {
+        author: call.query.get("author").map(Into::into),
+        type_name: call.query.get("type").map(Into::into),
+        id,
+        kind: call.query.get("kind").map(kind_named).transpose()?,
+        verb: call.query.get("verb").map(Into::into),
+        since: call.query.instant("since")?,
+        until: call.query.instant("until")?,
+        is_oldest_first: is_oldest_first(&call)?,
+        after: after.map_err(|error| error.with("parameter", "after"))?,
+        limit: call.limit()?,
+        bytes_max: call.door.limits.page_bytes_max,
+    };
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let page = snapshot.log(&query)?;
+        let items: Vec<Json> = page.records.iter().map(logged_record_to_json).collect();
+        let next = page.next.map(|next| next.to_string());
+        Ok(answer::page(call, &items, None, next, snapshot.position()))
+    })
+    .await
+}
+
+fn is_oldest_first(call: &Call) -> Result<bool, Problem> {
+    match call.query.get("order") {
+        None | Some("newest-first") => Ok(false),
+        Some("oldest-first") => Ok(true),
+        Some(text) => {
+            let text = format!("order {text:?}: expected newest-first or oldest-first");
+            Err(Problem::invalid(text).with("parameter", "order"))
+        }
+    }
+}
+
+fn kind_named(text: &str) -> Result<TypeKind, Problem> {
+    TypeKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+        let known = TypeKind::ALL.map(TypeKind::name).join(", ");
+        Problem::invalid(format!("kind {text:?}: expected one of {known}")).with("parameter", "kind")
+    })
+}

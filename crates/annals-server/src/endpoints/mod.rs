@@ -1,0 +1,42 @@
+//! The endpoints, one file for each group: path, description and what they do.
+
+// In the order in which they are described.
+mod instances;
+mod lifecycle;
+mod versions;
+mod neighbors;
+mod walks;
+mod graph;
+mod find;
+mod classifications;
+mod types;
+mod transactions;
+mod log;
+mod import;
+mod export;
+mod feed;
+mod health;
+
+use crate::endpoint::Endpoint;
+
+/// All endpoints, in the order in which they are described.
+pub fn endpoints() -> Vec<Endpoint> {
+    let groups: [fn() -> Vec<Endpoint>; 15] = [
+        instances::endpoints,
+        lifecycle::endpoints,
+        versions::endpoints,
+        neighbors::endpoints,
+        walks::endpoints,
+        graph::endpoints,
+        find::endpoints,
+        classifications::endpoints,
+        types::endpoints,
+        transactions::endpoints,
+        log::endpoints,
+        import::endpoints,
+        export::endpoints,
+        feed::endpoints,
+        health::endpoints,
+    ];
+    groups.into_iter().flat_map(|endpoints| endpoints()).collect()
+}

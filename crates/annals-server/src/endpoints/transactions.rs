@@ -1,0 +1,156 @@
+//! Transactions: many operations, all or none.
+
+use annals::{Id, Transaction};
+use annals_json::{Operation, array, boolean, object, only, operation_from_json, optional_text};
+use http::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::answer;
+use crate::call::{Call, Weight, heavy};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// Transactions with more operations are built where searches run. Units: operations.
+const SMALL_OPERATIONS_MAX: usize = 64;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let broken = [
+        "type-violation",
+        "invalid-property",
+        "invalid-classification",
+        "invalid-ends",
+        "status-not-allowed",
+        "missing-end",
+        "not-unique",
+        "cardinality",
+    ];
+    let elsewhere = ["wrong-type", "proxy-only", "not-home", "home-conflict"];
+    vec![
+        Endpoint::new(Method::POST, "/v1/transactions", "Commit many operations, all or none", post)
+            .describe(
+                "Operations are done in order and see each other. `dryRun` checks everything and writes nothing. \
+                 `ifVersion` of an operation is the version that its instance must have before the transaction (0: there \
+                 is none); `expect` only says that. `upsert` creates an instance, or replaces its content. Operations that change \
+                 nothing make no version, unless `always` says so; without any other, no record is written, and the receipt \
+                 tells of the last one that the transaction saw. Author and message may also stand in headers.",
+            )
+            .tag("transactions")
+            .takes(parameters::writing())
+            .body("Transaction")
+            .answers(200, "Durable (or, for a dry run, possible).", "TransactionReceipt")
+            .fails(&broken)
+            .fails(&elsewhere)
+            .fails(&["not-found", "already-exists", "deleted", "not-deleted", "precondition-failed"])
+            .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io"]),
+    ]
+}
+
+/// A transaction as its JSON form describes it.
+#[derive(Clone)]
+struct Described {
+    signature: Signature,
+    is_serializable: bool,
+    is_dry_run: bool,
+    operations: Vec<Operation>,
+}
+
+impl Described {
+    fn from_json(json: &Json, headers: Signature) -> Result<Described, Problem> {
+        let what = "transaction";
+        let fields = object(json, what)?;
+        only(
+            fields,
+            what,
+            &["author", "message", "validFrom", "always", "serializable", "dryRun", "operations"],
+        )?;
+        let valid_from = optional_text(fields, what, "validFrom")?.map(str::parse).transpose()?;
+        let signature = Signature {
+            author: optional_text(fields, what, "author")?.map_or(headers.author, str::to_owned),
+            message: optional_text(fields, what, "message")?.map_or(headers.message, str::to_owned),
+            valid_from: valid_from.or(headers.valid_from),
+            is_always: boolean(fields, what, "always", headers.is_always)?,
+        };
+        let mut operations = Vec::new();
+        for (index, operation) in array(fields, what, "operations")?.iter().enumerate() {
+            let operation = operation_from_json(operation);
+            operations.push(operation.map_err(|error| Problem::from(error).with("operation", index))?);
+        }
+        Ok(Described {
+            signature,
+            is_serializable: boolean(fields, what, "serializable", false)?,
+            is_dry_run: boolean(fields, what, "dryRun", false)?,
+            operations,
+        })
+    }
+
+    /// Puts the operations into a transaction.
+    ///
+    /// Shape: the ids of created instances, in order.
+    fn build(&self, transaction: &mut Transaction) -> Result<Vec<Id>, Problem> {
+        self.signature.sign(transaction);
+        if self.is_serializable {
+            transaction.serializable();
+        }
+        let mut ids = Vec::new();
+        for (index, operation) in self.operations.iter().enumerate() {
+            let created = operation.add_to(transaction, self.signature.valid_from);
+            ids.extend(created.map_err(|error| Problem::from(error).with("operation", index))?);
+        }
+        Ok(ids)
+    }
+}
+
+async fn post(mut call: Box<Call>) -> Outcome {
+    let json = call.receive().await?;
+    call.wait_visible().await?;
+    let signature = Signature::of(&call)?;
+    // A proxy in front may have set the header; the body must not speak for another author.
+    if call.door.limits.is_author_required
+        && let Some(author) = json.get("author").and_then(Json::as_str)
+        && author != signature.author
+    {
+        let text =
+            format!("author: expected that of the header Annals-Author, found {author:?}; leave it out");
+        return Err(Problem::invalid(text));
+    }
+    let is_small =
+        json.get("operations").and_then(Json::as_array).is_some_and(|all| all.len() <= SMALL_OPERATIONS_MAX);
+    let described = if is_small {
+        Described::from_json(&json, signature)?
+    } else {
+        heavy(&call.door, move || Described::from_json(&json, signature)).await?
+    };
+    if described.is_dry_run {
+        return dry_run(call, described).await;
+    }
+    // Looking at its own changes makes a transaction apply them: `undo` does.
+    let weight = if is_small { Weight::Light } else { Weight::Heavy };
+    let build = move |transaction: &mut Transaction| described.build(transaction);
+    let (ids, receipt) = commit(&call.door, weight, Box::new(build)).await?;
+    let mut body = sending::receipt_to_json(&receipt);
+    body["ids"] = ids.iter().map(|id| Json::from(id.to_string())).collect();
+    Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))
+}
+
+async fn dry_run(call: Box<Call>, described: Described) -> Outcome {
+    let door = std::sync::Arc::clone(&call.door);
+    heavy(&call.door, move || {
+        let mut transaction = door.repository()?.transaction();
+        let ids = described.build(&mut transaction)?;
+        let base = transaction.base().position();
+        let snapshot = transaction.dry_run()?;
+        let ids: Vec<Json> = ids.iter().map(|id| Json::from(id.to_string())).collect();
+        let body = json!({
+            "dryRun": true,
+            "ids": ids,
+            "entities": snapshot.entities_count(),
+            "relationships": snapshot.relationships_count(),
+        });
+        Ok(answer::json(StatusCode::OK, &body, base))
+    })
+    .await
+}

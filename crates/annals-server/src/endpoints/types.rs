@@ -1,0 +1,188 @@
+//! Declared types: list, read, verify, declare, extend.
+
+use annals::{Transaction, TypeKind};
+use annals_json::{
+    Object, array, object, only, type_from_json, type_patch_from_json, type_to_json, verification_to_json,
+};
+use http::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let one = "/v1/types/{kind}/{name}";
+    vec![
+        Endpoint::new(Method::GET, "/v1/types", "List the declared types", list)
+            .tag("types")
+            .takes(parameters::reading())
+            .takes([parameters::type_kind(), parameters::external_id()])
+            .answers(200, "The types, by kind and name.", "TypePage")
+            .fails(&["not-found", "future-instant"]),
+        Endpoint::new(Method::POST, "/v1/types", "Declare or extend many types", declare)
+            .describe("All or none, in any order: supertypes and enums are declared before what needs them.")
+            .tag("types")
+            .takes(parameters::writing())
+            .body("Types")
+            .answers(200, "Done.", "Receipt")
+            .fails(&DECLARING),
+        Endpoint::new(Method::POST, "/v1/types/verify", "Compare a type with the declared one", verify)
+            .tag("types")
+            .takes(parameters::reading())
+            .body("Type")
+            .answers(200, "Whether they are equal, compatible or conflicting, and where they differ.", "TypeVerification")
+            .fails(&["not-found", "future-instant"]),
+        Endpoint::new(Method::GET, one, "Read a declared type", read)
+            .tag("types")
+            .takes(parameters::reading())
+            .answers(200, "The type.", "Type")
+            .fails(&["not-found", "future-instant"]),
+        Endpoint::new(Method::PUT, one, "Declare a type, or extend it", put)
+            .describe("Attributes and supertypes may be added to a declared type, not taken away.")
+            .tag("types")
+            .takes(parameters::writing())
+            .body("Type")
+            .answers(200, "The type after it.", "Type")
+            .fails(&DECLARING)
+            .fails(&["not-found"]),
+        Endpoint::new(Method::PATCH, one, "Add to a declared type", patch)
+            .describe(
+                "Attributes, supertypes, statuses, elements; a description, a deprecation. Instances keep working. An \
+                 attribute that is there already may become deprecated.",
+            )
+            .tag("types")
+            .takes(parameters::writing())
+            .body("TypePatch")
+            .answers(200, "The type after it.", "Type")
+            .fails(&DECLARING)
+            .fails(&["not-found"]),
+    ]
+}
+
+/// Kinds of errors of everything that declares types.
+const DECLARING: [&str; 12] = [
+    "type-violation",
+    "invalid-classification",
+    "invalid-ends",
+    "status-not-allowed",
+    "not-unique",
+    "cardinality",
+    "read-only",
+    "conflict",
+    "busy",
+    "unavailable",
+    "no-room",
+    "io",
+];
+
+async fn list(call: Box<Call>) -> Outcome {
+    let kind = call.query.get("kind").map(kind_named).transpose()?;
+    let external_id = call.query.get("externalId").map(str::to_owned);
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let mut types = kind.map_or_else(|| snapshot.types(), |kind| snapshot.types_of(kind));
+        types.retain(|known| external_id.is_none() || known.external_id.as_deref() == external_id.as_deref());
+        let items: Vec<Json> = types.iter().map(|known| type_to_json(known)).collect();
+        Ok(answer::page(call, &items, None, None, snapshot.position()))
+    })
+    .await
+}
+
+fn kind_of(call: &Call) -> Result<TypeKind, Problem> {
+    kind_named(call.path("kind"))
+}
+
+fn kind_named(text: &str) -> Result<TypeKind, Problem> {
+    TypeKind::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+        let known = TypeKind::ALL.map(TypeKind::name).join(", ");
+        Problem::not_found(format!("kind of types {text:?}: expected one of {known}"))
+    })
+}
+
+async fn declare(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    call.wait_visible().await?;
+    let fields = object(&body, "body")?;
+    only(fields, "body", &["types"])?;
+    let types = array(fields, "body", "types")?;
+    let definitions = types.iter().map(type_from_json).collect::<annals::Result<Vec<_>>>()?;
+    let signature = Signature::of(&call)?;
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        Ok(transaction.define_types(definitions.clone())?)
+    };
+    let ((), receipt) = commit(&call.door, Weight::Heavy, Box::new(build)).await?;
+    Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
+}
+
+async fn verify(mut call: Box<Call>) -> Outcome {
+    let given = type_from_json(&call.receive().await?)?;
+    call.read(Weight::Light, move |_, snapshot| {
+        let (outcome, differences) = snapshot.verify_type(&given);
+        let json = verification_to_json(outcome, &differences);
+        Ok(answer::json(StatusCode::OK, &json, snapshot.position()))
+    })
+    .await
+}
+
+async fn patch(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let patch = type_patch_from_json(&Json::Object(named_in_path(&call, &body)?))?;
+    let work = move |transaction: &mut Transaction| Ok(transaction.patch_type(&patch)?);
+    change(call, work).await
+}
+
+async fn read(call: Box<Call>) -> Outcome {
+    let kind = kind_of(&call)?;
+    call.read(Weight::Light, move |call, snapshot| {
+        let name = call.path("name");
+        let found = snapshot.type_definition(kind, name);
+        let found = found
+            .ok_or_else(|| Problem::not_found(format!("{} type {name} is not declared", kind.name())))?;
+        Ok(answer::json(StatusCode::OK, &type_to_json(&found), snapshot.position()))
+    })
+    .await
+}
+
+async fn put(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let definition = type_from_json(&Json::Object(named_in_path(&call, &body)?))?;
+    let work = move |transaction: &mut Transaction| Ok(transaction.define_type(definition.clone())?);
+    change(call, work).await
+}
+
+/// The members of a body with the kind and the name of the path, which it may repeat.
+fn named_in_path(call: &Call, body: &Json) -> Result<Object, Problem> {
+    let mut fields = object(body, "type")?.clone();
+    for (key, expected) in [("kind", kind_of(call)?.name()), ("name", call.path("name"))] {
+        let found = fields.entry(key).or_insert_with(|| expected.into());
+        if found != expected {
+            let text = format!("{key}: expected {expected:?} as in the path, found {found}");
+            return Err(Problem::invalid(text));
+        }
+    }
+    Ok(fields)
+}
+
+/// Commits a change of the type that the path names, and answers with the type after it.
+async fn change(
+    call: Box<Call>,
+    mut work: impl FnMut(&mut Transaction) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    call.wait_visible().await?;
+    let (kind, name) = (kind_of(&call)?, call.path("name").to_owned());
+    let signature = Signature::of(&call)?;
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        work(transaction)
+    };
+    let ((), receipt) = commit(&call.door, Weight::Light, Box::new(build)).await?;
+    let found = call.door.repository()?.snapshot().type_definition(kind, &name);
+    let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
+    Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+}

@@ -1,0 +1,44 @@
+//! The HTTP door as a library: translates requests into calls of the engine and results into JSON. It decides nothing.
+//!
+//! [`serve`] opens a repository and serves it until a signal says stop.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+mod server;
+mod connection;
+mod open_connections;
+mod eager;
+mod linger;
+mod limits;
+mod traffic;
+mod door;
+mod hosts;
+mod router;
+mod names;
+mod endpoint;
+mod parameter;
+mod parameters;
+mod query;
+mod body;
+mod patience;
+mod upload;
+mod call;
+mod answer;
+mod sending;
+mod etag;
+mod commit;
+mod problem;
+mod offset;
+mod lines;
+mod endpoints;
+mod metrics;
+mod openapi;
+mod schemas;
+mod line_schemas;
+
+pub use hosts::Host;
+pub use limits::{Limits, STREAMS_MAX};
+pub use linger::STAY_TIME_MAX;
+pub use server::{Settings, serve};

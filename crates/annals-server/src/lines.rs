@@ -1,0 +1,257 @@
+//! Answers as lines of JSON (`Accept: application/x-ndjson`): sent while they are found, so that an answer of any length
+//! takes little memory here, and waits for a slow client.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use annals::{Cancel, Snapshot};
+use annals_json::{Form, JsonText};
+use axum_core::body::Body;
+use http::Response;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::body::Bytes;
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::answer;
+use super::call::Call;
+use super::door::Door;
+use super::names::NDJSON;
+use super::offset::Offset;
+use super::problem::{Outcome, Problem};
+use super::sending;
+
+/// Items looked up at once.
+pub const BATCH_ITEMS_MAX: usize = 500;
+/// Lines are sent together when they are as long as this. Units: bytes.
+const CHUNK_BYTES: usize = 64 << 10;
+/// Chunks that wait for the client; then the work waits.
+const CHUNKS_MAX: usize = 4;
+/// A longer line is made again when there is room for it, if there is none. Units: bytes.
+const LINE_BYTES_LONG: usize = CHUNK_BYTES;
+/// Lines are also sent when they have waited for so long.
+const CHUNK_TIME: Duration = Duration::from_millis(100);
+
+/// True if the client asks for lines of JSON.
+pub fn are_wanted(call: &Call) -> bool {
+    let accepted = call.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut ranges = accepted.flat_map(|value| value.split(','));
+    ranges.any(|range| {
+        let media_type = range.split(';').next().unwrap_or_default();
+        media_type.trim().eq_ignore_ascii_case(NDJSON)
+    })
+}
+
+/// Where the lines of an answer go.
+pub struct Lines {
+    buffer: JsonText,
+    flushed: Instant,
+    is_begun: bool,
+    /// True if what goes wrong cuts the answer off, instead of being told on a line of its own.
+    is_cut: bool,
+    sender: Sender<Result<Bytes, Problem>>,
+    runtime: Handle,
+    door: Arc<Door>,
+    /// A client that takes nothing for so long is cut off.
+    patience: Duration,
+}
+
+impl Lines {
+    /// What is stored of the items looked up at once. Units: bytes.
+    pub fn batch_bytes(&self) -> usize {
+        self.door.limits.page_bytes_max
+    }
+
+    /// Adds a line; waits while the client has enough to read.
+    ///
+    /// Errors: if the client has gone, or takes nothing for too long.
+    pub fn line(&mut self, line: &impl Form) -> Result<(), Problem> {
+        let before = self.buffer.bytes_count();
+        line.write(&mut self.buffer);
+        self.buffer.end_line();
+        if self.buffer.bytes_count() - before > LINE_BYTES_LONG {
+            return self.long_line(line, before);
+        }
+        if self.buffer.bytes_count() >= CHUNK_BYTES || self.flushed.elapsed() >= CHUNK_TIME {
+            return self.flush();
+        }
+        Ok(())
+    }
+
+    /// Adds the last line of an answer that goes on: how to get the rest.
+    pub fn next(&mut self, next: Option<String>) -> Result<(), Problem> {
+        next.map_or(Ok(()), |next| self.line(&json!({ "next": next })))
+    }
+
+    /// Sends a long line, which is in the buffer behind others. Where there is no room for it, it is written again once there
+    /// is: it takes none while it waits.
+    fn long_line(&mut self, line: &impl Form, before: usize) -> Result<(), Problem> {
+        let length = self.buffer.bytes_count();
+        if let Some(room) = sending::try_room(&self.door, length) {
+            return self.flush_with(room);
+        }
+        self.buffer.cut(before);
+        self.flush()?;
+        let room = self.wait_for_room(length)?;
+        line.write(&mut self.buffer);
+        self.buffer.end_line();
+        self.flush_with(room)
+    }
+
+    fn flush(&mut self) -> Result<(), Problem> {
+        let room = match sending::try_room(&self.door, self.buffer.bytes_count()) {
+            Some(room) => room,
+            None => self.wait_for_room(self.buffer.bytes_count())?,
+        };
+        self.flush_with(room)
+    }
+
+    fn flush_with(&mut self, room: OwnedSemaphorePermit) -> Result<(), Problem> {
+        let chunk = sending::bytes_with(Bytes::from(self.buffer.take()), room);
+        self.flushed = Instant::now();
+        self.is_begun = true;
+        self.send(Ok(chunk))
+    }
+
+    /// Waits until other answers are sent.
+    fn wait_for_room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let waiting = tokio::time::timeout(self.patience, sending::room(&self.door, bytes));
+        self.runtime.block_on(waiting).map_err(|_| {
+            Problem::busy("answers: too many bytes wait for their clients to read them; try again later")
+        })
+    }
+
+    fn send(&mut self, chunk: Result<Bytes, Problem>) -> Result<(), Problem> {
+        let sending = tokio::time::timeout(self.patience, self.sender.send(chunk));
+        match self.runtime.block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Problem::door("time-out", "the client has gone".to_owned())),
+            Err(_) => Err(Problem::door("time-out", "the client takes nothing".to_owned())),
+        }
+    }
+
+    /// Sends what is left, or why there is no more.
+    fn end(&mut self, outcome: Result<(), Problem>) -> Result<(), Problem> {
+        match outcome {
+            Ok(()) => self.flush(),
+            // Nothing was sent: the answer can still be the error.
+            Err(problem) if !self.is_begun => self.send(Err(problem)),
+            Err(problem) if self.is_cut => Err(problem),
+            Err(problem) => {
+                self.line(&json!({ "error": problem.to_json() }))?;
+                self.flush()
+            }
+        }
+    }
+}
+
+/// What the body of the answer is made from. When it is dropped, the work is called off.
+struct Sending {
+    receiver: Receiver<Result<Bytes, Problem>>,
+    is_whole: Arc<AtomicBool>,
+    cancel: Cancel,
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Answers with the lines that `work` gives, a bounded number of such answers at once. What goes wrong before the first
+/// lines are sent is answered as it is otherwise, and later as a line `{"error": …}`.
+pub async fn send(
+    call: Box<Call>,
+    snapshot: Snapshot,
+    work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    send_lines(call, snapshot, false, work).await
+}
+
+/// The same, but what goes wrong later cuts the answer off: nobody takes a part for the whole.
+pub async fn send_whole(
+    call: Box<Call>,
+    snapshot: Snapshot,
+    work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    send_lines(call, snapshot, true, work).await
+}
+
+async fn send_lines(
+    call: Box<Call>,
+    snapshot: Snapshot,
+    is_cut: bool,
+    work: impl FnOnce(&Call, &Snapshot, &mut Lines) -> Result<(), Problem> + Send + 'static,
+) -> Outcome {
+    let permit = Arc::clone(&call.door.gates.streams).try_acquire_owned().map_err(|_| {
+        let streams_max = call.door.limits.streams_max;
+        Problem::busy(format!("{streams_max} answers in lines are being sent; try again later"))
+    })?;
+    let (sender, receiver) = channel(CHUNKS_MAX);
+    let (cancel, is_whole) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
+    let mut sending = Sending { receiver, is_whole: Arc::clone(&is_whole), cancel: cancel.clone() };
+    let mut lines = Lines {
+        buffer: JsonText::default(),
+        flushed: Instant::now(),
+        is_begun: false,
+        is_cut,
+        sender,
+        runtime: Handle::current(),
+        door: Arc::clone(&call.door),
+        patience: call.door.limits.request_time,
+    };
+    let position = snapshot.position();
+    tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        let outcome = work(&call, &snapshot.cancelled_by(&cancel), &mut lines);
+        // Order: before the channel is closed, whose end the client takes for that of the answer.
+        is_whole.store(lines.end(outcome).is_ok(), Ordering::Release);
+        drop(lines);
+    });
+    let first = match sending.receiver.recv().await {
+        Some(first) => first?,
+        None => return Err(Problem::door("internal", "the request made the server panic; please report it")),
+    };
+    let first = futures_util::stream::once(async { Ok::<_, std::io::Error>(first) });
+    let rest = futures_util::stream::unfold(Some(sending), |sending| async {
+        let mut sending = sending?;
+        match sending.receiver.recv().await {
+            Some(chunk) => {
+                let chunk = chunk.map_err(|_| std::io::Error::other("an error after the first lines"));
+                Some((chunk, Some(sending)))
+            }
+            None if sending.is_whole.load(Ordering::Acquire) => None,
+            // Cut off, so that nobody takes it for the whole.
+            None => Some((Err(std::io::Error::other("the answer is cut off")), None)),
+        }
+    });
+    let mut response = Response::new(Body::from_stream(futures_util::StreamExt::chain(first, rest)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(NDJSON));
+    Ok(answer::with_position(response, position))
+}
+
+/// Gives the items from an offset on, at most `limit`, a batch at a time, and how to get the rest.
+///
+/// `batch` is told how many to leave out and how many to give as lines; it returns how many it gave, which may be fewer, and
+/// whether there are more.
+pub fn batches(
+    lines: &mut Lines,
+    offset: Offset,
+    limit: usize,
+    snapshot: &Snapshot,
+    mut batch: impl FnMut(&mut Lines, usize, usize) -> Result<(usize, bool), Problem>,
+) -> Result<(), Problem> {
+    let mut given = 0;
+    while given < limit {
+        let count = BATCH_ITEMS_MAX.min(limit - given);
+        let (count, has_more) = batch(lines, offset.skipped + given, count)?;
+        if !has_more {
+            return Ok(());
+        }
+        given += count;
+    }
+    lines.next(offset.next(true, limit, snapshot))
+}

@@ -1,0 +1,368 @@
+//! The parameters that endpoints share, each described once.
+
+use annals_json::schema::type_kinds;
+use serde_json::{Value as Json, json};
+
+use super::names::{AUTHOR, MESSAGE, WAIT_POSITION};
+use super::parameter::{Parameter, Place};
+
+fn parameter(
+    name: &'static str,
+    place: Place,
+    schema: Json,
+    example: impl Into<Json>,
+    description: &'static str,
+) -> Parameter {
+    let example = example.into();
+    Parameter { name, place, schema, description, example, is_many: false, is_required: place == Place::Path }
+}
+
+/// A query parameter.
+pub fn query(
+    name: &'static str,
+    schema: Json,
+    example: impl Into<Json>,
+    description: &'static str,
+) -> Parameter {
+    parameter(name, Place::Query, schema, example, description)
+}
+
+/// A query parameter that must be given.
+pub fn required(
+    name: &'static str,
+    schema: Json,
+    example: impl Into<Json>,
+    description: &'static str,
+) -> Parameter {
+    Parameter { is_required: true, ..query(name, schema, example, description) }
+}
+
+fn header(name: &'static str, example: &str, description: &'static str) -> Parameter {
+    parameter(name, Place::Header, text(), example, description)
+}
+
+/// The path parameter with this name.
+pub fn path(name: &str) -> Parameter {
+    match name {
+        "id" => parameter(
+            "id",
+            Place::Path,
+            json!({ "type": "string", "maxLength": 255 }),
+            "bash",
+            "Id of the instance: a UUID or any text of at most 255 bytes, percent-encoded.",
+        ),
+        "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
+        "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
+        "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
+        unknown => panic!("path parameter {unknown} has no description"),
+    }
+}
+
+/// Which versions of an instance, in which order, and whether with their content.
+pub fn history() -> Vec<Parameter> {
+    vec![
+        query("from", instant(), "2025-01-01", "Begin with the version that was there at this instant."),
+        query("to", instant(), "2026-01-01T00:00:00Z", "Only versions written before this instant."),
+        query("oldestFirst", flag(), false, "The oldest first, not the newest."),
+        query("content", flag(), true, "Show the instance in each version as `content`."),
+    ]
+}
+
+/// The home of a copy.
+pub fn home() -> Parameter {
+    required("home", text(), "there", "Name of the collection that it belongs to.")
+}
+
+/// Only types of one kind.
+pub fn type_kind() -> Parameter {
+    query("kind", type_kinds(), "entity", "Only types of this kind.")
+}
+
+/// Only the type with an external id.
+pub fn external_id() -> Parameter {
+    query("externalId", text(), "283a127d", "Only the type that another system knows by this id.")
+}
+
+/// The schema of a text.
+pub fn text() -> Json {
+    json!({ "type": "string" })
+}
+
+/// The schema of a number from 0 on.
+pub fn count() -> Json {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+/// The schema of an instant.
+pub fn instant() -> Json {
+    json!({ "type": "string", "format": "date-time" })
+}
+
+fn flag() -> Json {
+    json!({ "type": "boolean", "default": false })
+}
+
+/// What every read takes.
+pub fn reading() -> Vec<Parameter> {
+    vec![
+        query("atPosition", count(), 1, "Read what the repository knew at this position."),
+        query("at", instant(), "2025-08-09T00:00:00Z", "Read what the repository knew at this instant."),
+        query("validAt", instant(), "2025-08-09T00:00:00Z", "Read what was true at this instant."),
+        wait_position(),
+    ]
+}
+
+/// The position to wait for.
+pub fn wait_position() -> Parameter {
+    header(
+        WAIT_POSITION.as_str(),
+        "1",
+        "Wait (bounded) until this position is visible: read your own writes.",
+    )
+}
+
+/// What every write of one instance takes.
+pub fn writing() -> Vec<Parameter> {
+    vec![
+        query("validFrom", instant(), "2025-08-09", "From when the change is true; now if left out."),
+        query("always", flag(), true, "Make a version even if the change changes nothing."),
+        header(AUTHOR.as_str(), "ada", "Who commits; percent-encode what is not ASCII."),
+        header(MESSAGE.as_str(), "new release", "Why; percent-encode what is not ASCII."),
+        header(WAIT_POSITION.as_str(), "1", "Wait (bounded) until this position is visible before writing."),
+    ]
+}
+
+/// What an import takes.
+pub fn importing() -> Vec<Parameter> {
+    vec![
+        query(
+            "merge",
+            flag(),
+            true,
+            "Compare each line with what is there: write what is new or differs, and nothing for what is equal.",
+        ),
+        many(query(
+            "key",
+            text(),
+            "column",
+            "With merge: a property that tells relationships without ids apart, beside type and ends; repeatable.",
+        )),
+        query(
+            "deleteMissing",
+            flag(),
+            false,
+            "With merge: delete what no line names, of the types that lines have instances of; nothing if a line is refused.",
+        ),
+        query(
+            "deleteMissingMax",
+            json!({ "type": "integer", "minimum": 0, "maximum": 100, "default": 10 }),
+            10,
+            "Delete nothing if that is more than this share, in per cent, of what is there of these types.",
+        ),
+        query(
+            "batch",
+            json!({ "type": "integer", "minimum": 1, "default": 5_000 }),
+            5_000,
+            "Changes in one batch.",
+        ),
+        query("stopOnError", flag(), false, "End the import at the first line that is refused."),
+    ]
+}
+
+/// What an export takes.
+pub fn exporting() -> Vec<Parameter> {
+    vec![
+        many(query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")),
+        query(
+            "history",
+            flag(),
+            false,
+            "Every record as it was committed, for `annals import` into an empty repository.",
+        ),
+    ]
+}
+
+/// What a page takes.
+pub fn paging() -> Vec<Parameter> {
+    vec![
+        query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100, "Items on a page."),
+        query("after", text(), "0a1b", "The `next` of the page before."),
+    ]
+}
+
+/// What a search takes.
+pub fn finding() -> Vec<Parameter> {
+    vec![
+        query(
+            "q",
+            text(),
+            "package where size >= 10 order by size desc",
+            "A search in its text form, which docs/search.md describes. The other parameters add to it.",
+        ),
+        Parameter {
+            is_many: true,
+            ..query("type", text(), "package", "Only this type and its subtypes; repeatable: any of them.")
+        },
+        Parameter {
+            is_many: true,
+            ..query(
+                "where",
+                text(),
+                "size >= 10",
+                "A condition in the text form, repeatable, all must hold: name = v, name != v, name < v, name ^= prefix, \
+                 name $= suffix, name ~= part, name =~ /regex/, name in (a, b), name is null, and others.",
+            )
+        },
+        status(),
+        query(
+            "deleted",
+            json!({ "type": "string", "enum": ["without", "with", "only"], "default": "without" }),
+            "only",
+            "Whether deleted ones are found.",
+        ),
+        query(
+            "proxies",
+            json!({ "type": "string", "enum": ["without", "with"], "default": "without" }),
+            "with",
+            "Whether entities are found of which only a proxy is here.",
+        ),
+        Parameter {
+            is_many: true,
+            ..query(
+                "orderBy",
+                text(),
+                "-size",
+                "Order by this property, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
+            )
+        },
+        query(
+            "offset",
+            count(),
+            10,
+            "Leave out so many of the first; `after` does not get slower further on.",
+        ),
+    ]
+}
+
+/// Only entities with a classification.
+pub fn classified() -> Parameter {
+    query("classified", text(), "essential", "Only entities with this classification or a subtype of it.")
+}
+
+/// What a walk takes.
+pub fn walking(direction: &'static str) -> Vec<Parameter> {
+    let names = |name, example, description| many(query(name, text(), example, description));
+    vec![
+        directions(direction),
+        walked_type(),
+        names("entityType", "package", "Walk only through this entity type and its subtypes; repeatable."),
+        names(
+            "classified",
+            "essential",
+            "Walk only through entities with one of these classifications; repeatable.",
+        ),
+        status(),
+        query("depthMin", count(), 0, "List nothing nearer to the start."),
+        query("depthMax", count(), 5, "Most steps from the start."),
+        query("visitedMax", count(), 100_000, "Most entities to visit before giving up with too-large."),
+    ]
+}
+
+fn many(parameter: Parameter) -> Parameter {
+    Parameter { is_many: true, ..parameter }
+}
+
+/// The directions of a walk.
+pub fn directions(default: &'static str) -> Parameter {
+    query(
+        "direction",
+        json!({ "type": "string", "enum": ["out", "in", "both"], "default": default }),
+        default,
+        "Which way to follow relationships.",
+    )
+}
+
+/// The relationship types of a walk.
+pub fn walked_type() -> Parameter {
+    many(query("type", text(), "depends", "Only relationships of this type and its subtypes; repeatable."))
+}
+
+/// Statuses.
+pub fn status() -> Parameter {
+    many(query(
+        "status",
+        text(),
+        "active",
+        "Only what has this status; repeatable: any of them. All but deleted if left out.",
+    ))
+}
+
+/// An order by header fields and properties.
+pub fn order() -> Parameter {
+    many(query(
+        "orderBy",
+        text(),
+        "-@createdAt",
+        "Order by this property, what lacks it last, or a header such as @createdAt; with a minus sign, largest first. Repeatable.",
+    ))
+}
+
+/// Whether all are counted.
+pub fn counted() -> Parameter {
+    query("count", flag(), true, "Count all of them.")
+}
+
+/// How many to leave out.
+pub fn skip() -> Parameter {
+    query("skip", count(), 0, "How many to leave out first, behind `after` if it is given.")
+}
+
+/// How many at most.
+pub fn limit() -> Parameter {
+    query("limit", json!({ "type": "integer", "minimum": 1, "default": 10 }), 10, "How many at most.")
+}
+
+/// What is summed up along a path.
+pub fn weight() -> Parameter {
+    query("weight", text(), "km", "A numeric property of relationships to sum up instead of counting steps.")
+}
+
+/// One direction.
+pub fn direction() -> Parameter {
+    query(
+        "direction",
+        json!({ "type": "string", "enum": ["out", "in"], "default": "out" }),
+        "out",
+        "Relationships that start at the entity, or that end at it.",
+    )
+}
+
+/// One relationship type.
+pub fn relationship_type() -> Parameter {
+    query("type", text(), "depends", "Only this relationship type and its subtypes.")
+}
+
+/// Purge instead of delete.
+pub fn purge() -> Parameter {
+    query("purge", flag(), false, "Remove for good, with the whole history.")
+}
+
+/// Restore without relationships.
+pub fn alone() -> Parameter {
+    query("alone", flag(), false, "Restore the entity without the relationships that went with it.")
+}
+
+/// A condition on the version before a write.
+pub fn if_match() -> Parameter {
+    header("if-match", "\"3\"", "Do it only if this is the latest version, else 412.")
+}
+
+/// A condition on the version, for reads and creations.
+pub fn if_none_match() -> Parameter {
+    header("if-none-match", "\"3\"", "Reads: 304 if this is still the latest version. PUT: `*` only creates.")
+}
+
+/// Where the feed goes on.
+pub fn last_event_id() -> Parameter {
+    header("last-event-id", "17", "Send records after this position, if `after` is not given.")
+}

@@ -1,0 +1,261 @@
+//! Answers on their way to the client: the room they take until their last byte is on the socket, and whether anybody
+//! reads them.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant as Clock};
+
+use annals::Receipt;
+use axum_core::body::Body;
+use http::{Response, StatusCode};
+use http_body::{Body as _, Frame, SizeHint};
+use hyper::body::Bytes;
+use serde_json::{Value as Json, json};
+use smallvec::SmallVec;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::door::Door;
+use super::problem::{Outcome, Problem};
+
+/// Answers are handed over to be sent in parts of this size. One that is no larger takes no room but that of its request,
+/// of which there is a bounded number. Units: bytes.
+pub const PART_BYTES: usize = 16 << 10;
+/// The least that an answer beside the permits of requests counts for: what its stream takes. Units: bytes.
+const ASIDE_BYTES_MIN: usize = 1 << 10;
+/// Of an answer that waits for the server itself no part is due.
+const NOTHING_DUE: u64 = u64::MAX;
+
+/// Room for an answer, or a place among a bounded number: given back when its last byte is sent.
+pub type Permits = SmallVec<[OwnedSemaphorePermit; 2]>;
+
+/// Permits that a response brings along. Clones are one and the same.
+#[derive(Clone, Default)]
+struct Held(Arc<Mutex<Permits>>);
+
+/// What a response brings along that tells of a write: it must not be refused any more.
+#[derive(Clone)]
+struct Written(Receipt);
+
+/// The same answer, holding a permit until it is sent.
+pub fn hold(response: &mut Response<Body>, permit: OwnedSemaphorePermit) {
+    let held: &mut Held = response.extensions_mut().get_or_insert_default();
+    held.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+}
+
+/// The same answer, which tells of a write: if there is no room for it, the receipt is sent in its place.
+pub fn written(mut response: Response<Body>, receipt: &Receipt) -> Response<Body> {
+    if length_of(&response) > PART_BYTES {
+        response.extensions_mut().insert(Written(*receipt));
+    }
+    response
+}
+
+/// The JSON form of a receipt.
+pub fn receipt_to_json(receipt: &Receipt) -> Json {
+    json!({ "position": receipt.position.0, "instant": receipt.instant.to_string() })
+}
+
+/// Gives an answer room among all that are being sent, unless it is small, has its room, or is made while it is sent.
+///
+/// Errors: `busy` if there is no room.
+pub fn admit(door: &Door, mut response: Response<Body>) -> Outcome {
+    let length = length_of(&response);
+    if length <= PART_BYTES || response.extensions().get::<Held>().is_some() {
+        return Ok(response);
+    }
+    if let Some(permit) = try_room(door, length) {
+        hold(&mut response, permit);
+        return Ok(response);
+    }
+    let Some(Written(receipt)) = response.extensions().get::<Written>() else {
+        return Err(Problem::busy(
+            "answers: too many bytes wait for their clients to read them; ask for less, or try again later",
+        ));
+    };
+    let body = Body::from(receipt_to_json(receipt).to_string());
+    Ok(response.map(|_| body))
+}
+
+/// Room for so many bytes, if there is any now. More than there is for all answers is sent alone.
+pub fn try_room(door: &Door, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(&door.gates.answer_bytes).try_acquire_many_owned(weight(door, bytes)).ok()
+}
+
+/// The same, waiting for it.
+pub async fn room(door: &Door, bytes: usize) -> OwnedSemaphorePermit {
+    let gate: Arc<Semaphore> = Arc::clone(&door.gates.answer_bytes);
+    gate.acquire_many_owned(weight(door, bytes)).await.expect("gates are never closed")
+}
+
+fn weight(door: &Door, bytes: usize) -> u32 {
+    u32::try_from(bytes.min(door.limits.answers_bytes_max)).unwrap_or(u32::MAX)
+}
+
+/// Room for an answer that has no permit of a request: a refusal, or one for operators. Where there is none, the answer
+/// is its head.
+pub fn admit_aside(door: &Door, response: Response<Body>) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
+    let bytes = length_of(&response).max(ASIDE_BYTES_MIN);
+    let count = u32::try_from(bytes).unwrap_or(u32::MAX);
+    match Arc::clone(&door.gates.aside_bytes).try_acquire_many_owned(count) {
+        Ok(permit) => (response, Some(permit)),
+        Err(_) => {
+            let mut response = response.map(|_| Body::empty());
+            if response.status().is_success() {
+                *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            }
+            (response, None)
+        }
+    }
+}
+
+/// How long an answer is, as far as that is known before it is sent. Units: bytes.
+fn length_of(response: &Response<Body>) -> usize {
+    response.body().size_hint().exact().map_or(0, |length| usize::try_from(length).unwrap_or(usize::MAX))
+}
+
+/// Bytes that give something back when the last of them is sent.
+pub fn bytes_with<G: Send + Sync + 'static>(bytes: Bytes, guard: G) -> Bytes {
+    struct With<G> {
+        bytes: Bytes,
+        _guard: G,
+    }
+    impl<G> AsRef<[u8]> for With<G> {
+        fn as_ref(&self) -> &[u8] {
+            &self.bytes
+        }
+    }
+    Bytes::from_owner(With { bytes, _guard: guard })
+}
+
+/// The answers of one connection that are not sent yet.
+#[derive(Default)]
+pub struct Outbox {
+    answers: Mutex<Vec<Weak<Answering>>>,
+    /// Of answers that were handed over to the last byte, which may not have been written yet.
+    handed_over: Mutex<Permits>,
+}
+
+impl Outbox {
+    /// Notes that all that was handed over is written.
+    pub fn note_flushed(&self) {
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// True if all answers are sent.
+    pub fn is_empty(&self) -> bool {
+        let is_lost = |answer: &Weak<Answering>| answer.strong_count() == 0;
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).iter().all(is_lost)
+            && self.handed_over.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// True if one of the answers has a part due which its client has not taken for so long. Other traffic, such as pings,
+    /// changes nothing about that.
+    pub fn is_stuck(&self, age: Duration) -> bool {
+        let known = || self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers: Vec<Arc<Answering>> = known().iter().filter_map(Weak::upgrade).collect();
+        // Order: the lock is free again. Dropping the last of an answer takes it.
+        answers.iter().any(|answer| answer.is_stuck(age))
+    }
+
+    /// The body of an answer, which gives back what it holds once it is written.
+    pub fn send(
+        self: &Arc<Outbox>,
+        mut response: Response<Body>,
+        request: Option<OwnedSemaphorePermit>,
+        guard: impl Send + Sync + 'static,
+    ) -> Response<Parts> {
+        let mut permits = Permits::new();
+        permits.extend(request);
+        if let Some(Held(held)) = response.extensions_mut().remove() {
+            permits.append(&mut held.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        let answering = Arc::new(Answering {
+            outbox: Arc::clone(self),
+            permits,
+            start: Clock::now(),
+            due: AtomicU64::new(0),
+            _guard: Box::new(guard),
+        });
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&answering));
+        response.map(|body| Parts { body, rest: Bytes::new(), answering })
+    }
+}
+
+/// An answer, from its head until its last byte is handed over.
+struct Answering {
+    outbox: Arc<Outbox>,
+    permits: Permits,
+    start: Clock,
+    /// Since when its client could have taken the next part. Units: milliseconds after `start`.
+    due: AtomicU64,
+    _guard: Box<dyn Send + Sync>,
+}
+
+impl Answering {
+    fn note_taken(&self) {
+        let millis = self.start.elapsed().as_millis();
+        self.due.store(u64::try_from(millis).unwrap_or(NOTHING_DUE - 1), Ordering::Relaxed);
+    }
+
+    fn is_stuck(&self, age: Duration) -> bool {
+        let due = self.due.load(Ordering::Relaxed);
+        due != NOTHING_DUE && self.start.elapsed() > Duration::from_millis(due) + age
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let Outbox { answers, handed_over } = &*self.outbox;
+        let is_left = |answer: &Weak<Answering>| answer.strong_count() > 0;
+        answers.lock().unwrap_or_else(PoisonError::into_inner).retain(is_left);
+        handed_over.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.permits);
+    }
+}
+
+/// The body of an answer in parts, each of which keeps what the answer holds until it is sent.
+pub struct Parts {
+    body: Body,
+    // What is left of the last chunk.
+    rest: Bytes,
+    answering: Arc<Answering>,
+}
+
+impl http_body::Body for Parts {
+    type Data = Bytes;
+    type Error = axum_core::Error;
+
+    // It is asked only when the client takes more.
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum_core::Error>>> {
+        while self.rest.is_empty() {
+            let poll = Pin::new(&mut self.body).poll_frame(context);
+            if poll.is_pending() {
+                self.answering.due.store(NOTHING_DUE, Ordering::Relaxed);
+            }
+            match ready!(poll) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                other => return Poll::Ready(other),
+            }
+        }
+        self.answering.note_taken();
+        let length = self.rest.len().min(PART_BYTES);
+        let part = self.rest.split_to(length);
+        Poll::Ready(Some(Ok(Frame::data(bytes_with(part, Arc::clone(&self.answering))))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // Invariant: asked before the first part is given.
+        self.body.size_hint()
+    }
+}
