@@ -65,7 +65,7 @@
 //! | try without committing | [`Transaction::dry_run`] |
 //! | read beside another process that writes | [`Options::read_only`], [`Repository::wait_for`], [`Repository::refresh`] |
 //! | be sure | [`Repository::check`], [`verify`], [`Repository::backup`], [`restore`] |
-//! | bring your own storage | [`log::Log`], [`log::conformance`] |
+//! | bring your own storage | [`log::Log`], [`log::conformance`]; for checkpoints [`storage::Store`], [`Repository::with_log_and_store`] |
 //! | act on an error | [`ErrorKind`], [`ErrorKind::is_retryable`] |
 //!
 //! # What you can rely on

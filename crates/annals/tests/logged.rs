@@ -429,7 +429,7 @@ fn every_filter_shows_what_a_plain_model_says_also_after_a_compaction() {
             clock += random.below(3) as i64;
             let author = *random.choose(&AUTHORS);
             let mut transaction = repository.transaction();
-            transaction.author(author).committed_at(Instant::from_micros(clock).unwrap());
+            transaction.author(author).committed_at(Instant::from_micros(clock).unwrap()).always(true);
             let mut steps = 1 + random.below(4);
             while steps > 0 {
                 if step(&mut transaction, &mut model, &mut random, position).unwrap() {

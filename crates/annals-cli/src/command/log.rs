@@ -90,6 +90,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         left -= page.records.len();
         query.after = page.next;
         if page.next.is_none() || left == 0 {
+            context.output.end_list();
             return print_next(context, "--after", page.next.map(|next| next.to_string()));
         }
         context.output.flush()?;

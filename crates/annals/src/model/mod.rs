@@ -19,7 +19,7 @@ mod value_type;
 mod stamp;
 
 pub use crate::graph::actions::Action;
-pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut, may_be_cut};
+pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 pub use anchor::{Anchor, AnchoredClassification};
 pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};

@@ -29,9 +29,23 @@ const SLOTS_MAX: usize = u32::MAX as usize - 1;
 impl Graph {
     /// The same as [`Graph::apply`] for a record that is not on the log yet: it must keep the bounds of names, too.
     pub(crate) fn apply_new(&mut self, position: Position, record: &Record) -> Result<()> {
+        self.within_bounds(|graph| graph.apply(position, record))
+    }
+
+    /// The same as [`Graph::apply_changes`] for a record that is not on the log yet.
+    pub(crate) fn apply_new_changes(
+        &mut self,
+        position: Position,
+        record: &Record,
+        applied: u32,
+    ) -> Result<()> {
+        self.within_bounds(|graph| graph.apply_changes(position, record, applied))
+    }
+
+    fn within_bounds(&mut self, apply: impl FnOnce(&mut Graph) -> Result<()>) -> Result<()> {
         let names_before = self.names.len();
         self.is_bounded = true;
-        let outcome = self.apply(position, record);
+        let outcome = apply(self);
         self.is_bounded = false;
         outcome?;
         // Names of attributes and homes are not looked at one by one.

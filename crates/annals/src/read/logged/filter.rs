@@ -1,7 +1,7 @@
 //! Which changes a page of the log shows.
 
-use super::LogQuery;
 use super::change::{LoggedChange, Written};
+use super::query::LogQuery;
 use crate::graph::actions as action;
 use crate::graph::instance::past::Place;
 use crate::graph::integrity::types::TypeNames;
