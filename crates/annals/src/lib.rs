@@ -107,6 +107,7 @@ pub use crate::maintenance::compact::CompactReport;
 pub use crate::maintenance::follow::Follow;
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
+pub use graph::actions as action;
 pub use model::*;
 #[doc(hidden)]
 pub use options::WallClock;

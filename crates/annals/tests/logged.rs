@@ -2,6 +2,7 @@
 
 mod support;
 
+use annals::action;
 use std::collections::{BTreeMap, BTreeSet};
 
 use annals::*;
@@ -495,7 +496,13 @@ fn what_is_replaced_is_found_by_the_classification_that_it_lost() {
         })
         .unwrap();
     repository
-        .transact(|t| t.push_action(Action::Replace(entity("a"), Vec::new(), Some(Vec::new()))))
+        .transact(|t| {
+            t.push_action(Action::Replace(action::Replace {
+                instance: entity("a"),
+                properties: Vec::new(),
+                classifications: Some(Vec::new()),
+            }))
+        })
         .unwrap();
     let change = one(&repository, &LogQuery { type_name: Some("gold".into()), ..LogQuery::default() });
     assert_eq!(change.verb, "replace");

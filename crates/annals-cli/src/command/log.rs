@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_parser = PossibleValuesParser::new(TypeKind::ALL.map(TypeKind::name)))]
     kind: Option<String>,
     /// Only changes of this kind, such as create, update or delete
-    #[arg(long, value_parser = PossibleValuesParser::new(Action::VERBS), hide_possible_values = true)]
+    #[arg(long, value_parser = PossibleValuesParser::new(Action::verbs()), hide_possible_values = true)]
     verb: Option<String>,
     /// Only what was committed then or later
     #[arg(long, value_name = "WHEN", value_parser = when)]

@@ -1,5 +1,6 @@
 //! Types come first, whatever their order in the files: they are found and loaded before anything else of an import.
 
+use annals::action;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::sync::Arc;
@@ -158,7 +159,9 @@ pub fn type_names(action: &Action) -> Vec<(TypeKind, &str)> {
             names.extend(new.classifications.iter().map(|one| (TypeKind::Classification, &*one.name)));
         }
         Action::CreateRelationship(new) => names.push((TypeKind::Relationship, &*new.type_name)),
-        Action::Classify(_, content) => names.push((TypeKind::Classification, &*content.name)),
+        Action::Classify(action::Classify { content, .. }) => {
+            names.push((TypeKind::Classification, &*content.name))
+        }
         // What belongs to another collection was checked there.
         _ => {}
     }

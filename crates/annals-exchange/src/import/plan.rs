@@ -5,6 +5,7 @@
 //! ends with `[release 2023-06-10T00:00:00Z crc32 1a2b3c4d bytes 123 begun]`, and one behind the last change, which
 //! says `finished` and how many stanzas were refused.
 
+use annals::action;
 use std::collections::HashSet;
 
 use annals::{Action, Error, ErrorKind, Find, Instant, Position, Repository, Result, Snapshot};
@@ -200,7 +201,7 @@ fn read_marks(repository: &Repository, progress: &dyn Progress) -> Result<Vec<Ma
     let mut follow = repository.follow(Position(0));
     while let Some((position, record)) = follow.poll()? {
         // What a user wrote into the message of a change is no mark.
-        if record.changes.iter().all(|change| change.action == Action::Void) {
+        if record.changes.iter().all(|change| change.action == Action::Void(action::Void)) {
             marks.extend(Mark::read(&record.message));
         }
         progress.set(position.0, Some(tail.0));

@@ -34,7 +34,7 @@ pub struct LogQuery {
     /// Only changes of entities, of relationships or of classifications, and declarations of types of this kind. What changes a
     /// classification changes its entity, too.
     pub kind: Option<TypeKind>,
-    /// Only changes with this verb: one of [`Action::VERBS`](crate::Action::VERBS).
+    /// Only changes with this verb: one of [`Action::verbs`](crate::Action::verbs).
     pub verb: Option<Arc<str>>,
     /// Only records committed at this instant or later.
     pub since: Option<Instant>,
