@@ -7,8 +7,8 @@ use std::thread::Builder;
 
 use super::stage::Lagging;
 
-/// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
-const LAG_WORTH: usize = if cfg!(all(test, not(shuttle))) { 1 } else { 256 << 10 };
+/// With less, nobody is woken: whoever asks first does it. Units: bytes noted.
+const LAG_WORTH: usize = 256 << 10;
 
 /// So many changes take some hundred microseconds.
 const PART_LEN: usize = 256;
@@ -62,7 +62,12 @@ struct State {
 impl Behind {
     /// What parts lack, if there is so much that it is worth waking a thread. Units of `lag`: bytes.
     pub(crate) fn of(indexer: &Arc<Indexer>, lag: usize, parts: impl FnOnce() -> Parts) -> Option<Behind> {
-        (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), parts: parts() })
+        (lag >= LAG_WORTH).then(|| Behind::new(indexer, parts()))
+    }
+
+    /// These parts, whatever they lack.
+    pub(crate) fn new(indexer: &Arc<Indexer>, parts: Parts) -> Behind {
+        Behind { indexer: Arc::clone(indexer), parts }
     }
 
     /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then.
