@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    annals_exchange::import::fuzz::import_debian(bytes);
+    annals_debian::fuzz::import_debian(bytes);
 });

@@ -255,8 +255,6 @@ fn circles<'w>(arrows: &Arrows<'w>) -> Vec<Vec<&'w str>> {
     groups
 }
 
-/// Crates in which circles are still allowed.
-const UNTIDY: [&str; 1] = ["crates/annals-cli/"];
 
 #[test]
 fn files_import_each_other_only_in_pairs_of_one_folder() {
@@ -264,8 +262,7 @@ fn files_import_each_other_only_in_pairs_of_one_folder() {
     let arrows = workspace.arrows();
     let mut found = Vec::new();
     for group in circles(&arrows) {
-        let is_pair = group.len() == 2 && are_together(group[0], group[1]);
-        if is_pair || UNTIDY.iter().any(|name| group[0].starts_with(name)) {
+        if group.len() == 2 && are_together(group[0], group[1]) {
             continue;
         }
         let mut lines = vec![format!("{} files", group.len())];

@@ -1,4 +1,4 @@
-//! `annals import`: loads JSON Lines, CSV and Debian package indexes.
+//! `annals import`: loads JSON Lines and CSV.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -7,9 +7,8 @@ use std::sync::atomic::Ordering;
 
 use annals::{Error, ErrorKind, Instant, Repository, Result};
 use annals_exchange::import::{
-    BATCH_BYTES_MAX, Candidate, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader,
-    Merge, Missing, Report, Run, Source, Step, Survey, check_dates, csv, load_csv, load_debian, load_jsonl,
-    plan,
+    BATCH_BYTES_MAX, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge, Missing,
+    Report, Run, Source, csv, load_csv, load_jsonl,
 };
 use annals_exchange::text::count;
 use clap::Args;
@@ -24,21 +23,19 @@ use crate::stop::{Outcome, REFUSED_LINES, Stop};
 /// After this many changes a checkpoint is taken, so that the next command opens at once.
 const CHECKPOINT_CHANGES: u64 = 20_000;
 
-/// Load files: JSON Lines, CSV, Debian package indexes
+/// Load files: JSON Lines, CSV
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Formats:
   jsonl   one object per line: {\"type\": …}, {\"entity\": …}, {\"relationship\": …}; or {\"record\": …} with history
           Types stand anywhere, entities before the relationships between them. docs/json.md describes every field.
   csv     neo4j-admin style headers: :ID :LABEL :START_ID :END_ID :TYPE name:int[] …; files of nodes first
-  debian  a Packages index of one release; a later release updates, adds and deletes, so history is kept
-A file may be gzip; - is standard input (not for debian, which reads its file three times).
+A file may be gzip; - is standard input.
 
 Examples:
   annals import people.jsonl
   annals import csv people.csv knows.csv
   annals import csv --label person --delimiter TAB people.tsv
-  annals import debian 2023-06-10=bookworm.Packages.gz 2025-08-09=trixie.Packages.gz
   annals export --history | annals -r copy import jsonl -
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
   annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
@@ -46,14 +43,9 @@ Examples:
 Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
 exit code is 6. After an interruption, or when bad lines are repaired in place or others appended, run the same command
 with --resume: lines that are committed are skipped. Each record says in its message which lines it holds, with a sum
-over them; a file whose committed lines have changed is refused.
-
-Debian releases are given in the order of their dates. For them the same command again is enough: what is imported
-already is skipped, what was interrupted goes on. What a release does not name is deleted, but only if no stanza of
-it was refused; an empty line stands behind its last stanza. One that would delete more than half of the packages
-is refused without --allow-shrink.")]
+over them; a file whose committed lines have changed is refused.")]
 pub struct Arguments {
-    /// Format (jsonl, csv or debian; told by the names if left out), then files
+    /// Format (jsonl or csv; told by the names if left out), then files
     #[arg(value_name = "FORMAT|FILE", required = true)]
     terms: Vec<String>,
     /// Changes in one batch
@@ -87,12 +79,9 @@ pub struct Arguments {
     /// Why
     #[arg(long, short = 'm', default_value = "")]
     message: String,
-    /// From when it is true, unless a line says otherwise; for debian also as DATE=FILE
+    /// From when it is true, unless a line says otherwise
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     valid_from: Option<Instant>,
-    /// debian: let a release delete more than half of the packages
-    #[arg(long = "allow-shrink")]
-    is_shrinking: bool,
     /// csv: between the cells (, ; | or TAB)
     #[arg(long, default_value = ",", value_name = "CHARACTER", help_heading = "CSV")]
     delimiter: String,
@@ -111,7 +100,6 @@ pub struct Arguments {
 enum Format {
     Jsonl,
     Csv,
-    Debian,
 }
 
 struct Input {
@@ -133,10 +121,6 @@ impl Input {
 /// Imports the files one after the other.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut inputs = inputs(arguments)?;
-    if arguments.is_merging && inputs.iter().any(|input| input.format == Format::Debian) {
-        let text = "--merge: expected JSON Lines or CSV, found a release of Debian, which is always compared; leave it out";
-        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
-    }
     // Order: look at the files before the repository is created.
     for input in &inputs {
         header_sum(arguments, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
@@ -144,9 +128,6 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     if arguments.is_resuming {
         inputs.iter_mut().try_for_each(save_standard_input)?;
     }
-    let releases: Vec<_> = inputs.iter().filter(|input| input.format == Format::Debian).map(dated).collect();
-    check_dates(&releases)?;
-    let surveys = inputs.iter().map(|input| survey(arguments, input)).collect::<Outcome<Vec<_>>>()?;
     let started = std::time::Instant::now();
     let repository = context.open_or_create()?;
     let is_json = context.output.is_json();
@@ -158,14 +139,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         delete_max: arguments.delete_missing_max,
         option: "--delete-missing-max 100%",
     };
-    let steps = plan_releases(arguments, &repository, &inputs, &surveys)?;
     let runs = runs(arguments, &repository, &inputs)?;
     let outcome = load_types(arguments, &repository, &mut report, &inputs, &runs).and_then(|mut types| {
-        let work = inputs.iter().zip(runs).zip(surveys.into_iter().zip(steps)).enumerate();
-        for (index, ((input, run), (survey, step))) in work {
+        let work = inputs.iter().zip(runs).enumerate();
+        for (index, (input, run)) in work {
             let set_aside = types.remove(&index).unwrap_or_default();
             let lines = Lines { run, set_aside };
-            let outcome = import(arguments, &repository, &mut report, input, lines, survey.zip(step));
+            let outcome = import(arguments, &repository, &mut report, input, lines);
             outcome.map_err(|stop| Stop::from(stop).in_file(&input.path))?;
         }
         Ok(missing.delete(&repository, &load_options(arguments), &mut report)?)
@@ -216,7 +196,6 @@ fn inputs(arguments: &Arguments) -> Result<Vec<Input>> {
     let named = match arguments.terms[0].as_str() {
         "jsonl" => Some(Format::Jsonl),
         "csv" => Some(Format::Csv),
-        "debian" => Some(Format::Debian),
         _ => None,
     };
     let files = &arguments.terms[usize::from(named.is_some())..];
@@ -234,13 +213,7 @@ fn input(named: Option<Format>, file: &str, valid_from: Option<Instant>) -> Resu
         Some(format) => format,
         None => format_of(file)?,
     };
-    let bare =
-        |file: &str| Input { format, name: file.to_owned(), path: file.into(), valid_from, _saved: None };
-    let dated = file.split_once('=').filter(|_| format == Format::Debian && !Path::new(file).exists());
-    Ok(match dated {
-        Some((date, file)) => Input { valid_from: Some(date.parse()?), ..bare(file) },
-        None => bare(file),
-    })
+    Ok(Input { format, name: file.to_owned(), path: file.into(), valid_from, _saved: None })
 }
 
 fn format_of(file: &str) -> Result<Format> {
@@ -248,55 +221,13 @@ fn format_of(file: &str) -> Result<Format> {
     match Path::new(name).extension().and_then(|extension| extension.to_str()) {
         Some("jsonl" | "ndjson") => Ok(Format::Jsonl),
         Some("csv") => Ok(Format::Csv),
-        Some("Packages") => Ok(Format::Debian),
         _ => Err(Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "{file}: expected a name that ends in .jsonl or .csv; or say `annals import jsonl|csv|debian {file}`"
+                "{file}: expected a name that ends in .jsonl or .csv; or say `annals import jsonl|csv {file}`"
             ),
         )),
     }
-}
-
-/// The release of an input, for checks of dates.
-fn dated(input: &Input) -> (String, Option<Instant>) {
-    (input.path.display().to_string(), input.valid_from)
-}
-
-/// The first reading of a release; `None` for other formats.
-fn survey(arguments: &Arguments, input: &Input) -> Outcome<Option<Survey>> {
-    if input.format != Format::Debian {
-        return Ok(None);
-    }
-    // One more than is shown, so that the report can say that there are more.
-    let progress = Progress::new("look at the release", "bytes");
-    let survey = Survey::read(&input.path, arguments.errors_max.saturating_add(1), &progress);
-    progress.finish();
-    Ok(Some(survey?))
-}
-
-/// What to do with each input; `None` for those that are no release.
-fn plan_releases(
-    arguments: &Arguments,
-    repository: &Repository,
-    inputs: &[Input],
-    surveys: &[Option<Survey>],
-) -> Outcome<Vec<Option<Step>>> {
-    let releases = inputs.iter().zip(surveys).filter_map(|(input, survey)| Some((input, survey.as_ref()?)));
-    let candidates: Vec<_> = releases
-        .map(|(input, survey)| {
-            let (name, date) = dated(input);
-            Candidate { name, date, survey }
-        })
-        .collect();
-    if candidates.is_empty() {
-        return Ok(vec![None; inputs.len()]);
-    }
-    let progress = Progress::new("look for what is there", "records");
-    let steps = plan(repository, &candidates, arguments.is_shrinking, &progress);
-    progress.finish();
-    let mut steps = steps?.into_iter();
-    Ok(surveys.iter().map(|survey| survey.as_ref().and_then(|_| steps.next())).collect())
 }
 
 /// Looks at a file. Returns the sum over the header of a CSV file, and 0 for other formats and standard input.
@@ -329,7 +260,7 @@ fn save_standard_input(input: &mut Input) -> Result<()> {
 /// The runs of the files: those that begin, or those that go on, which are checked.
 fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Outcome<Vec<Run>> {
     let runs = inputs.iter().map(|input| {
-        if !arguments.is_resuming || input.format == Format::Debian {
+        if !arguments.is_resuming {
             return Ok(Run::begin(repository));
         }
         let progress = Progress::new("look for what is there", "records");
@@ -387,7 +318,6 @@ fn import(
     report: &mut Report,
     input: &Input,
     lines: Lines,
-    release: Option<(Survey, Step)>,
 ) -> annals_exchange::Outcome {
     let Lines { run, set_aside } = lines;
     let name = input.name.clone();
@@ -413,21 +343,6 @@ fn import(
             let mut tick = ticker(&source, Arc::clone(&report.progress));
             let mut loader = Loader::new(repository, &options, report, &name, run);
             let outcome = load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick);
-            loader.end(outcome)
-        }
-        Format::Debian => {
-            let Some((survey, step)) = release else { return Ok(()) };
-            let is_begun = match step {
-                Step::Load { is_begun } => is_begun,
-                Step::Skip { refused_count } => {
-                    report.remark(format!("{name}: already imported, skipped"));
-                    report.summary.refused_count += refused_count;
-                    return Ok(());
-                }
-            };
-            let mut loader = Loader::new(repository, &options, report, &name, run);
-            let outcome =
-                load_debian(&mut loader, repository, &input.path, input.valid_from, survey, is_begun);
             loader.end(outcome)
         }
     }

@@ -139,7 +139,7 @@ fn an_import_of_history_that_fails_counts_what_it_committed_and_names_the_file()
 #[test]
 fn an_import_whose_input_breaks_names_the_file() {
     let place = Place::with_people();
-    for (name, format) in [("cut.jsonl.gz", "jsonl"), ("cut.csv.gz", "csv"), ("cut.Packages.gz", "debian")] {
+    for (name, format) in [("cut.jsonl.gz", "jsonl"), ("cut.csv.gz", "csv")] {
         // The head of a gzip stream, and nothing behind it.
         std::fs::write(place.path(name), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b]).unwrap();
         let done = place.run(&["import", format, name]);

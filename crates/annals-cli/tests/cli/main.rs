@@ -10,7 +10,6 @@ mod merging;
 mod missing;
 mod serving;
 mod exporting;
-mod debian;
 mod failing;
 mod typing;
 mod walking;

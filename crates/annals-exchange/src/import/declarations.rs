@@ -9,10 +9,11 @@ use annals::{Action, Error, ErrorKind, Repository, Result, TypeKind};
 use annals_json::Object;
 
 use super::jsonl::{Item, LineReader, parse_line};
-use super::loader::{LoadOptions, Loader, Unit};
+use super::loader::{LoadOptions, Loader};
 use super::mark::Run;
 use super::operation::Operation;
 use super::report::Report;
+use super::unit::Unit;
 use crate::Outcome;
 
 /// The types of all files are in memory until they are loaded. Units: bytes of input.

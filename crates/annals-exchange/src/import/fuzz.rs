@@ -1,20 +1,19 @@
 //! What holds after the import of any bytes: no panic, every line imported or refused by its number, a sound repository.
 //!
-//! The fuzz targets in `fuzz/` call this with what they make up; the tests below with the cases kept in `tests/corpus`.
+//! The fuzz targets in `fuzz/` call this with what they make up; the tests below with the cases kept in `tests/corpus`. Importers
+//! that stand elsewhere build their own targets from it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io::Write;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use annals::log::MemoryLog;
-use annals::{ErrorKind, Id, Options, Position, Repository};
+use annals::{ErrorKind, Options, Repository};
 
 use super::csv::{self, RowReader};
-use super::debian::{PackageReader, compare_versions};
 use super::jsonl::LineBounds;
 use super::loader::BATCH_BYTES_MAX;
 use super::report::Summary;
-use super::{JsonlOptions, LoadOptions, Loader, Report, Run, Survey, load_csv, load_debian, load_jsonl};
+use super::{JsonlOptions, LoadOptions, Loader, Report, Run, load_csv, load_jsonl};
 use crate::{Outcome, Progress, RefusedLine, Stop};
 
 /// A line of this stands between the files of one case.
@@ -59,49 +58,14 @@ pub fn import_csv(case: &[u8]) {
     assert_sound(&repository);
 }
 
-/// Imports the files of a case as releases of Debian, one after the other; then the last one again.
-pub fn import_debian(case: &[u8]) {
-    let repository = create();
-    for file in files(case) {
-        let told = import_release(&repository, file);
-        if told.ended.is_some() {
-            // A file without any package is refused before anything is written.
-            continue;
-        }
-        let mut latest: HashMap<String, String> = HashMap::new();
-        for package in PackageReader::new(file) {
-            match package.expect("bytes in memory can be read") {
-                Err(refused) => assert!(told.refused.contains(&refused.line), "{refused} is not told"),
-                Ok(package) => {
-                    let held = latest.get(&package.name);
-                    if held.is_none_or(|held| compare_versions(&package.version, held).is_gt()) {
-                        latest.insert(package.name, package.version);
-                    }
-                }
-            }
-        }
-        assert!(told.refused.iter().all(|&line| line > 0), "what is gone could not be deleted");
-        if told.refused.is_empty() {
-            assert_release(&repository, &latest);
-            let position = repository.snapshot().position();
-            let again = import_release(&repository, file);
-            // Only the marks that stand around a release are written again.
-            let marked = Position(position.0 + MARKS);
-            assert_eq!((again.summary.changes_count, repository.snapshot().position()), (0, marked));
-        }
-    }
-    assert_sound(&repository);
-}
-
-/// Records that stand around a release: one at its beginning, one at its end.
-const MARKS: u64 = 2;
-
 /// What an import said.
-struct Told {
-    summary: Summary,
-    refused: BTreeSet<u64>,
+pub struct Told {
+    /// What it did.
+    pub summary: Summary,
+    /// The lines that it refused.
+    pub refused: BTreeSet<u64>,
     /// Why it ended early, if it did.
-    ended: Option<ErrorKind>,
+    pub ended: Option<ErrorKind>,
 }
 
 /// Notes every line that is refused.
@@ -120,12 +84,13 @@ impl Progress for Refusals {
     }
 }
 
-fn create() -> Repository {
+/// An empty repository in memory.
+pub fn create() -> Repository {
     Repository::with_log(Arc::new(MemoryLog::new()), Options::default()).expect("an empty log opens")
 }
 
 /// The files of a case, each with its last line end.
-fn files(case: &[u8]) -> Vec<&[u8]> {
+pub fn files(case: &[u8]) -> Vec<&[u8]> {
     let mut files = Vec::new();
     let mut rest = case;
     while files.len() + 1 < FILES_MAX
@@ -138,7 +103,8 @@ fn files(case: &[u8]) -> Vec<&[u8]> {
     files
 }
 
-fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Report) -> Outcome) -> Told {
+/// Imports something in small batches, and checks what it said.
+pub fn import(repository: &Repository, work: impl FnOnce(&LoadOptions, &mut Report) -> Outcome) -> Told {
     let load = LoadOptions {
         batch_changes: BATCH_CHANGES,
         batch_bytes_max: BATCH_BYTES_MAX,
@@ -205,33 +171,8 @@ fn import_lines(repository: &Repository, file: &[u8]) -> Told {
     })
 }
 
-fn import_release(repository: &Repository, file: &[u8]) -> Told {
-    // A release is read three times, so it has to be a file.
-    let mut place = tempfile::NamedTempFile::new().expect("a place for a small file");
-    place.write_all(file).expect("room for a small file");
-    // Without an empty line behind it the last stanza counts as cut.
-    place.write_all(b"\n\n").expect("room for two bytes");
-    import(repository, |load, report| {
-        let mut loader = Loader::new(repository, load, report, "fuzz", Run::default());
-        let survey = Survey::read(place.path(), u64::MAX, &())?;
-        load_debian(&mut loader, repository, place.path(), None, survey, false)
-    })
-}
-
-/// Every package of the release is there in its latest version, and no other.
-fn assert_release(repository: &Repository, latest: &HashMap<String, String>) {
-    let snapshot = repository.snapshot();
-    let found = annals::Find::of("package").limit(latest.len() + 1);
-    let found = snapshot.find_entities(&found).expect("packages are found").items;
-    assert_eq!(found.len(), latest.len());
-    for (name, version) in latest {
-        let id = Id::new(&format!("package:{name}")).expect("the release was imported whole");
-        let entity = snapshot.entity(&id).expect("it can be read").expect("the package is there");
-        assert_eq!(entity.property("version"), Some(annals::Value::from(version.as_str())));
-    }
-}
-
-fn assert_sound(repository: &Repository) {
+/// The repository is what its log says.
+pub fn assert_sound(repository: &Repository) {
     let report = repository.check().expect("the log can be read");
     assert!(report.is_clean(), "{:?}", report.differences);
 }
@@ -262,29 +203,6 @@ mod tests {
     #[test]
     fn every_kept_case_of_csv_is_imported_or_refused() {
         replay("csv", import_csv);
-    }
-
-    #[test]
-    fn every_kept_case_of_debian_is_imported_or_refused() {
-        replay("debian", import_debian);
-    }
-
-    // A tag with a control character was refused while its package was written; looking for the relationships of
-    // a package that was not there then ended the import, and what the stanza shared with others was never written.
-    #[test]
-    fn a_name_that_can_be_no_id_refuses_its_own_stanza_alone() {
-        let stanza =
-            |name: &str, more: &str| format!("Package: {name}\nVersion: 1\nArchitecture: all\n{more}\n");
-        let file = [
-            stanza("bad", "Section: admin\nTag: a\u{1f}::b\n"),
-            stanza("leaning", "Depends: bad\n"),
-            stanza("sharing", "Section: admin\n"),
-        ];
-        let repository = create();
-        let told = import_release(&repository, file.concat().as_bytes());
-        assert_eq!((told.ended, told.refused), (None, BTreeSet::from([1])));
-        let latest = ["leaning", "sharing"].map(|name| (name.to_owned(), "1".to_owned()));
-        assert_release(&repository, &HashMap::from(latest));
     }
 
     // A gap ended the import while the records before it were on their way: their changes were told as imported, their

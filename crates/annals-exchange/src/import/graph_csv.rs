@@ -10,8 +10,9 @@ use serde_json::{Value as Json, json};
 use super::Refused;
 use super::csv::{self, Edge, Field, Node, Options, Row, RowReader};
 use super::instance_line::{entity_operations, relationship_operations};
-use super::loader::{Loader, Place};
+use super::loader::Loader;
 use super::operation::Operation;
+use super::unit::Place;
 use crate::Outcome;
 
 /// The type of nodes without a label.

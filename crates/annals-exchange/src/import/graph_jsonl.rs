@@ -7,10 +7,11 @@ use annals::{Error, ErrorKind, Instant, Repository};
 
 use super::history::HistoryLoader;
 use super::jsonl::{Item, LineBounds, LineReader};
-use super::loader::{LoadOptions, Loader, Place};
+use super::loader::{LoadOptions, Loader};
 use super::mark::Run;
 use super::refused::Refused;
 use super::report::Report;
+use super::unit::Place;
 use crate::{Outcome, Stop};
 
 /// What a file is called, and what of it is wanted.

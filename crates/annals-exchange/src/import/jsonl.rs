@@ -12,9 +12,9 @@ use serde_json::Value as Json;
 
 use super::instance_line::{entity_operations, relationship_operations};
 use super::line_sums::{line_sum, without_mark};
-use super::loader::Place;
 use super::operation::Operation;
 use super::source::read_error;
+use super::unit::Place;
 use super::{Checked, Refused};
 
 /// Longest line. Units: bytes. A record of 64 MiB can need more than twice that in JSON.

@@ -9,8 +9,8 @@ use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
 use super::declarations::{order_of_need, type_names};
 use super::mark::{Run, Stretch, marked_message};
 use super::operation::{Effect, Operation};
-use super::plan::Mark;
 use super::report::Report;
+use super::unit::{Place, Unit};
 use super::{Checked, Refused};
 use crate::Outcome;
 
@@ -41,44 +41,6 @@ pub struct LoadOptions {
     pub author: String,
     /// Why.
     pub message: String,
-}
-
-/// Where a line, row or stanza stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// Its first line, which messages name.
-    pub line: u64,
-    /// Its last line.
-    pub last: u64,
-    /// The sum over its lines; `None` if no import of this format resumes by lines.
-    pub sum: Option<u64>,
-    /// Its length. Units: bytes of input.
-    pub bytes: usize,
-}
-
-impl Place {
-    /// Something on one line, without a sum.
-    pub fn unsummed(line: u64, bytes: usize) -> Place {
-        Place { line, last: line, sum: None, bytes }
-    }
-}
-
-/// What one line, row or stanza asks for: all of it or nothing.
-pub struct Unit {
-    /// Where it stands.
-    pub place: Place,
-    /// The last line of the unit before it, if nothing but empty lines stands between the two.
-    pub follows: Option<u64>,
-    /// What it asks for.
-    pub operations: Vec<Operation>,
-    effect: Effect,
-}
-
-impl Unit {
-    /// What a line asks for.
-    pub fn new(place: Place, follows: Option<u64>, operations: Vec<Operation>) -> Unit {
-        Unit { place, follows, operations, effect: Effect::Created }
-    }
 }
 
 struct InFlight {
@@ -298,14 +260,19 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Writes a record that changes nothing and says how far a release came.
-    pub fn mark(&mut self, mark: &Mark) -> Outcome {
+    /// Writes a record that changes nothing, with a message that says how far an import came.
+    pub fn mark(&mut self, message: &str) -> Outcome {
         let mut transaction = self.repository.transaction();
-        transaction.author(&self.options.author).message(&mark.message(&self.options.message));
-        transaction.push_action(Action::Void(action::Void))?;
+        transaction.author(&self.options.author).message(message);
+        transaction.push_action(Action::Void)?;
         transaction.submit()?.wait()?;
         self.report.summary.records_count += 1;
         Ok(())
+    }
+
+    /// What the user has to say about the import.
+    pub fn message(&self) -> &str {
+        &self.options.message
     }
 
     /// What is done and refused.
@@ -466,7 +433,7 @@ fn stretches(units: &[Unit], header_sum: u64) -> Vec<Stretch> {
     // Types are committed in the order in which they need each other.
     places.sort_by_key(|(place, _)| place.line);
     if places.iter().any(|(place, _)| place.sum.is_none()) {
-        // Debian: the message says for people where the record comes from.
+        // Nobody resumes by lines: the message says for people where the record comes from.
         let (first, last) = (places[0].0.line, places[places.len() - 1].0.line);
         return vec![Stretch { first, last, sum: None }];
     }

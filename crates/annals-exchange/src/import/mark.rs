@@ -25,7 +25,7 @@ pub struct Stretch {
     pub first: u64,
     /// The last line.
     pub last: u64,
-    /// The sum over the lines; `None` where nobody resumes by lines (Debian).
+    /// The sum over the lines; `None` where nobody resumes by lines.
     pub sum: Option<u64>,
 }
 

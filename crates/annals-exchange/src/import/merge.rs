@@ -10,7 +10,6 @@ use annals::{
     Relationship, Result, Snapshot, TypeKind, TypeMatch, Value,
 };
 
-use super::graph_debian::last_version;
 use super::operation::Operation;
 
 /// Instances that lines on their way may write at once; then they are waited for.
@@ -262,6 +261,15 @@ impl Merge {
 
     fn key<'p>(&self, properties: &'p Properties) -> Vec<Option<&'p Value>> {
         self.keys.iter().map(|key| value_of(properties, key)).collect()
+    }
+}
+
+/// The number of the last version of an instance, live or deleted; `None` if it was never there.
+pub fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32>> {
+    match snapshot.versions(instance, 0, 1) {
+        Ok(versions) => Ok(versions.first().map(|version| version.version)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

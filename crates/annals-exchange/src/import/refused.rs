@@ -34,7 +34,7 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 /// Quotes a piece of input for a reason: shortened, with control characters made visible.
-pub(super) fn quote(found: &str) -> String {
+pub fn quote(found: &str) -> String {
     let ends = found.char_indices().map(|(start, character)| start + character.len_utf8());
     let end = ends.take_while(|&end| end <= QUOTED_BYTES_MAX).last().unwrap_or(0);
     let dots = if end < found.len() { "…" } else { "" };

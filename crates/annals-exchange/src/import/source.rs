@@ -116,7 +116,7 @@ fn open_error(name: &str, error: io::Error) -> Error {
 }
 
 /// The error of a reader whose input broke at `line`.
-pub(super) fn read_error(line: u64, error: io::Error) -> Error {
+pub fn read_error(line: u64, error: io::Error) -> Error {
     Error::io("read input", error).with("line", line)
 }
 

@@ -12,10 +12,11 @@ use annals::{Error, ErrorKind, Result};
 use header::{Column, Role};
 use header::{Header, Kind};
 use record::{Record, RecordReader};
+pub use value::Field;
 use value::ValueType;
 
-use crate::import::loader::Place;
 use crate::import::refused::quote;
+use crate::import::unit::Place;
 use crate::import::{Checked, Refused};
 
 /// The field delimiters a file can have.
@@ -88,27 +89,6 @@ pub struct Id {
     pub group: Arc<str>,
     /// The cell, blanks around it left off.
     pub key: String,
-}
-
-/// A value of a cell.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Field {
-    /// `boolean`
-    Boolean(bool),
-    /// `byte`, `short`, `int`, `long`
-    Integer(i64),
-    /// `float`, `double`
-    Float(f64),
-    /// `string`, `char`; and `localtime`, `time`, for which there is no nearer value
-    Text(String),
-    /// `date`, as `2024-12-31`
-    Date(String),
-    /// `datetime` and `localdatetime`, in UTC, as `2024-12-31T12:50:35.5Z`; without offset taken for UTC
-    Timestamp(String),
-    /// `duration`, in ISO 8601, as `P14DT16H12M`
-    Duration(String),
-    /// `type[]`; its values have one type, at least one
-    List(Vec<Field>),
 }
 
 /// Reads the rows of one file in their order.

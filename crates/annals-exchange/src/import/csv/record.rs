@@ -8,8 +8,8 @@ use annals::Result;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use crate::import::line_sums::{BYTE_ORDER_MARK, LineSums};
-use crate::import::loader::Place;
 use crate::import::source::read_error;
+use crate::import::unit::Place;
 use crate::import::{Checked, Refused};
 
 /// The longest record accepted, without quotes and delimiters: that of one record of a log.

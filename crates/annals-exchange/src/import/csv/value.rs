@@ -5,7 +5,26 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
 
-use super::Field;
+/// A value of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Field {
+    /// `boolean`
+    Boolean(bool),
+    /// `byte`, `short`, `int`, `long`
+    Integer(i64),
+    /// `float`, `double`
+    Float(f64),
+    /// `string`, `char`; and `localtime`, `time`, for which there is no nearer value
+    Text(String),
+    /// `date`, as `2024-12-31`
+    Date(String),
+    /// `datetime` and `localdatetime`, in UTC, as `2024-12-31T12:50:35.5Z`; without offset taken for UTC
+    Timestamp(String),
+    /// `duration`, in ISO 8601, as `P14DT16H12M`
+    Duration(String),
+    /// `type[]`; its values have one type, at least one
+    List(Vec<Field>),
+}
 
 /// The type of a property column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

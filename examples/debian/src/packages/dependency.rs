@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::import::refused::quote;
+use annals_exchange::import::quote;
 
 /// How a version constrains another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

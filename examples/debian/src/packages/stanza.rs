@@ -4,10 +4,9 @@ use std::io::{BufRead, Read};
 use std::ops::Range;
 
 use annals::Result;
-
-use crate::import::refused::quote;
-use crate::import::source::read_error;
-use crate::import::{Checked, Refused};
+use annals_exchange::import::quote;
+use annals_exchange::import::read_error;
+use annals_exchange::import::{Checked, Refused};
 
 /// The longest line accepted. The longest in Debian 12 and 13 has 75,649 bytes (Provides of librust-winapi-dev).
 pub const LINE_BYTES_MAX: usize = 1024 * 1024;

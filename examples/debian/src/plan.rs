@@ -9,10 +9,10 @@ use annals::action;
 use std::collections::HashSet;
 
 use annals::{Action, Error, ErrorKind, Find, Instant, Position, Repository, Result, Snapshot};
+use annals_exchange::text::count;
+use annals_exchange::{Outcome, Progress, Stop};
 
-use super::survey::{Content, Names, Survey};
-use crate::text::count;
-use crate::{Outcome, Progress, Stop};
+use crate::survey::{Content, Names, Survey};
 
 const START: &str = "[release ";
 const PACKAGES_PAGE: usize = 10_000;

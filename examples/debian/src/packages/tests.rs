@@ -4,8 +4,9 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use annals_exchange::import::Source;
+
 use super::*;
-use crate::import::Source;
 
 fn read(input: &str) -> Vec<Checked<Package>> {
     PackageReader::new(input.as_bytes()).map(|package| package.unwrap()).collect()
@@ -251,7 +252,7 @@ fn both_releases_of_the_demo_are_read_without_refusal() {
 
 /// Reads the complete indexes named in `ANNALS_DEBIAN_INDEXES` (paths, separated by `:`) and tells the rate.
 #[test]
-#[ignore = "needs complete indexes: ANNALS_DEBIAN_INDEXES=<path>:<path> cargo test --release -p annals-exchange complete_indexes -- --ignored --nocapture"]
+#[ignore = "needs complete indexes: ANNALS_DEBIAN_INDEXES=<path>:<path> cargo test --release -p annals-debian complete_indexes -- --ignored --nocapture"]
 fn complete_indexes_are_read_without_refusal() {
     let paths = std::env::var_os("ANNALS_DEBIAN_INDEXES").expect("ANNALS_DEBIAN_INDEXES names the files");
     let paths: Vec<PathBuf> = std::env::split_paths(&paths).collect();

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use annals::{Error, ErrorKind, Id, Result};
+use annals_exchange::import::{Checked, Refused, Source};
+use annals_exchange::{Outcome, Progress, Stop};
 
-use super::debian::{Package, PackageReader, compare_versions};
-use super::{Checked, Refused, Source};
-use crate::{Outcome, Progress, Stop};
+use crate::packages::{Package, PackageReader, compare_versions};
 
 /// The version that counts of each package, and the line it stands on.
 pub type Names = HashMap<Box<str>, (Box<str>, u64)>;

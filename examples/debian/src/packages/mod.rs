@@ -12,8 +12,8 @@ pub use dependency::{Constraint, Dependency, Operator};
 use stanza::{Field, Stanza, StanzaReader};
 pub use version::compare_versions;
 
-use crate::import::refused::quote;
-use crate::import::{Checked, Refused};
+use annals_exchange::import::quote;
+use annals_exchange::import::{Checked, Refused};
 
 /// Reads the packages of one index in their order.
 /// Shape: one item per stanza; a refused stanza does not end the reading, an outer error does.
@@ -172,7 +172,7 @@ pub struct Provided {
 }
 
 impl<R: BufRead> PackageReader<R> {
-    /// Reads `input` from its start; give it a [`crate::import::Source`] for files that may be gzip.
+    /// Reads `input` from its start; give it a [`annals_exchange::import::Source`] for files that may be gzip.
     pub fn new(input: R) -> PackageReader<R> {
         PackageReader { stanzas: StanzaReader::new(input), is_broken: false }
     }

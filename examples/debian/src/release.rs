@@ -20,14 +20,12 @@ use annals::{
     Instant, NewEntity, NewRelationship, Patch, PatchStep, Repository, Result, Snapshot, TypeDefinition,
     TypeKind, Value, ValueType,
 };
+use annals_exchange::Outcome;
+use annals_exchange::import::{Loader, Operation, Place, Refused, last_version};
 
-use super::Refused;
-use super::debian::{Package, Relation, RelationKind};
-use super::loader::{Loader, Place};
-use super::operation::Operation;
-use super::plan::Mark;
-use super::survey::{Names, Survey, each_stanza};
-use crate::Outcome;
+use crate::packages::{Package, Relation, RelationKind};
+use crate::plan::Mark;
+use crate::survey::{Names, Survey, each_stanza};
 
 /// Entities of these types belong to the release as a whole: what it does not name is gone.
 const ENTITY_TYPES: [&str; 6] = ["package", "virtual-package", "source", "maintainer", "section", "tag"];
@@ -53,7 +51,7 @@ pub fn load_debian(
     let date = valid_from.unwrap_or_else(Instant::now);
     let mut mark = Mark { date, content: survey.content, finished: None };
     if !is_begun {
-        loader.mark(&mark)?;
+        loader.mark(&mark.message(loader.message()))?;
     }
     define_types(loader, &repository.snapshot(), valid_from)?;
     let mut release = Release {
@@ -94,7 +92,7 @@ pub fn load_debian(
         loader.report().remark(text);
     }
     mark.finished = Some(loader.report().summary.refused_count - refused_before);
-    loader.mark(&mark)
+    loader.mark(&mark.message(loader.message()))
 }
 
 /// Tells what the first reading found.
@@ -384,15 +382,6 @@ impl Wishes<'_> {
         let from = self.from.clone();
         self.wanted.push(NewRelationship { id, properties, ..NewRelationship::new(type_name, from, to) });
         Ok(())
-    }
-}
-
-/// The number of the last version of an instance, live or deleted; `None` if it was never there.
-pub(super) fn last_version(snapshot: &Snapshot, instance: &InstanceId) -> Result<Option<u32>> {
-    match snapshot.versions(instance, 0, 1) {
-        Ok(versions) => Ok(versions.first().map(|version| version.version)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 
