@@ -1,5 +1,7 @@
 //! The JSON forms of the interface as schemas, each with an example.
 
+use annals::Action;
+use annals::action::Key;
 use serde_json::{Value as Json, json};
 
 use super::problem::{DOOR_KINDS, Problem};
@@ -376,31 +378,39 @@ fn difference_example() -> Json {
     })
 }
 
+/// The members of operations that actions hold. Those of where something comes from have a schema of their own.
+fn held() -> Json {
+    let mut members = json!({});
+    for field in Action::FORMS.iter().flat_map(|form| form.fields) {
+        let schema = match field.key {
+            Key::Provenance | Key::Origin => continue,
+            Key::Properties => reference("Properties"),
+            Key::Patch => reference("Patch"),
+            Key::WithRelationships => flag(),
+            Key::Classifications | Key::Copied => json!({ "oneOf": [list(any_object()), any_object()] }),
+            // A declaration stands where others have the name of a type.
+            Key::Type => json!({ "oneOf": [text(), reference("Type"), reference("TypePatch")] }),
+            _ if members.get(field.name).is_some() => continue,
+            _ => text(),
+        };
+        members[field.name] = schema;
+    }
+    members
+}
+
 fn writes() -> Vec<(&'static str, Json, Json)> {
-    let actions = crate::wire::ACTIONS;
     let operation = partial(
         &["action"],
         with(&[
+            held(),
             provenance(),
             origin(),
             json!({
-                "action": { "type": "string", "enum": actions },
+                "action": { "type": "string", "enum": crate::wire::actions() },
                 "kind": { "type": "string", "enum": ["entity", "relationship"] },
-                "id": text(),
-                "type": { "oneOf": [text(), reference("Type"), reference("TypePatch")] },
-                "from": text(),
-                "to": text(),
-                "properties": reference("Properties"),
-                "classifications": { "oneOf": [list(any_object()), any_object()] },
-                "classification": text(),
-                "patch": reference("Patch"),
-                "withRelationships": flag(),
                 "validFrom": instant(),
-                "status": text(),
-                "newId": text(),
                 "ifVersion": number(),
                 "always": flag(),
-                "collection": text(),
                 "deletedOnly": flag(),
                 "proxies": list(any_object()),
             }),
