@@ -255,7 +255,6 @@ fn circles<'w>(arrows: &Arrows<'w>) -> Vec<Vec<&'w str>> {
     groups
 }
 
-
 #[test]
 fn files_import_each_other_only_in_pairs_of_one_folder() {
     let workspace = Workspace::read();
