@@ -178,7 +178,7 @@ fn a_removal_leaves_clones_alone() {
 fn whoever_goes_on_after_a_loss_puts_in_place_again_and_vouches() {
     let mut kept = Keyed::new(u32::MAX);
     (0..1_000).for_each(|name| kept.push(name));
-    for attempt in 1..200 {
+    for attempt in 1..50 {
         let mut lost = kept.clone();
         (0..1_000).for_each(|name| lost.push(attempt * 1_000 + name));
         let mut next = kept.clone();
@@ -229,7 +229,7 @@ fn a_fork_and_those_who_go_on_in_place_do_not_see_each_other() {
 
 #[test]
 fn clones_are_filled_from_several_threads() {
-    const NAMES: u32 = 30_000;
+    const NAMES: u32 = 10_000;
     let base = Keyed::new(u32::MAX);
     let forks = std::thread::scope(|scope| {
         let threads = (0..4).map(|thread| {
@@ -283,6 +283,8 @@ proptest! {
         staying in prop_oneof![Just(0), Just(LEAF_ENTRIES_MAX as u32 - 30)],
     ) {
         let mut versions = vec![Keyed::new(keys)];
+        // Keys that many share are looked at one by one.
+        let staying = if keys < 100 { 0 } else { staying };
         (0..staying).for_each(|number| versions[0].push(10_000 + number));
         for (name, version, what) in steps {
             let version = version % versions.len();
