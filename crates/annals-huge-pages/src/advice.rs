@@ -3,7 +3,7 @@
 
 use std::io::{Error, Result};
 
-use crate::unsupported;
+use crate::unsupported::unsupported;
 
 /// Source: `asm-generic/mman-common.h` of Linux; the headers of some C libraries do not have it.
 const MADV_COLLAPSE: libc::c_int = 25;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-use crate::Collapsed;
 use crate::advice::{collapse, is_known};
 use crate::regions::Regions;
 
@@ -14,9 +13,6 @@ use crate::regions::Regions;
 const LOOK_REST_MIN: Duration = Duration::from_secs(10);
 const LOOK_REST_MAX: Duration = Duration::from_secs(300);
 pub const BEHIND: Pace = Pace { rests: 99, refusals_max: 16 };
-pub const NOW: Pace = Pace { rests: 0, refusals_max: usize::MAX };
-/// So many times more what was refused is tried at once.
-const AGAIN_MAX: usize = 4;
 /// Longest rest after one region, which may seem to have taken long because the process was stopped.
 const MOVE_REST_MAX: Duration = Duration::from_secs(10);
 /// For so many looks what has been moved is taken to be where it is.
@@ -37,7 +33,7 @@ pub struct Watch {
     /// Moves the memory at an address, so many bytes.
     pub collapse: fn(usize, usize) -> Result<()>,
     pace: Pace,
-    seen: HashMap<usize, Seen>,
+    pub seen: HashMap<usize, Seen>,
     looks: u64,
     /// The address at which a look begins: nothing waits for ever behind what is always refused.
     first: usize,
@@ -45,7 +41,7 @@ pub struct Watch {
 
 /// What was seen of a region at the last look, if enough of it is resident.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+pub enum Seen {
     Resident,
     Refused,
     /// Moved at the look with this number.
@@ -68,21 +64,6 @@ pub fn start() -> Result<()> {
     });
     IS_STARTED.store(started.is_ok(), Ordering::Relaxed);
     started.map(|_| ())
-}
-
-/// Moves everything that is resident.
-pub fn collapse_now() -> Result<Collapsed> {
-    let mut watch = Watch::new(NOW)?;
-    watch.look()?;
-    watch.look()?;
-    for _ in 0..AGAIN_MAX {
-        if watch.collapsed().refused_bytes == 0 {
-            break;
-        }
-        // After a failure the system does not make room for a while, which it counts in attempts.
-        watch.look()?;
-    }
-    Ok(watch.collapsed())
 }
 
 impl Watch {
@@ -127,16 +108,5 @@ impl Watch {
         }
         self.seen = seen;
         Ok(begin.elapsed().saturating_sub(moving))
-    }
-
-    /// What is where after the last look.
-    pub fn collapsed(&self) -> Collapsed {
-        let bytes = |is_it: fn(&Seen) -> bool| {
-            (self.seen.values().filter(|seen| is_it(seen)).count() * self.regions.huge_bytes) as u64
-        };
-        Collapsed {
-            huge_bytes: bytes(|seen| matches!(seen, Seen::Huge(_))),
-            refused_bytes: bytes(|seen| matches!(seen, Seen::Refused)),
-        }
     }
 }

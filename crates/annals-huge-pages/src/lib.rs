@@ -6,8 +6,8 @@
 //! cleared, and whoever commits writes into new memory all the time. So memory is left as it is until it is full and has been for a
 //! while; then it is moved onto huge pages.
 //!
-//! The engine has no `unsafe` code and does not choose where its memory comes from: who embeds it decides, and calls
-//! [`collapse_behind`] once. It serves everything in the process, whatever its allocator is.
+//! `annals serve --huge-pages` starts it. The engine has no `unsafe` code and does not choose where its memory comes from; a call of
+//! [`collapse_behind`] serves everything in the process, whatever its allocator is.
 //!
 //! Linux, from 6.1 on; elsewhere everything answers [`Unsupported`](std::io::ErrorKind::Unsupported).
 //!
@@ -30,17 +30,12 @@ mod behind;
 mod regions;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
+mod unsupported;
 
 use std::io::Result;
 
-/// What was done with the memory of the process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Collapsed {
-    /// What was moved onto huge pages. Units: bytes.
-    pub huge_bytes: u64,
-    /// What the system could not move now, for want of a free huge page or because it was being changed. Units: bytes.
-    pub refused_bytes: u64,
-}
+#[cfg(not(target_os = "linux"))]
+use unsupported::unsupported;
 
 /// Starts a thread that looks at the memory of the process every ten seconds, and moves what has been resident for two looks
 /// onto huge pages, 2 MiB at a time. It rests 99 times as long as it works. While 2 MiB are moved, whoever touches them waits, and so does
@@ -57,21 +52,4 @@ pub fn collapse_behind() -> Result<()> {
     return behind::start();
     #[cfg(not(target_os = "linux"))]
     Err(unsupported("expected Linux"))
-}
-
-/// Moves at once what is resident: for a process that has loaded its data and serves nobody yet.
-///
-/// Errors: `Unsupported` as [`collapse_behind`] has it; those of reading `/proc/self`.
-pub fn collapse_now() -> Result<Collapsed> {
-    #[cfg(target_os = "linux")]
-    return behind::collapse_now();
-    #[cfg(not(target_os = "linux"))]
-    Err(unsupported("expected Linux"))
-}
-
-fn unsupported(why: &str) -> std::io::Error {
-    std::io::Error::new(
-        std::io::ErrorKind::Unsupported,
-        format!("huge pages: {why}; memory stays on pages as they are"),
-    )
 }

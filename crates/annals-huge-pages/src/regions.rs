@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::advice::page_bytes;
-use crate::unsupported;
+use crate::unsupported::unsupported;
 
 /// The bytes that `/proc/self/pagemap` has for a page.
 const ENTRY: usize = 8;

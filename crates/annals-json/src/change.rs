@@ -1,5 +1,6 @@
 //! Changes and records as JSON: the operations of a transaction, and the entries of the feed.
 
+use annals::action;
 use annals::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     PatchStep, Position, Record, Result, TypeKind, Value,
@@ -57,31 +58,37 @@ pub fn action_to_json(action: &Action) -> Json {
             json["properties"] = properties_to_json(&new.properties);
             add_header(&mut json, new.status.as_deref(), new.provenance.as_deref());
         }
-        Action::Update(_, patch) => json["patch"] = patch_to_json(patch),
-        Action::Replace(_, properties, classifications) => {
+        Action::Update(action::Update { patch, .. }) => json["patch"] = patch_to_json(patch),
+        Action::Replace(action::Replace { properties, classifications, .. }) => {
             json["properties"] = properties_to_json(properties);
             if let Some(classifications) = classifications {
                 json["classifications"] = classifications.iter().map(content_to_json).collect();
             }
         }
-        Action::Restore(_, with_relationships) => json["withRelationships"] = (*with_relationships).into(),
-        Action::Classify(_, content) => {
+        Action::Restore(action::Restore { with_relationships, .. }) => {
+            json["withRelationships"] = (*with_relationships).into()
+        }
+        Action::Classify(action::Classify { content, .. }) => {
             json["classification"] = (&*content.name).into();
             json["properties"] = properties_to_json(&content.properties);
             add_header(&mut json, None, content.provenance.as_deref());
         }
-        Action::Reclassify(_, name, patch) => {
+        Action::Reclassify(action::Reclassify { name, patch, .. }) => {
             json["classification"] = (&**name).into();
             json["patch"] = patch_to_json(patch);
         }
-        Action::Declassify(_, name) => json["classification"] = (&**name).into(),
+        Action::Declassify(action::Declassify { name, .. }) => json["classification"] = (&**name).into(),
         Action::DefineType(definition) => json["type"] = type_to_json(definition),
-        Action::SetStatus(_, status) => json["status"] = (&**status).into(),
-        Action::SetProvenance(_, provenance) => add_provenance(&mut json, provenance),
-        Action::Rehome(_, home) | Action::PurgeCopy(_, home) => json["home"] = (&**home).into(),
-        Action::Reidentify(_, id) => json["newId"] = id.to_string().into(),
-        Action::Retype(_, type_name) => json["type"] = (&**type_name).into(),
-        Action::Relink(_, from, to) => {
+        Action::SetStatus(action::SetStatus { status, .. }) => json["status"] = (&**status).into(),
+        Action::SetProvenance(action::SetProvenance { provenance, .. }) => {
+            add_provenance(&mut json, provenance)
+        }
+        Action::Rehome(action::Rehome { home, .. }) | Action::PurgeCopy(action::PurgeCopy { home, .. }) => {
+            json["home"] = (&**home).into()
+        }
+        Action::Reidentify(action::Reidentify { id, .. }) => json["newId"] = id.to_string().into(),
+        Action::Retype(action::Retype { type_name, .. }) => json["type"] = (&**type_name).into(),
+        Action::Relink(action::Relink { from, to, .. }) => {
             for (name, end) in [("from", from), ("to", to)] {
                 if let Some(end) = end {
                     json[name] = end.to_string().into();
@@ -91,15 +98,15 @@ pub fn action_to_json(action: &Action) -> Json {
         Action::SaveEntity(copy) => add_entity_copy(&mut json, copy),
         Action::SaveProxy(proxy) => add_proxy(&mut json, proxy),
         Action::SaveRelationship(copy) => add_relationship_copy(&mut json, copy),
-        Action::SaveClassification(_, copy) => {
+        Action::SaveClassification(action::SaveClassification { copy, .. }) => {
             json["classification"] = (&*copy.name).into();
             add_classification_copy(&mut json, copy);
         }
-        Action::PurgeClassificationCopy(_, name, home) => {
+        Action::PurgeClassificationCopy(action::PurgeClassificationCopy { name, home, .. }) => {
             json["classification"] = (&**name).into();
             json["home"] = (&**home).into();
         }
-        Action::NameCollection(name) => json["collection"] = (&**name).into(),
+        Action::NameCollection(action::NameCollection { name }) => json["collection"] = (&**name).into(),
         _ => {}
     }
     json
@@ -288,43 +295,64 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
     Ok(match verb {
         "create" if instance_kind(fields)? == "entity" => creation_from_json(TypeKind::Entity, fields)?,
         "create" => creation_from_json(TypeKind::Relationship, fields)?,
-        "update" => Action::Update(instance(fields)?, patch(fields)?),
+        "update" => Action::Update(action::Update { instance: instance(fields)?, patch: patch(fields)? }),
         "replace" => {
             let classifications =
                 if fields.contains_key("classifications") { Some(classifications(fields)?) } else { None };
             let properties = properties_from_json(fields.get("properties"), "properties")?;
-            Action::Replace(instance(fields)?, properties, classifications)
+            Action::Replace(action::Replace { instance: instance(fields)?, properties, classifications })
         }
-        "delete" => Action::Delete(instance(fields)?),
-        "restore" => Action::Restore(instance(fields)?, boolean(fields, what, "withRelationships", true)?),
-        "purge" => Action::Purge(instance(fields)?),
-        "classify" => Action::Classify(
-            entity(fields)?,
-            ClassificationContent {
+        "delete" => Action::Delete(action::Delete { instance: instance(fields)? }),
+        "restore" => Action::Restore(action::Restore {
+            instance: instance(fields)?,
+            with_relationships: boolean(fields, what, "withRelationships", true)?,
+        }),
+        "purge" => Action::Purge(action::Purge { instance: instance(fields)? }),
+        "classify" => Action::Classify(action::Classify {
+            entity: entity(fields)?,
+            content: ClassificationContent {
                 name: text(fields, what, "classification")?.into(),
                 properties: properties_from_json(fields.get("properties"), "properties")?,
                 provenance: optional_provenance(fields, what)?,
             },
-        ),
-        "reclassify" => {
-            Action::Reclassify(entity(fields)?, text(fields, what, "classification")?.into(), patch(fields)?)
-        }
-        "declassify" => Action::Declassify(entity(fields)?, text(fields, what, "classification")?.into()),
+        }),
+        "reclassify" => Action::Reclassify(action::Reclassify {
+            entity: entity(fields)?,
+            name: text(fields, what, "classification")?.into(),
+            patch: patch(fields)?,
+        }),
+        "declassify" => Action::Declassify(action::Declassify {
+            entity: entity(fields)?,
+            name: text(fields, what, "classification")?.into(),
+        }),
         "define-type" => {
             let definition =
                 fields.get("type").ok_or_else(|| invalid("operation define-type: expected a \"type\""))?;
             Action::DefineType(Box::new(type_from_json(definition)?))
         }
-        "set-status" => Action::SetStatus(instance(fields)?, text(fields, what, "status")?.into()),
-        "set-provenance" => {
-            Action::SetProvenance(instance(fields)?, Box::new(provenance_from_json(fields, what)?))
-        }
-        "rehome" => Action::Rehome(instance(fields)?, text(fields, what, "home")?.into()),
-        "reidentify" => Action::Reidentify(instance(fields)?, Id::new(text(fields, what, "newId")?)?),
-        "retype" => Action::Retype(instance(fields)?, text(fields, what, "type")?.into()),
+        "set-status" => Action::SetStatus(action::SetStatus {
+            instance: instance(fields)?,
+            status: text(fields, what, "status")?.into(),
+        }),
+        "set-provenance" => Action::SetProvenance(action::SetProvenance {
+            instance: instance(fields)?,
+            provenance: Box::new(provenance_from_json(fields, what)?),
+        }),
+        "rehome" => Action::Rehome(action::Rehome {
+            instance: instance(fields)?,
+            home: text(fields, what, "home")?.into(),
+        }),
+        "reidentify" => Action::Reidentify(action::Reidentify {
+            instance: instance(fields)?,
+            id: Id::new(text(fields, what, "newId")?)?,
+        }),
+        "retype" => Action::Retype(action::Retype {
+            instance: instance(fields)?,
+            type_name: text(fields, what, "type")?.into(),
+        }),
         "relink" => {
             let end = |name: &str| optional_text(fields, what, name)?.map(Id::new).transpose();
-            Action::Relink(entity(fields)?, end("from")?, end("to")?)
+            Action::Relink(action::Relink { id: entity(fields)?, from: end("from")?, to: end("to")? })
         }
         "save-copy" if instance_kind(fields)? == "entity" => {
             Action::SaveEntity(Box::new(entity_copy(fields, what)?))
@@ -333,16 +361,24 @@ pub fn action_from_json(json: &Json) -> Result<Action> {
         "save-proxy" => Action::SaveProxy(Box::new(proxy_from_json(fields, what)?)),
         "save-classification-copy" => {
             let copy = classification_copy(fields, what, text(fields, what, "classification")?)?;
-            Action::SaveClassification(entity(fields)?, Box::new(copy))
+            Action::SaveClassification(action::SaveClassification {
+                entity: entity(fields)?,
+                copy: Box::new(copy),
+            })
         }
-        "purge-copy" => Action::PurgeCopy(instance(fields)?, text(fields, what, "home")?.into()),
-        "purge-classification-copy" => Action::PurgeClassificationCopy(
-            entity(fields)?,
-            text(fields, what, "classification")?.into(),
-            text(fields, what, "home")?.into(),
-        ),
-        "name-collection" => Action::NameCollection(text(fields, what, "collection")?.into()),
-        "void" => Action::Void,
+        "purge-copy" => Action::PurgeCopy(action::PurgeCopy {
+            instance: instance(fields)?,
+            home: text(fields, what, "home")?.into(),
+        }),
+        "purge-classification-copy" => Action::PurgeClassificationCopy(action::PurgeClassificationCopy {
+            entity: entity(fields)?,
+            name: text(fields, what, "classification")?.into(),
+            home: text(fields, what, "home")?.into(),
+        }),
+        "name-collection" => {
+            Action::NameCollection(action::NameCollection { name: text(fields, what, "collection")?.into() })
+        }
+        "void" => Action::Void(action::Void),
         unknown => {
             let known = ACTIONS.join(", ");
             return Err(invalid(format!("operation: unknown action {unknown:?}; expected one of {known}")));

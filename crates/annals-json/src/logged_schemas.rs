@@ -49,7 +49,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
 }
 
 fn instance() -> Json {
-    let verbs: Vec<&str> = Action::VERBS.into_iter().filter(|verb| !OTHER_VERBS.contains(verb)).collect();
+    let verbs: Vec<&str> = Action::verbs().into_iter().filter(|verb| !OTHER_VERBS.contains(verb)).collect();
     partial(
         &["action", "kind", "id", "type", "version", "base", "status", "validFrom", "difference"],
         json!({

@@ -1,5 +1,6 @@
 //! Operations of a transaction as JSON: actions, with their valid time, and what becomes actions in its snapshot.
 
+use annals::action;
 use annals::{
     Action, EntityProxy, Id, InstanceId, Instant, RelationshipCopy, Result, Transaction, TypePatch,
 };
@@ -176,7 +177,7 @@ impl Operation {
             What::Act(Action::CreateRelationship(new)) => {
                 transaction.create_relationship(new.clone()).map(Some)
             }
-            What::Act(Action::Classify(entity, content)) => {
+            What::Act(Action::Classify(action::Classify { entity, content })) => {
                 transaction.classify(entity, content.clone()).map(|()| None)
             }
             What::Act(Action::SaveEntity(copy)) => {

@@ -18,9 +18,9 @@ use annals::{
 use clap::{Args, ValueEnum};
 use rustix::fs::{Advice, fadvise};
 
-use crate::Outcome;
 use crate::graph::Random;
-use crate::run::{make_folder, move_onto_huge_pages, move_onto_huge_pages_behind};
+use crate::outcome::Outcome;
+use crate::run::make_folder;
 
 /// Entities in one transaction of the bulk load, and transactions on their way at a time.
 const BATCH: usize = 1_000;
@@ -71,7 +71,6 @@ impl Larger {
     pub fn run(&self) -> Outcome<()> {
         let parent = self.folder.as_deref();
         if let Some(step) = &self.step {
-            move_onto_huge_pages_behind()?;
             let parent = parent.unwrap_or(Path::new("."));
             return match step {
                 Step::Load => self.load(&parent.join("graph")),
@@ -192,8 +191,6 @@ impl Larger {
             ours / limit
         );
         println!("{:<34} {warm:>12.0} gets/s", "random get, from the page cache");
-        // The soak grows by what it does, not by that.
-        move_onto_huge_pages()?;
         self.soak(&repository)?;
         self.print_memory("reading and soaking");
         Ok(repository.close()?)

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 // In the order a newcomer should read them: what a run is, the graph that is measured, and the lines.
+mod outcome;
 mod run;
 mod graph;
 mod lines;
@@ -11,9 +12,6 @@ mod methods;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-/// What the commands return: there is nobody to tell kinds of errors apart.
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -44,7 +42,7 @@ fn main() -> ExitCode {
         Command::Limits(limits) => limits.run(),
         Command::Larger(larger) => larger.run(),
         Command::Methods(methods) => methods.run(),
-        Command::Round(job) => job.run(),
+        Command::Round(job) => lines::run_round(&job),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -65,7 +65,7 @@
 //! | try without committing | [`Transaction::dry_run`] |
 //! | read beside another process that writes | [`Options::read_only`], [`Repository::wait_for`], [`Repository::refresh`] |
 //! | be sure | [`Repository::check`], [`verify`], [`Repository::backup`], [`restore`] |
-//! | bring your own storage | [`log::Log`], [`log::conformance`] |
+//! | bring your own storage | [`log::Log`], [`log::conformance`]; for checkpoints [`storage::Store`], [`Repository::with_log_and_store`] |
 //! | act on an error | [`ErrorKind`], [`ErrorKind::is_retryable`] |
 //!
 //! # What you can rely on
@@ -89,7 +89,6 @@ mod record;
 pub mod storage;
 pub mod log;
 mod memory;
-mod turns;
 mod sync;
 mod graph;
 mod search;
@@ -108,6 +107,7 @@ pub use crate::maintenance::compact::CompactReport;
 pub use crate::maintenance::follow::Follow;
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
+pub use graph::actions as action;
 pub use model::*;
 #[doc(hidden)]
 pub use options::WallClock;

@@ -10,13 +10,13 @@ use std::time::Duration;
 use crate::graph::Graph;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
-use crate::maintenance::checkpoint::Checkpointed;
+use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
 use crate::maintenance::follow::Follow;
 use crate::memory::Memory;
 use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source};
-use crate::storage::{Disk, RealDisk};
+use crate::storage::{Disk, RealDisk, Store};
 use crate::write::{Committer, Limits, RETRIES_MAX, Receipt, Transaction, catch_up, start};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -53,9 +53,21 @@ impl Deref for Open {
     }
 }
 
+/// What a repository is put together from.
+struct Parts {
+    log: Arc<dyn Log>,
+    checkpoints: Option<Checkpoints>,
+    folder: Option<Folder>,
+    /// What went wrong before, without stopping anything.
+    warning: Option<String>,
+}
+
 pub(crate) struct Inner {
     pub(crate) committer: Arc<Committer>,
+    /// `None` for a repository on a log alone.
     pub(crate) folder: Option<Folder>,
+    /// `None` if there is no place for them: opening replays the log.
+    pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
     // What went wrong without stopping anything; the oldest go when there are too many.
     warnings: Mutex<Vec<String>>,
@@ -98,7 +110,9 @@ impl Repository {
         let place = (!options.is_read_only).then(|| (&disk, folder.spilled()));
         let spill = options.spill(place, &memory);
         let log: Arc<dyn Log> = Arc::clone(folder.log()) as Arc<dyn Log>;
-        Repository::start(log, Some(folder), spill.as_ref(), memory, options)
+        let (checkpoints, warning) = folder.checkpoints();
+        let parts = Parts { log, checkpoints: Some(checkpoints), folder: Some(folder), warning };
+        Repository::start(parts, spill.as_ref(), memory, options)
     }
 
     /// A repository that forgets everything when it is dropped.
@@ -107,29 +121,77 @@ impl Repository {
             .expect("a memory log cannot fail")
     }
 
-    /// A repository on any log. It has no folder, so no checkpoints: opening replays the log.
+    /// A repository on any log. It has no place for checkpoints: opening replays the log.
     pub fn with_log(log: Arc<dyn Log>, options: Options) -> Result<Repository> {
+        Repository::with_parts(log, None, options)
+    }
+
+    /// A repository on any log, whose checkpoints lie in any store, so that opening replays only what came after the last
+    /// one. The store is this repository's alone.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use annals::log::MemoryLog;
+    /// use annals::storage::{DiskStore, RealDisk};
+    /// use annals::{NewEntity, Options, Repository};
+    ///
+    /// # fn main() -> annals::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let log = Arc::new(MemoryLog::new());
+    /// let store = Arc::new(DiskStore::new(Arc::new(RealDisk), folder.path()));
+    /// let repository = Repository::with_log_and_store(log.clone(), store.clone(), Options::default())?;
+    /// repository.transact(|t| t.create_entity(NewEntity::new("person")))?;
+    /// repository.checkpoint()?;
+    /// repository.close()?;
+    /// let repository = Repository::with_log_and_store(log, store, Options::default())?;
+    /// assert_eq!(repository.snapshot().entities_count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Errors: those of the log; `Gap` if the store has a checkpoint of records that the log lacks.
+    pub fn with_log_and_store(
+        log: Arc<dyn Log>,
+        store: Arc<dyn Store>,
+        options: Options,
+    ) -> Result<Repository> {
+        Repository::with_parts(log, Some(Checkpoints::new(store)), options)
+    }
+
+    fn with_parts(
+        log: Arc<dyn Log>,
+        checkpoints: Option<Checkpoints>,
+        options: Options,
+    ) -> Result<Repository> {
         let memory = Arc::new(Memory::new(options.memory_bytes_max));
         memory.check()?;
         let spill = options.spill(None, &memory);
-        Repository::start(log, None, spill.as_ref(), memory, options)
+        let removed = match &checkpoints {
+            Some(checkpoints) if !options.is_read_only => checkpoints.remove_stale(&*log),
+            _ => Ok(()),
+        };
+        let warning = removed.err().map(|error| error.to_string());
+        Repository::start(Parts { log, checkpoints, folder: None, warning }, spill.as_ref(), memory, options)
     }
 
     fn start(
-        log: Arc<dyn Log>,
-        folder: Option<Folder>,
+        Parts { log, checkpoints, folder, warning }: Parts,
         spill: Option<&SpillSettings>,
         memory: Arc<Memory>,
         options: Options,
     ) -> Result<Repository> {
         let queue_bytes = memory.share(options.queue_bytes_max);
         let source = Arc::new(Source::new(Arc::clone(&log), memory));
-        let mut warnings = Vec::new();
+        let mut warnings = Vec::from_iter(warning);
         let empty = Graph::with_spill(spill);
         let on_replay = options.on_replay.as_ref();
-        let (graph, loaded_position) = load_with(&*log, source.memory(), on_replay, || match &folder {
-            Some(folder) => folder.load_checkpoint(spill, &mut warnings),
-            None => Ok(Graph { generation: log.generation(), ..empty.clone() }),
+        let (graph, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
+            let newest = match &checkpoints {
+                Some(checkpoints) => checkpoints.load_newest(&*log, spill, &mut warnings)?,
+                None => None,
+            };
+            Ok(newest.unwrap_or_else(|| Graph { generation: log.generation(), ..empty.clone() }))
         })?;
         let read_only = options.is_read_only.then(|| {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
@@ -141,6 +203,7 @@ impl Repository {
         let inner = Arc::new(Inner {
             committer,
             folder,
+            checkpoints,
             options,
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
@@ -160,7 +223,7 @@ impl Repository {
         } else {
             start(&inner.committer)?
         };
-        if inner.folder.is_some() && !inner.options.is_read_only {
+        if inner.checkpoints.is_some() && !inner.options.is_read_only {
             threads.push(crate::maintenance::checkpoint::start(inner, Arc::clone(&inner.is_stopping))?);
         }
         *self.lock_threads() = threads;
@@ -274,7 +337,7 @@ impl Repository {
         self.inner.committer.queue_length()
     }
 
-    /// Size of the log; 0 for a repository without a folder. Units: bytes.
+    /// Size of the log; 0 if the log does not say. Units: bytes.
     pub fn log_bytes(&self) -> u64 {
         self.inner.log_bytes()
     }
@@ -291,8 +354,7 @@ impl Repository {
         let is_stopped = self.inner.stop();
         // A compaction that is under way must not write into a folder that the next writer has opened.
         let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = self.inner.folder.as_ref().filter(|_| is_stopped);
-        folder.map_or(Ok(()), |folder| folder.log().close())
+        if is_stopped { self.inner.committer.source().log().close() } else { Ok(()) }
     }
 }
 
@@ -361,8 +423,8 @@ impl Drop for Open {
     fn drop(&mut self) {
         let is_stopped = self.stop();
         // Snapshots may outlive the repository and read on; the next writer need not wait for them.
-        if let Some(folder) = self.folder.as_ref().filter(|_| is_stopped) {
-            let _ = folder.log().close();
+        if is_stopped {
+            let _ = self.committer.source().log().close();
         }
     }
 }

@@ -7,6 +7,8 @@ mod arc_swap;
 mod once_lock;
 
 #[cfg(all(test, shuttle))]
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+#[cfg(all(test, shuttle))]
 pub(crate) use {
     arc_swap::ArcSwap,
     once_lock::OnceLock,
@@ -25,7 +27,10 @@ pub(crate) use {
 #[cfg(all(test, shuttle))]
 pub(crate) fn in_many_orders(test: impl Fn() + Copy + Send + Sync + 'static) {
     const ORDERS: usize = 2_000;
-    shuttle::check_random(test, ORDERS);
+    let mut config = shuttle::Config::new();
+    // Graphs put a leaf of ids together on the stack, and by default a thread of Shuttle has 32 KiB of it.
+    config.stack_size = 512 << 10;
+    shuttle::Runner::new(RandomScheduler::new(ORDERS), config.clone()).run(test);
     // Few changes of threads, at chosen steps: finds what random ones seldom come upon.
-    shuttle::check_pct(test, ORDERS, 3);
+    shuttle::Runner::new(PctScheduler::new(3, ORDERS), config).run(test);
 }

@@ -5,6 +5,7 @@
 
 mod support;
 
+use annals::action;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -100,7 +101,11 @@ const STEPS: [Step; 22] = [
     |t| t.replace(&relationship("r"), vec![("since".into(), Value::from(1))]),
     |t| {
         let classifications = Some(vec![ClassificationContent::new("open").property("since", 2)]);
-        t.push_action(Action::Replace(entity("book"), vec![("pages".into(), 13.into())], classifications))
+        t.push_action(Action::Replace(action::Replace {
+            instance: entity("book"),
+            properties: vec![("pages".into(), 13.into())],
+            classifications,
+        }))
     },
     |t| t.classify(&id("book"), ClassificationContent::new("old").property("age", 180)),
     |t| t.reclassify(&id("book"), "old", Patch::new().set("age", 181)),
@@ -123,7 +128,7 @@ const STEPS: [Step; 22] = [
     },
     |t| {
         t.undo(&entity("book"))?;
-        t.push_action(Action::Void)
+        t.push_action(Action::Void(action::Void))
     },
 ];
 

@@ -2,6 +2,7 @@
 
 mod support;
 
+use annals::action;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -313,7 +314,11 @@ fn a_correction_of_a_classification_may_bring_new_names() {
         .unwrap();
     repository.transact(|t| t.valid_from(then).reclassify(&id("a"), "c", Patch::new().set("y", 2))).unwrap();
     let content = ClassificationContent::new("d").property("z", 3);
-    let replaced = Action::Replace(entity("a"), Vec::new(), Some(vec![content]));
+    let replaced = Action::Replace(action::Replace {
+        instance: entity("a"),
+        properties: Vec::new(),
+        classifications: Some(vec![content]),
+    });
     repository.transact(|t| t.valid_from(Some(at(25))).push_action(replaced.clone())).unwrap();
     let snapshot = repository.snapshot();
     let names = |valid: i64| -> Vec<String> {

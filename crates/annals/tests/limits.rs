@@ -2,6 +2,7 @@
 
 mod support;
 
+use annals::action;
 use std::sync::Arc;
 
 use annals::log::{Log, MemoryLog, ReadLimit};
@@ -350,7 +351,7 @@ fn a_transaction_takes_a_bounded_number_of_changes() {
     let mut transaction = repository.transaction();
     let mut accepted = 0;
     let error = loop {
-        match transaction.push_action(Action::Void) {
+        match transaction.push_action(Action::Void(action::Void)) {
             Ok(()) => accepted += 1,
             Err(error) => break error,
         }

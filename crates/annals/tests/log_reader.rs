@@ -1,5 +1,6 @@
 //! Reads a log with a program that knows nothing but docs/formats.md, and pins the bytes that page shows.
 
+use annals::action;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -159,7 +160,7 @@ fn write_everything(folder: &Path) {
     commit(&repository, 14, |t| t.replace(&relationship, vec![("x".into(), Value::from(1.0))]));
     commit(&repository, 15, |t| t.purge(&relationship));
     commit(&repository, 16, |t| t.purge(&other));
-    commit(&repository, 17, |t| t.push_action(Action::Void));
+    commit(&repository, 17, |t| t.push_action(Action::Void(action::Void)));
     let long = "x".repeat(3000);
     commit(&repository, 18, |t| t.update(&entity, Patch::new().clear().set("long", long.as_str())));
     commit(&repository, 19, |t| t.update(&entity, Patch::new().set("long", "short")));

@@ -2,6 +2,7 @@
 
 mod support;
 
+use annals::action;
 use std::collections::{BTreeMap, BTreeSet};
 
 use annals::*;
@@ -428,7 +429,7 @@ fn every_filter_shows_what_a_plain_model_says_also_after_a_compaction() {
             clock += random.below(3) as i64;
             let author = *random.choose(&AUTHORS);
             let mut transaction = repository.transaction();
-            transaction.author(author).committed_at(Instant::from_micros(clock).unwrap());
+            transaction.author(author).committed_at(Instant::from_micros(clock).unwrap()).always(true);
             let mut steps = 1 + random.below(4);
             while steps > 0 {
                 if step(&mut transaction, &mut model, &mut random, position).unwrap() {
@@ -495,7 +496,13 @@ fn what_is_replaced_is_found_by_the_classification_that_it_lost() {
         })
         .unwrap();
     repository
-        .transact(|t| t.push_action(Action::Replace(entity("a"), Vec::new(), Some(Vec::new()))))
+        .transact(|t| {
+            t.push_action(Action::Replace(action::Replace {
+                instance: entity("a"),
+                properties: Vec::new(),
+                classifications: Some(Vec::new()),
+            }))
+        })
         .unwrap();
     let change = one(&repository, &LogQuery { type_name: Some("gold".into()), ..LogQuery::default() });
     assert_eq!(change.verb, "replace");

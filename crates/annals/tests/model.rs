@@ -5,6 +5,7 @@
 
 mod support;
 
+use annals::action;
 use std::sync::Arc;
 
 use annals::log::MemoryLog;
@@ -82,7 +83,7 @@ impl History {
             first_definitions().into_iter().map(|definition| Action::DefineType(Box::new(definition)));
         // Before anything is copied: what came from a collection of that name first would stay foreign.
         let is_named = has_homes && history.generator.random.one_in(2);
-        let named = is_named.then(|| Action::NameCollection("here".into()));
+        let named = is_named.then(|| Action::NameCollection(action::NameCollection { name: "here".into() }));
         let operations: Vec<Timed> = definitions
             .chain(named)
             .map(|action| (None, support::operations::Operation::Act(action)))

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use annals::action;
 use annals::{Action, Error, ErrorKind, Find, Instant, Position, Repository, Result, Snapshot};
 use annals_exchange::text::count;
 use annals_exchange::{Outcome, Progress, Stop};
@@ -200,7 +201,7 @@ fn read_marks(repository: &Repository, progress: &dyn Progress) -> Result<Vec<Ma
     let mut follow = repository.follow(Position(0));
     while let Some((position, record)) = follow.poll()? {
         // What a user wrote into the message of a change is no mark.
-        if record.changes.iter().all(|change| change.action == Action::Void) {
+        if record.changes.iter().all(|change| change.action == Action::Void(action::Void)) {
             marks.extend(Mark::read(&record.message));
         }
         progress.set(position.0, Some(tail.0));

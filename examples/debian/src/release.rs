@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use annals::action;
 use annals::{
     Action, AttributeDefinition, ClassificationContent, Direction, Entity, ErrorKind, Find, Id, InstanceId,
     Instant, NewEntity, NewRelationship, Patch, PatchStep, Repository, Result, Snapshot, TypeDefinition,
@@ -229,7 +230,7 @@ impl Release {
         if let Some(entity) = self.snapshot.entity(&wanted.id)? {
             actions.extend(entity_change(&entity, wanted));
         } else if let Some(version) = last_version(&self.snapshot, &instance)? {
-            actions.push(Action::Restore(instance, false));
+            actions.push(Action::Restore(action::Restore { instance, with_relationships: false }));
             let deleted = self.snapshot.entity_version(&wanted.id, version)?;
             actions.extend(deleted.and_then(|deleted| entity_change(&deleted, wanted)));
         } else {
@@ -267,7 +268,10 @@ impl Release {
                 );
                 actions.extend(update(instance, steps));
             } else if let Some(version) = last_version(&self.snapshot, &instance)? {
-                actions.push(Action::Restore(instance.clone(), false));
+                actions.push(Action::Restore(action::Restore {
+                    instance: instance.clone(),
+                    with_relationships: false,
+                }));
                 if let Some(deleted) = self.snapshot.relationship_version(&new.id, version)? {
                     let steps =
                         patch_steps(|name| deleted.property(name), deleted.properties(), &new.properties);
@@ -279,7 +283,10 @@ impl Release {
         }
         let mut gone: Vec<Id> = live.into_keys().collect();
         gone.sort_unstable();
-        actions.extend(gone.into_iter().map(|id| Action::Delete(InstanceId::Relationship(id))));
+        actions.extend(
+            gone.into_iter()
+                .map(|id| Action::Delete(action::Delete { instance: InstanceId::Relationship(id) })),
+        );
         Ok(actions)
     }
 
@@ -334,7 +341,11 @@ impl Release {
                     page => page?,
                 };
                 for entity in page.items.iter().filter(|entity| !self.seen.contains(entity.id())) {
-                    self.add(loader, 0, Ok(vec![Action::Delete(entity.instance_id())]))?;
+                    self.add(
+                        loader,
+                        0,
+                        Ok(vec![Action::Delete(action::Delete { instance: entity.instance_id() })]),
+                    )?;
                 }
                 match page.next {
                     Some(next) => find.after = Some(next),
@@ -419,13 +430,17 @@ fn entity_change(entity: &Entity, wanted: Wanted) -> Option<Action> {
     names.sort_unstable();
     if held != names {
         let contents = wanted.classifications.into_iter().map(ClassificationContent::new).collect();
-        return Some(Action::Replace(instance, wanted.properties, Some(contents)));
+        return Some(Action::Replace(action::Replace {
+            instance,
+            properties: wanted.properties,
+            classifications: Some(contents),
+        }));
     }
     update(instance, patch_steps(|name| entity.property(name), entity.properties(), &wanted.properties))
 }
 
 fn update(instance: InstanceId, steps: Vec<PatchStep>) -> Option<Action> {
-    (!steps.is_empty()).then_some(Action::Update(instance, Patch { steps }))
+    (!steps.is_empty()).then_some(Action::Update(action::Update { instance, patch: Patch { steps } }))
 }
 
 fn patch_steps<'v>(

@@ -1,5 +1,6 @@
 //! `annals follow`: the change feed, one record per line.
 
+use annals::action;
 use std::time::Duration;
 
 use annals::{Action, InstanceId, Position, Record};
@@ -82,8 +83,11 @@ fn print(context: &mut Context, position: Position, record: &Record) -> Outcome 
             Action::CreateRelationship(new) => {
                 format!("relationship {} ({} -{}-> {})", new.id, new.from, new.type_name, new.to)
             }
-            Action::Classify(_, content) => instance_text(&change.action.instance(), Some(&content.name)),
-            Action::Reclassify(_, name, _) | Action::Declassify(_, name) => {
+            Action::Classify(action::Classify { content, .. }) => {
+                instance_text(&change.action.instance(), Some(&content.name))
+            }
+            Action::Reclassify(action::Reclassify { name, .. })
+            | Action::Declassify(action::Declassify { name, .. }) => {
                 instance_text(&change.action.instance(), Some(name))
             }
             action => instance_text(&action.instance(), None),

@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_parser = PossibleValuesParser::new(TypeKind::ALL.map(TypeKind::name)))]
     kind: Option<String>,
     /// Only changes of this kind, such as create, update or delete
-    #[arg(long, value_parser = PossibleValuesParser::new(Action::VERBS), hide_possible_values = true)]
+    #[arg(long, value_parser = PossibleValuesParser::new(Action::verbs()), hide_possible_values = true)]
     verb: Option<String>,
     /// Only what was committed then or later
     #[arg(long, value_name = "WHEN", value_parser = when)]
@@ -90,6 +90,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         left -= page.records.len();
         query.after = page.next;
         if page.next.is_none() || left == 0 {
+            context.output.end_list();
             return print_next(context, "--after", page.next.map(|next| next.to_string()));
         }
         context.output.flush()?;

@@ -194,6 +194,7 @@ fn an_empty_list_says_that_nothing_was_found() {
         &["types", "tabel"],
         &["diff", "--positions", "2", "2"],
         &["follow", "--once", "--after", "2"],
+        &["log", "--author", "nobody"],
     ] {
         let done = place.run(arguments);
         assert_eq!((done.code, &*done.out, &*done.err), (0, "", "nothing found\n"), "{arguments:?}");

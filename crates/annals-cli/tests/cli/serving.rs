@@ -33,14 +33,21 @@ fn refused(place: &Place, arguments: &[&str]) -> Done {
     }
 }
 
-/// The first two lines of a server, which is ended then.
-fn first_lines(place: &Place, arguments: &[&str]) -> Vec<String> {
+/// A server that is open, and its first two lines.
+fn opened(place: &Place, arguments: &[&str]) -> (Serving, Vec<String>) {
     let mut command = place.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
-    let mut serving = Serving(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut serving = Serving(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let output = BufReader::new(serving.0.stdout.take().unwrap());
     let (sender, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-    (0..2).map(|_| lines.recv_timeout(Duration::from_secs(30)).expect("it says two lines")).collect()
+    let lines =
+        (0..2).map(|_| lines.recv_timeout(Duration::from_secs(30)).expect("it says two lines")).collect();
+    (serving, lines)
+}
+
+/// The first two lines of a server, which is ended then.
+fn first_lines(place: &Place, arguments: &[&str]) -> Vec<String> {
+    opened(place, arguments).1
 }
 
 // A mistyped folder was created and served, ready and empty: it looked as if all data were lost.
@@ -72,4 +79,31 @@ fn a_server_says_what_it_opened_or_created() {
     // What is there is opened with the flag, too: it can stay in a unit file.
     let lines = first_lines(&place, &["new", "--create"]);
     assert!(lines[0].starts_with("annals opens new "), "{lines:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_moved_onto_huge_pages_only_if_that_is_asked_for() {
+    let place = Place::new();
+    // What the threads of a server are called, and what it warns of.
+    let threads_and_warnings = |arguments: &[&str]| {
+        let (mut serving, _) = opened(&place, &[&["new", "--create"], arguments].concat());
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", serving.0.id())).unwrap();
+        let name = |task: std::io::Result<std::fs::DirEntry>| {
+            // A thread may end meanwhile.
+            std::fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()
+        };
+        let names: String = tasks.map(name).collect();
+        serving.0.kill().unwrap();
+        (names, std::io::read_to_string(serving.0.stderr.take().unwrap()).unwrap())
+    };
+    let (threads, warnings) = threads_and_warnings(&[]);
+    assert!(!threads.contains("annals-huge") && warnings.is_empty(), "{threads}{warnings}");
+    // A system that cannot is told of.
+    let (threads, warnings) = threads_and_warnings(&["--huge-pages"]);
+    assert_ne!(
+        threads.contains("annals-huge"),
+        warnings.contains("warning: huge pages: "),
+        "{threads}{warnings}"
+    );
 }

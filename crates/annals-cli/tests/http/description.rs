@@ -58,6 +58,15 @@ pub fn described(server: &Server, operation: &str, answer: Answer) -> Answer {
         let kind = answer.problem();
         assert!(content[media_type]["examples"][&kind].is_object(), "{operation}: {kind} is not described");
     }
+    if media_type == "application/x-ndjson" {
+        let line_schema = &schema["contentSchema"]["items"];
+        assert!(line_schema.is_object(), "{operation}: lines are not described: {schema}");
+        for line in answer.body.lines() {
+            let found = serde_json::from_str(line).unwrap();
+            assert!(fits(&description, line_schema, &found), "{operation}: {line} is no {line_schema}");
+        }
+        return answer;
+    }
     assert!(fits(&description, schema, &answer.json()), "{operation}: {} is no {schema}", answer.body);
     answer
 }

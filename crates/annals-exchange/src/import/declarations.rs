@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::sync::Arc;
 
+use annals::action;
 use annals::{Action, Error, ErrorKind, Repository, Result, TypeKind};
 use annals_json::Object;
 
@@ -159,7 +160,9 @@ pub fn type_names(action: &Action) -> Vec<(TypeKind, &str)> {
             names.extend(new.classifications.iter().map(|one| (TypeKind::Classification, &*one.name)));
         }
         Action::CreateRelationship(new) => names.push((TypeKind::Relationship, &*new.type_name)),
-        Action::Classify(_, content) => names.push((TypeKind::Classification, &*content.name)),
+        Action::Classify(action::Classify { content, .. }) => {
+            names.push((TypeKind::Classification, &*content.name))
+        }
         // What belongs to another collection was checked there.
         _ => {}
     }

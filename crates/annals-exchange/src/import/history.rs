@@ -1,5 +1,6 @@
 //! Loads records as they were committed elsewhere: same positions, instants, authors and messages.
 
+use annals::action;
 use std::collections::{HashSet, VecDeque};
 
 use annals::{Action, Error, ErrorKind, InstanceId, Position, Repository, Result, Ticket, Transaction};
@@ -117,7 +118,7 @@ impl<'r> HistoryLoader<'r> {
         transaction.always(true);
         if record.operations.is_empty() {
             // A record without changes still has its position.
-            transaction.push_action(Action::Void)?;
+            transaction.push_action(Action::Void(action::Void))?;
         }
         for operation in record.operations {
             transaction.valid_from(operation.valid_from);

@@ -1,6 +1,7 @@
 //! Reads what a line tells of an entity or relationship: one of this repository, a copy of what belongs to another
 //! collection, or a proxy. All of it is written or nothing.
 
+use annals::action;
 use annals::{Action, Id, InstanceId, NewEntity, NewRelationship, Result};
 use annals_json::{
     ORIGIN_FIELDS, Object, PROVENANCE_FIELDS, array, boolean, classification_copy, classification_from_json,
@@ -51,7 +52,7 @@ pub fn relationship_operations(json: &serde_json::Value) -> Result<Vec<Operation
         status: optional_text(fields, what, "status")?.map(Into::into),
         provenance: optional_provenance(fields, what)?,
     };
-    let renamed = named.map(|id| Action::Reidentify(instance, id));
+    let renamed = named.map(|id| Action::Reidentify(action::Reidentify { instance, id }));
     timed(fields, what, [Action::CreateRelationship(new)].into_iter().chain(renamed).collect())
 }
 
@@ -89,11 +90,18 @@ fn own_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
     let mut later = Vec::new();
     for json in array(fields, what, "classifications")? {
         match foreign_classification(json)? {
-            Some(copy) => later.push(Action::SaveClassification(id.clone(), Box::new(copy))),
+            Some(copy) => later.push(Action::SaveClassification(action::SaveClassification {
+                entity: id.clone(),
+                copy: Box::new(copy),
+            })),
             None => new.classifications.push(classification_from_json(json)?),
         }
     }
-    later.extend(named.map(|named| Action::Reidentify(InstanceId::Entity(id), named)));
+    later.extend(
+        named.map(|named| {
+            Action::Reidentify(action::Reidentify { instance: InstanceId::Entity(id), id: named })
+        }),
+    );
     later.insert(0, Action::CreateEntity(new));
     Ok(later)
 }
@@ -107,8 +115,14 @@ fn copied_entity(fields: &Object, what: &str) -> Result<Vec<Action>> {
     for json in array(fields, what, "classifications")? {
         match foreign_classification(json)? {
             Some(known) if known.provenance.home == home => copy.classifications.push(known),
-            Some(known) => later.push(Action::SaveClassification(id.clone(), Box::new(known))),
-            None => later.push(Action::Classify(id.clone(), classification_from_json(json)?)),
+            Some(known) => later.push(Action::SaveClassification(action::SaveClassification {
+                entity: id.clone(),
+                copy: Box::new(known),
+            })),
+            None => later.push(Action::Classify(action::Classify {
+                entity: id.clone(),
+                content: classification_from_json(json)?,
+            })),
         }
     }
     later.insert(0, Action::SaveEntity(Box::new(copy)));

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Read};
 
+use annals::action;
 use annals::{Action, Instant, Position, Result};
 use annals_json::{
     action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,
@@ -174,7 +175,9 @@ fn item_from_json(json: &Json) -> Result<Item> {
     let operation =
         |action| Item::Operations(vec![Operation { action, valid_from: None, has_fresh_id: false }]);
     Ok(match key.as_str() {
-        "collection" => operation(Action::NameCollection(text(fields, "line", "collection")?.into())),
+        "collection" => operation(Action::NameCollection(action::NameCollection {
+            name: text(fields, "line", "collection")?.into(),
+        })),
         "type" => operation(Action::DefineType(Box::new(type_from_json(inner)?))),
         "entity" => Item::Operations(entity_operations(inner)?),
         "relationship" => Item::Operations(relationship_operations(inner)?),

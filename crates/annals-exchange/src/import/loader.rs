@@ -1,5 +1,6 @@
 //! Loads operations in batches: several on their way at once, each all or nothing, and only the bad lines dropped.
 
+use annals::action;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
@@ -263,7 +264,7 @@ impl<'r> Loader<'r> {
     pub fn mark(&mut self, message: &str) -> Outcome {
         let mut transaction = self.repository.transaction();
         transaction.author(&self.options.author).message(message);
-        transaction.push_action(Action::Void)?;
+        transaction.push_action(Action::Void(action::Void))?;
         transaction.submit()?.wait()?;
         self.report.summary.records_count += 1;
         Ok(())

@@ -1,5 +1,6 @@
 //! Compares what lines ask for with what is there, so that only what differs is written.
 
+use annals::action;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -112,7 +113,7 @@ impl Merge {
                 let is_equal = snapshot.verify_type(definition).0 == TypeMatch::Equal;
                 return Ok((if is_equal { Vec::new() } else { operations }, None));
             }
-            Action::NameCollection(name) => {
+            Action::NameCollection(action::NameCollection { name }) => {
                 let is_named = snapshot.collection() == Some(&**name);
                 return Ok((if is_named { Vec::new() } else { operations }, None));
             }
@@ -150,8 +151,15 @@ impl Merge {
             if let Some(deleted) = snapshot.entity_version(&new.id, version)? {
                 check_type(deleted.type_name(), &new.type_name)?;
             }
-            let replace = Action::Replace(instance.clone(), wanted, Some(classifications));
-            return Ok(Some(vec![Action::Restore(instance, false), replace]));
+            let replace = Action::Replace(action::Replace {
+                instance: instance.clone(),
+                properties: wanted,
+                classifications: Some(classifications),
+            });
+            return Ok(Some(vec![
+                Action::Restore(action::Restore { instance, with_relationships: false }),
+                replace,
+            ]));
         };
         check_type(there.type_name(), &new.type_name)?;
         let are_classifications_equal = there.classifications().count() == classifications.len()
@@ -162,10 +170,14 @@ impl Merge {
             });
         let mut actions = Vec::new();
         if !is_equal(there.properties(), &wanted) || !are_classifications_equal {
-            actions.push(Action::Replace(instance.clone(), wanted, Some(classifications)));
+            actions.push(Action::Replace(action::Replace {
+                instance: instance.clone(),
+                properties: wanted,
+                classifications: Some(classifications),
+            }));
         }
         if let Some(status) = new.status.as_ref().filter(|status| ***status != *there.status_name()) {
-            actions.push(Action::SetStatus(instance, Arc::clone(status)));
+            actions.push(Action::SetStatus(action::SetStatus { instance, status: Arc::clone(status) }));
         }
         Ok(Some(actions))
     }
@@ -182,22 +194,37 @@ impl Merge {
         let Some(there) = there else {
             let instance = InstanceId::Relationship(new.id.clone());
             let is_known = !has_fresh_id && last_version(snapshot, &instance)?.is_some();
-            let again =
-                || vec![Action::Restore(instance.clone(), false), Action::Replace(instance, wanted, None)];
+            let again = || {
+                vec![
+                    Action::Restore(action::Restore {
+                        instance: instance.clone(),
+                        with_relationships: false,
+                    }),
+                    Action::Replace(action::Replace { instance, properties: wanted, classifications: None }),
+                ]
+            };
             return Ok(is_known.then(|| (new.id.clone(), again())));
         };
         check_type(there.type_name(), &new.type_name)?;
         let id = there.id();
         let mut actions = Vec::new();
         if (there.from(), there.to()) != (&new.from, &new.to) {
-            actions.push(Action::Relink(id.clone(), Some(new.from.clone()), Some(new.to.clone())));
+            actions.push(Action::Relink(action::Relink {
+                id: id.clone(),
+                from: Some(new.from.clone()),
+                to: Some(new.to.clone()),
+            }));
         }
         let instance = InstanceId::Relationship(id.clone());
         if !is_equal(there.properties(), &wanted) {
-            actions.push(Action::Replace(instance.clone(), wanted, None));
+            actions.push(Action::Replace(action::Replace {
+                instance: instance.clone(),
+                properties: wanted,
+                classifications: None,
+            }));
         }
         if let Some(status) = new.status.as_ref().filter(|status| ***status != *there.status_name()) {
-            actions.push(Action::SetStatus(instance, Arc::clone(status)));
+            actions.push(Action::SetStatus(action::SetStatus { instance, status: Arc::clone(status) }));
         }
         Ok(Some((id.clone(), actions)))
     }

@@ -1,5 +1,6 @@
 //! One change to be written, with its valid time.
 
+use annals::action;
 use annals::{Action, Instant, Repository, Result, Transaction};
 
 /// One change to be written.
@@ -52,7 +53,7 @@ impl Operation {
         match self.action {
             Action::CreateEntity(new) => transaction.create_entity(new).map(drop),
             Action::CreateRelationship(new) => transaction.create_relationship(new).map(drop),
-            Action::Classify(id, content) => transaction.classify(&id, content),
+            Action::Classify(action::Classify { entity: id, content }) => transaction.classify(&id, content),
             Action::SaveEntity(copy) => transaction.save_entity_copy(*copy),
             other => transaction.push_action(other),
         }

@@ -1,12 +1,22 @@
 //! Loads many elements: transactions of a thousand, prepared by two threads, several on their way at a time.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use annals::{Deleted, Find, Header, Operator, Order, Repository, Ticket, Transaction};
 
 use super::standard::{Standard, vertex_id};
-use crate::Outcome;
+use crate::outcome::Outcome;
+
+/// The standard graph, open.
+pub struct StandardGraph {
+    pub repository: Repository,
+    pub path: PathBuf,
+    pub entities: usize,
+    /// Pairs of entity numbers, by relationship number.
+    pub edges: Vec<(u32, u32)>,
+}
 
 /// Changes in one transaction. Larger ones load no faster, and the allocator keeps what they needed.
 const BATCH: usize = 1_000;

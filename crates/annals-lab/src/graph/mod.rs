@@ -6,7 +6,7 @@ mod load;
 mod packed;
 mod persistent;
 
-pub use load::{InFlight, load, prepare, settle};
+pub use load::{InFlight, StandardGraph, load, prepare, settle};
 pub use packed::{FastMap, Packed, Plain, Uuid, edge_ids, map_of_numbers, uuid};
 pub use persistent::{Persistent, PersistentIndexes, shared_map_of_numbers};
 pub use random::{Random, mix};

@@ -8,9 +8,9 @@ use annals::log::{FileLog, Log, MemoryLog, ReadLimit};
 use annals::{AsOf, Id, InstanceId, Options, Patch, Position, Repository, Snapshot};
 use foldhash::fast::FixedState;
 
-use crate::Outcome;
 use crate::graph::{FastMap, Plain, Random, Standard, Uuid, size, uuid, vertex_id};
-use crate::run::{Job, Latencies, Sample, agree, in_turn, move_onto_huge_pages};
+use crate::outcome::Outcome;
+use crate::run::{Job, Latencies, Sample, agree, in_turn};
 
 /// Versions of all entities together, at least: one entity would stay in the processor's cache.
 const VERSIONS_MIN: usize = 20_000;
@@ -32,7 +32,6 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
         }
     }
     let map = map_of_versions(entities, versions);
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let mut random = Random::new(turn as u64);

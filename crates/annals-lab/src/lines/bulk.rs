@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use minicbor::Encoder;
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::edge_id;
-use crate::graph::{Packed, Random, is_even, name, size, uuid, vertex_id, weight};
-use crate::run::{Job, Sample, Timed, move_onto_huge_pages, resident_bytes};
+use crate::graph::{Packed, Random, StandardGraph, edge_id, is_even, name, size, uuid, vertex_id, weight};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, Timed, resident_bytes};
 
 /// Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -38,8 +36,6 @@ pub fn speed(job: &Job, graph: &StandardGraph, loading: &Timed<()>) -> Outcome<V
 pub fn memory(job: &Job, graph: &StandardGraph, bytes_before: u64) -> Outcome<Vec<Sample>> {
     // The allocator gives back what loading needed, but not at once.
     std::thread::sleep(Duration::from_secs_f64(job.size.seconds(1.0, 0.05)));
-    // A huge page takes memory for what was empty in its place, too.
-    move_onto_huge_pages()?;
     let used = resident_bytes().saturating_sub(bytes_before) as f64;
     let packed = Packed::bytes(graph.entities, graph.edges.len()) as f64;
     Ok(vec![Sample::new("memory", used / GIB, packed / GIB)])

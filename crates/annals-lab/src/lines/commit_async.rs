@@ -5,10 +5,9 @@ use std::path::Path;
 use annals::{Id, Repository};
 
 use super::commit::{bytes_per_commit, entities_before};
-use super::hand_over::RawFile;
-use crate::Outcome;
 use crate::graph::{InFlight, Standard, load, settle, vertex_id};
-use crate::run::{Job, Sample, Timed, agree, in_turn};
+use crate::outcome::Outcome;
+use crate::run::{Job, RawFile, Sample, Timed, agree, in_turn};
 
 const IN_FLIGHT: usize = 10_000;
 /// Units: bytes.

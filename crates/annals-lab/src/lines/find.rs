@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use annals::{Find, Id, Operator, Snapshot};
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{PersistentIndexes, Random, Uuid, size, uuid, vertex_id, weight};
-use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages, per_second};
+use crate::graph::{PersistentIndexes, Random, StandardGraph, Uuid, size, uuid, vertex_id, weight};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
 
 const PAGE: usize = 50;
 /// Searches are made so many at a time and asked at once, as programs do: thousands that are ready push what is searched out
@@ -39,7 +38,6 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let trees = Trees::new(graph.entities);
     let shared = PersistentIndexes::new(graph.entities);
     let snapshot = graph.repository.snapshot();
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for line in ["find-one", "find-eq", "find-range", "find-order"] {
         if !job.wants(line) {

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use annals::{Id, Name, Snapshot};
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{Plain, Random, Uuid, map_of_numbers, mix, shared_map_of_numbers, size, uuid, vertex_id};
-use crate::run::{Job, Sample, agree, in_turn, move_onto_huge_pages, per_second, together};
+use crate::graph::{
+    Plain, Random, StandardGraph, Uuid, map_of_numbers, mix, shared_map_of_numbers, size, uuid, vertex_id,
+};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
 /// What both sides look up, one list for each thread.
 struct Picks {
@@ -35,7 +36,6 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let memory = Memory::new(graph.entities);
     let snapshot = graph.repository.snapshot();
     let size = snapshot.name("size").ok_or("no entity has a size")?;
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let picks = Picks::new(graph.entities, operations, turn);

@@ -9,9 +9,9 @@ use std::time::Duration;
 use annals::{Id, InstanceId, Patch, Repository};
 
 use super::get::look_up;
-use crate::Outcome;
 use crate::graph::{InFlight, Plain, Random, Uuid, load, map_of_numbers, prepare, settle, uuid, vertex_id};
-use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages, per_second};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, Timed, agree, in_turn, per_second};
 
 const VERSIONS: usize = 100;
 /// Commits on their way at a time: fewer than entities, so that none is changed twice at once.
@@ -28,7 +28,6 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     // What was built last is in the caches: once to each, so that both are.
     commit(&old, 0..entities, 0)?;
     commit(&young, 0..entities, 0)?;
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let mut random = Random::new(turn as u64);

@@ -4,10 +4,11 @@ use std::hint::black_box;
 
 use annals::{Direction, Entity, Id, Name, Snapshot, Value};
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{FastMap, Packed, Persistent, Plain, Random, Uuid, map_of_numbers, uuid, vertex_id};
-use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages};
+use crate::graph::{
+    FastMap, Packed, Persistent, Plain, Random, StandardGraph, Uuid, map_of_numbers, uuid, vertex_id,
+};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Walks that start together in the line `hop2-frontier`.
 const FRONTIER: usize = 64;
@@ -33,7 +34,6 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let operations = job.size.operations(200_000, 2_000);
     let snapshot = graph.repository.snapshot();
     let size = snapshot.name("size").ok_or("no entity has a size")?;
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let mut random = Random::new(turn as u64);

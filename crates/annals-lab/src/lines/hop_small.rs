@@ -6,11 +6,11 @@ use std::hint::black_box;
 
 use annals::{Direction, Id, Repository, Snapshot};
 
-use crate::Outcome;
 use crate::graph::{
     FastMap, Packed, Persistent, Random, Uuid, edge_ids, load, map_of_numbers, random_edges, uuid, vertex_id,
 };
-use crate::run::{Job, Sample, agree, in_turn, move_onto_huge_pages, per_second, together};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, agree, in_turn, per_second, together};
 
 const VERTICES: usize = 1_000;
 const VISITS: usize = 6;
@@ -38,7 +38,6 @@ pub fn round(job: &Job) -> Outcome<Vec<Sample>> {
     let shared = Persistent::new(vertices, &edges);
     let snapshot = repository.snapshot();
     let starts = job.size.operations(1_000_000, 30_000);
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for turn in job.turns(5) {
         let mut random = Random::new(turn as u64);

@@ -3,10 +3,9 @@
 use annals::{Id, Repository};
 use serde_json::{Value, json};
 
-use super::server::{Load, Server, request};
-use crate::Outcome;
 use crate::graph::{load, name, size, vertex_id, weight};
-use crate::run::{Job, Sample, agree, in_turn, per_second};
+use crate::outcome::Outcome;
+use crate::run::{Job, Load, Sample, Server, agree, in_turn, per_second, request};
 
 /// Entities that are there; one of them is asked for.
 const ENTITIES: usize = 1_000;

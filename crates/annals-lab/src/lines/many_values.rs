@@ -6,8 +6,8 @@ use std::hint::black_box;
 
 use annals::{InstanceId, Patch, Repository, Value};
 
-use crate::Outcome;
 use crate::graph::{InFlight, Standard, load, vertex_id};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Values of an entity that has few, before some are added.

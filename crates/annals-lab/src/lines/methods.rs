@@ -1,7 +1,7 @@
 //! methods-…: the rows of a metadata repository with 4,920 instances, each line the worst row of its kind.
 
-use crate::Outcome;
 use crate::methods::worst_of_smallest;
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample};
 
 /// Units of the suite in one of the line: writes are told as a multiple, all else in nanoseconds.

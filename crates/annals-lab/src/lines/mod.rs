@@ -1,5 +1,6 @@
 //! The experiments: each measures one or more lines, ours and the limit in turn.
 
+mod count_commits;
 mod hand_over;
 mod commit;
 mod commit_async;
@@ -17,14 +18,10 @@ mod as_of;
 mod wide;
 mod many_values;
 mod methods;
-mod server;
 mod http;
 
-pub use hand_over::RawFile;
-pub use server::Server;
-
-use crate::Outcome;
-use crate::run::{Job, Sample};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, write_sample};
 
 /// Something that is set up once a round and measures some lines.
 pub struct Experiment {
@@ -39,11 +36,18 @@ pub struct Experiment {
     pub run: fn(&Job) -> Outcome<Vec<Sample>>,
 }
 
-impl Experiment {
-    /// The experiment with this name.
-    pub fn named(name: &str) -> Option<&'static Experiment> {
-        EXPERIMENTS.iter().find(|experiment| experiment.name == name)
+/// Runs a round in this process, and prints what it measured.
+///
+/// Errors: if there is no such experiment; those of the experiment.
+pub fn run_round(job: &Job) -> Outcome<()> {
+    let experiment = EXPERIMENTS
+        .iter()
+        .find(|experiment| experiment.name == job.experiment)
+        .ok_or_else(|| format!("experiment {}: there is none of this name", job.experiment))?;
+    for sample in (experiment.run)(job)? {
+        println!("{}", write_sample(&sample));
     }
+    Ok(())
 }
 
 const fn fresh(

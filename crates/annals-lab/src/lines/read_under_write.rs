@@ -11,11 +11,11 @@ use annals::{Direction, Find, Id, Operator, Repository, Snapshot};
 
 use super::commit::bytes_per_commit;
 use super::get::Memory;
-use super::hand_over::RawFile;
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{FastMap, Packed, Plain, Random, Standard, Uuid, map_of_numbers, size, uuid, vertex_id};
-use crate::run::{Cores, Job, Latencies, MEMORY, SAME_WORK, Sample, agree, move_onto_huge_pages};
+use crate::graph::{
+    FastMap, Packed, Plain, Random, Standard, StandardGraph, Uuid, map_of_numbers, size, uuid, vertex_id,
+};
+use crate::outcome::Outcome;
+use crate::run::{Cores, Job, Latencies, MEMORY, RawFile, SAME_WORK, Sample, agree};
 
 /// What is measured in turn, in as many parts: each is the first in one, and the last in one. Who comes before whom is not
 /// balanced; therefore nothing is measured before everything was asked once.
@@ -65,7 +65,6 @@ pub fn round(job: &Job, graph: &StandardGraph) -> Outcome<Vec<Sample>> {
     let payload = vec![7; bytes_per_commit(&job.folder.join("bytes"))?];
     let mut file = RawFile::create(&job.folder.join("raw"))?;
     let mut samples = Vec::new();
-    move_onto_huge_pages()?;
     let cores = Cores::apart_from(|| Ok(file.append(&payload)?))?;
     for turn in job.turns(3) {
         for (line, kind) in [

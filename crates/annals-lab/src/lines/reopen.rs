@@ -6,9 +6,8 @@ use std::path::Path;
 
 use annals::Repository;
 
-use super::standard_graph::StandardGraph;
-use crate::Outcome;
-use crate::graph::{Random, settle, size, vertex_id};
+use crate::graph::{Random, StandardGraph, settle, size, vertex_id};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Entities that are looked at after opening.

@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use annals::{Direction, Repository, Snapshot, Value};
 
-use crate::Outcome;
 use crate::graph::{Packed, load, power_law_edges, size};
-use crate::run::{Job, Sample, Timed, agree, in_turn, move_onto_huge_pages};
+use crate::outcome::Outcome;
+use crate::run::{Job, Sample, Timed, agree, in_turn};
 
 /// Entities whose neighbours are asked for together.
 const PAGE: usize = 512;
@@ -37,7 +37,6 @@ pub fn round(
     }
     let sizes: Vec<i64> = (0..entities).map(size).collect();
     let snapshot = repository.snapshot();
-    move_onto_huge_pages()?;
     let mut samples = Vec::new();
     for turn in job.turns(3) {
         let (ours, limit) = in_turn(

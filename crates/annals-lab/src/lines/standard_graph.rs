@@ -1,22 +1,11 @@
 //! The standard graph in one process: loads it, and measures all lines that read it.
 
-use std::path::PathBuf;
-
 use annals::Repository;
 
 use super::{bulk, find, get, hop2, read_under_write, reopen, scan};
-use crate::Outcome;
-use crate::graph::{load, random_edges};
+use crate::graph::{StandardGraph, load, random_edges};
+use crate::outcome::Outcome;
 use crate::run::{Job, Sample, Timed, agree, resident_bytes};
-
-/// The standard graph, open.
-pub struct StandardGraph {
-    pub repository: Repository,
-    pub path: PathBuf,
-    pub entities: usize,
-    /// Pairs of entity numbers, by relationship number.
-    pub edges: Vec<(u32, u32)>,
-}
 
 /// One round: each part only if a line of it is asked for.
 pub fn round(job: &Job) -> Outcome<Vec<Sample>> {

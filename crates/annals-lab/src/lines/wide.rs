@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use annals::{Direction, Id, Repository};
 
-use crate::Outcome;
 use crate::graph::{InFlight, Standard, edge_id, load, prepare, vertex_id};
+use crate::outcome::Outcome;
 use crate::run::{Job, Latencies, Sample, Timed, agree, in_turn};
 
 /// Entities that relationships lead to.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use annals::{AttributeDefinition, EndDefinition, TypeDefinition, TypeKind, ValueType};
 use serde_json::Value as Json;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// What `annals types load` loads, too.
 pub const ARCHIVE: &str = include_str!("../../../../examples/open-metadata-types/types.jsonl");

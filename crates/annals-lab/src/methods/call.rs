@@ -9,7 +9,10 @@ use annals::{
 };
 
 use super::values::Properties;
-use crate::Outcome;
+use crate::outcome::Outcome;
+
+/// Name of the collection that copies come from.
+pub const ELSEWHERE: &str = "elsewhere";
 
 /// Something asked of the repository.
 #[derive(Clone, Debug)]

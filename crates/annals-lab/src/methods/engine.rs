@@ -8,9 +8,8 @@ use annals::{
     RelationshipsOf, Repository, Snapshot, Transaction, TypeKind, Value,
 };
 
-use super::call::{Answer, Call, Looked, Target, Timed};
-use super::run::ELSEWHERE;
-use crate::Outcome;
+use super::call::{Answer, Call, ELSEWHERE, Looked, Target, Timed};
+use crate::outcome::Outcome;
 
 /// The engine, without a door.
 pub struct Engine {

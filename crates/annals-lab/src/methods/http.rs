@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::call::{Answer, Call, Looked, Target, Timed};
 use super::http_body::{Body, Item};
 use super::operation::{operation, value};
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Longest time one answer may take.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);

@@ -17,19 +17,18 @@ mod http_body;
 mod report;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use annals::Repository;
 use clap::Args;
 
-use crate::Outcome;
-use crate::lines::Server;
-use crate::run::{make_folder, resident_bytes};
+use crate::outcome::Outcome;
+use crate::run::{Server, make_folder, resident_bytes};
 use archive::Archive;
 use engine::Engine;
 use http::Http;
 use record::Record;
-use report::Report;
+use report::{Report, Total};
 use run::Run;
 use volume::Volume;
 
@@ -60,13 +59,6 @@ pub struct Methods {
     /// Folder to write in; a temporary one in the present folder unless given.
     #[arg(long)]
     folder: Option<PathBuf>,
-}
-
-/// How a whole run went.
-pub struct Total {
-    pub elapsed: Duration,
-    /// Largest resident memory of this process. Units: bytes.
-    pub resident_bytes: u64,
 }
 
 impl Methods {

@@ -3,10 +3,9 @@
 use annals::{ClassificationCopy, CopyHeader, InstanceId, Instant, Value};
 use serde_json::{Value as Json, json};
 
-use super::call::Call;
-use super::run::ELSEWHERE;
+use super::call::{Call, ELSEWHERE};
 use super::values::Properties;
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// The operation. Asked of writes only.
 pub fn operation(call: &Call) -> Json {

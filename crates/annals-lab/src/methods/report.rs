@@ -1,12 +1,13 @@
 //! What the rows came to, beside their bars: a table for people, or one JSON object per row.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use super::Total;
 use super::record::{Part, Record, Sample, Samples, quantile};
 use super::row::{Bar, PUBLISHED_COUNT, ROWS, Row};
 use super::volume::Volume;
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Times one durable write's fdatasync.
 const WRITE_TIMES_MAX: f64 = 3.0;
@@ -26,6 +27,13 @@ const RUN_SECONDS_MAX: f64 = 1_800.0;
 const RESIDENT_BYTES_MAX: u64 = 8 << 30;
 /// Volumes up to this one are the smallest that the bars of pages know.
 const SMALL_INSTANCES_MAX: usize = 5;
+
+/// How a whole run went.
+pub struct Total {
+    pub elapsed: Duration,
+    /// Largest resident memory of this process. Units: bytes.
+    pub resident_bytes: u64,
+}
 
 /// Prints rows, and counts what they missed.
 pub struct Report {

@@ -7,16 +7,14 @@ use annals::{Expression, Find, Header, Id, InstanceId, Instant, Operator, TypeKi
 
 use super::archive::Archive;
 use super::book::Book;
-use super::call::{Answer, Call, Looked, Target};
+use super::call::{Answer, Call, ELSEWHERE, Looked, Target};
 use super::record::{Part, Record};
 use super::row::Method;
 use super::values::Values;
 use super::volume::Volume;
-use crate::Outcome;
-use crate::lines::RawFile;
+use crate::outcome::Outcome;
+use crate::run::RawFile;
 
-/// Name of the collection that copies come from.
-pub const ELSEWHERE: &str = "elsewhere";
 /// Bytes of the durable write that is measured beside commits: about one of them.
 const SYNC_BYTES: usize = 512;
 /// Largest volume at which every search is compared with a look at everything. Units: instances per type.

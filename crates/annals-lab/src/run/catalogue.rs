@@ -124,7 +124,7 @@ const DOUBLE: &[Mark] = &[RatioAtLeast(0.925)];
 const P99: &[Mark] = &[RatioAtMost(3.0)];
 const P999: &[Mark] = &[RatioAtMost(5.0)];
 
-/// Every line, in the order of the issue. Where a bar was wrong, and why: `docs/decisions`, 20, 22, 31 and 32.
+/// Every line, in the order of the issue. How bars are set: `docs/decisions/015-limits.md`.
 #[rustfmt::skip]
 pub const LINES: &[Line] = &[
     line("commit-1", "commits/s", HAND_OVER, &[RatioAtLeast(0.80)], &[RatioAtLeast(0.90)], Rate),

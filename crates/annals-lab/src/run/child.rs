@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::job::{Job, read_samples};
 use super::sample::Sample;
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// How often a child is looked after.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// How long each core is watched at a time, and how often: the machine may stop any of them for a while.
 const WATCH: Duration = Duration::from_millis(10);

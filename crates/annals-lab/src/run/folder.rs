@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// A new folder in `parent`, which is made if it is not there, or in the present folder. It goes when it is dropped.
 ///

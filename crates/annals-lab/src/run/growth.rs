@@ -2,7 +2,7 @@
 //! few operations exceed is no cost of one: there the bar of the line must hold at ten times the size, too.
 
 use super::catalogue::{Growth, Line, MEMORY, Mark, SAME_WORK};
-use super::limits::Measured;
+use super::measured::Measured;
 use super::report::Row;
 use super::size::Size;
 use super::summary::{Pair, Summary};
@@ -78,7 +78,7 @@ fn costs(line: &Line, size: Size, all: &[Measured]) -> Result<Vec<Vec<Pair>>, St
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::Figures;
+    use super::super::measured::Figures;
     use super::*;
 
     #[test]

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::huge_pages::move_onto_huge_pages_behind;
 use super::sample::Sample;
 use super::size::Size;
-use crate::Outcome;
-use crate::lines::Experiment;
+use crate::outcome::Outcome;
 
 /// One round of one experiment.
 #[derive(Args, Clone, Debug)]
@@ -33,17 +31,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Runs the round in this process and prints what it measured.
-    pub fn run(&self) -> Outcome<()> {
-        let experiment = Experiment::named(&self.experiment)
-            .ok_or_else(|| format!("experiment {}: there is none of this name", self.experiment))?;
-        move_onto_huge_pages_behind()?;
-        for sample in (experiment.run)(self)? {
-            println!("{}", write(&sample));
-        }
-        Ok(())
-    }
-
     /// True if any line whose name begins so is asked for.
     pub fn wants(&self, start: &str) -> bool {
         self.lines.iter().any(|line| line.starts_with(start))
@@ -55,11 +42,12 @@ impl Job {
     }
 }
 
-fn write(sample: &Sample) -> Value {
+/// A sample as one line of JSON.
+pub fn write_sample(sample: &Sample) -> Value {
     json!({ "line": sample.line, "ours": sample.ours, "limit": sample.limit })
 }
 
-/// Reads what [`Job::run`] printed.
+/// Reads samples that were printed, one per line.
 ///
 /// Errors: if it is anything else.
 pub fn read_samples(text: &str) -> Outcome<Vec<Sample>> {
@@ -80,7 +68,7 @@ mod tests {
     #[test]
     fn samples_come_back_as_they_were_printed() {
         let samples = [Sample::new("get-1", 0.1, 1e9), Sample::new("as-of-10", 3.0, 1.0 / 3.0)];
-        let text: String = samples.iter().map(|sample| format!("{}\n", write(sample))).collect();
+        let text: String = samples.iter().map(|sample| format!("{}\n", write_sample(sample))).collect();
         assert_eq!(read_samples(&text).unwrap(), samples);
     }
 }

@@ -9,15 +9,12 @@ use super::folder::make_folder;
 use super::growth;
 use super::job::Job;
 use super::machine::{self, Usage};
+use super::measured::{Figures, Measured};
 use super::report::Report;
 use super::sample::Sample;
 use super::size::Size;
-use super::summary::{Pair, Summary};
-use crate::Outcome;
 use crate::lines::{EXPERIMENTS, Experiment};
-
-/// Share of the machine that others may use before figures are doubtful. Some is the kernel's, writing for us.
-const OTHERS_MAX: f64 = 0.15;
+use crate::outcome::Outcome;
 
 /// Settings of `limits`.
 #[derive(Args)]
@@ -46,27 +43,6 @@ pub struct Limits {
     /// Folder to write in; a temporary one in the present folder unless given.
     #[arg(long)]
     folder: Option<PathBuf>,
-}
-
-/// All rounds of one line, or why there are none.
-pub struct Measured {
-    pub line: &'static Line,
-    pub figures: Result<Figures, String>,
-}
-
-impl Measured {
-    /// The turns of each round.
-    pub fn turns(&self) -> Result<&[Vec<Pair>], String> {
-        self.figures.as_ref().map(|figures| &figures.rounds[..]).map_err(String::clone)
-    }
-}
-
-/// The figures of all rounds.
-pub struct Figures {
-    /// The turns of each round.
-    pub rounds: Vec<Vec<Pair>>,
-    /// Share of the machine that others have used meanwhile.
-    pub others: f64,
 }
 
 impl Limits {
@@ -148,33 +124,6 @@ impl Limits {
             if experiment.is_fresh { job.run_fresh() } else { (experiment.run)(&job) }
         };
         (0..rounds).map(one).collect()
-    }
-}
-
-impl Figures {
-    fn of(line: &Line, rounds: &[Vec<Sample>], others: f64) -> Result<Figures, String> {
-        let own = |samples: &Vec<Sample>| -> Vec<Pair> {
-            let own = samples.iter().filter(|sample| sample.line == line.name);
-            own.map(|sample| Pair { ours: sample.ours, limit: sample.limit }).collect()
-        };
-        let rounds: Vec<Vec<Pair>> = rounds.iter().map(own).collect();
-        if rounds.iter().any(Vec::is_empty) {
-            return Err("a round ended without it".into());
-        }
-        Ok(Figures { rounds, others })
-    }
-
-    /// What the rounds say together.
-    pub fn summary(&self) -> Summary {
-        let mut summary = Summary::of(&self.rounds);
-        summary.distrust.extend(self.distrust());
-        summary
-    }
-
-    /// Why the machine may have misled us, if it may.
-    pub fn distrust(&self) -> Option<String> {
-        let percent = 100.0 * self.others;
-        (self.others > OTHERS_MAX).then(|| format!("others used {percent:.0} % of the machine"))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::catalogue::Mark;
-use super::limits::{Figures, Measured};
+use super::measured::{Figures, Measured};
 use super::size::Size;
 use super::summary::Summary;
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Ours and the limit, measured one after the other.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Enough for every experiment, and little enough for thousands of threads. Units: bytes.
 const STACK_BYTES: usize = 256 << 10;

@@ -31,7 +31,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 }
 
 fn filters() -> Vec<Parameter> {
-    let verbs = json!({ "type": "string", "enum": annals::Action::VERBS });
+    let verbs = json!({ "type": "string", "enum": annals::Action::verbs() });
     let orders =
         json!({ "type": "string", "enum": ["newest-first", "oldest-first"], "default": "newest-first" });
     vec![

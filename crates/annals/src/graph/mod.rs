@@ -7,7 +7,7 @@ pub(crate) mod index;
 pub(crate) mod table;
 pub(crate) mod former_ids;
 pub(crate) mod integrity;
-pub(crate) mod actions;
+pub mod actions;
 pub(crate) mod compare;
 pub(crate) mod meanings;
 

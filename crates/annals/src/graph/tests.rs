@@ -1,4 +1,4 @@
-//! Measures the structures that snapshots share: the figures of `docs/decisions/`.
+//! Measures the structures that snapshots share: `docs/decisions/001-ids-and-slots.md`.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -31,7 +31,7 @@ fn measure(what: &str, mut call: impl FnMut(u64)) {
 
 #[test]
 #[ignore = "a measurement: cargo test --release -p annals --lib structures -- --ignored --nocapture"]
-fn structures_are_as_fast_as_the_decisions_say() {
+fn measure_the_structures() {
     let mut vector = Vector::new();
     measure("Vector push", |number| vector.push(number));
     measure("Vector get, random", |number| {

@@ -131,6 +131,14 @@ impl<L: Log> Log for FaultLog<L> {
         self.inner.generation()
     }
 
+    fn bytes_up_to(&self, position: Position) -> u64 {
+        self.inner.bytes_up_to(position)
+    }
+
+    fn close(&self) -> Result<()> {
+        self.inner.close()
+    }
+
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         self.inner.as_rewrite()
     }

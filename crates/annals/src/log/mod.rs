@@ -99,6 +99,21 @@ pub trait Log: Send + Sync {
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         None
     }
+
+    /// How much of it there is up to `position`. Units: bytes; 0 for a log that does not say.
+    ///
+    /// The repository asks for it twice a second, to see when a checkpoint is due.
+    fn bytes_up_to(&self, position: Position) -> u64 {
+        let _ = position;
+        0
+    }
+
+    /// Ends writing, durably. Later appends are refused with `Closed`; reading goes on.
+    ///
+    /// Errors: those of the last sync.
+    fn close(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Units: bytes of `record`; `None` beyond [`RECORD_BYTES_MAX`].
@@ -158,6 +173,14 @@ impl<L: Log + ?Sized> Log for Arc<L> {
 
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         (**self).as_rewrite()
+    }
+
+    fn bytes_up_to(&self, position: Position) -> u64 {
+        (**self).bytes_up_to(position)
+    }
+
+    fn close(&self) -> Result<()> {
+        (**self).close()
     }
 }
 

@@ -62,7 +62,7 @@ impl Repository {
         inner.committer.source().memory().admit_second_graph()?;
         let mut report = CompactReport { bytes_before: inner.log_bytes(), ..CompactReport::default() };
         self.take_out(rewrite, &mut report)?;
-        if inner.folder.is_some() {
+        if inner.checkpoints.is_some() {
             inner.checkpoint_held()?;
         }
         report.bytes_after = inner.log_bytes();
@@ -97,8 +97,8 @@ impl Repository {
         // Order: last, as readers of the graph before may have kept records until now.
         committer.source().clear();
         replaced?;
-        let folder = self.inner().folder.as_ref();
-        folder.map_or(Ok(()), |folder| folder.checkpoints().remove_others(&**folder.log()))
+        let checkpoints = self.inner().checkpoints.as_ref();
+        checkpoints.map_or(Ok(()), |checkpoints| checkpoints.remove_others(&**committer.source().log()))
     }
 
     /// Replays `rewritten` from nothing and compares the graph with the one in force.

@@ -7,21 +7,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::checkpoint::CheckpointFolder;
-use crate::graph::Graph;
-use crate::graph::structures::spill_file::SpillSettings;
-use crate::log::{FileLog, FileOptions, Log};
-use crate::storage::{Disk, UNNAMED_SUFFIX};
+use super::checkpoint::Checkpoints;
+use crate::log::{FileLog, FileOptions};
+use crate::storage::{Disk, DiskStore, UNNAMED_SUFFIX};
 use crate::{Error, ErrorKind, Result};
 
 /// What an earlier version left where a compaction was interrupted.
 const COMPACTING_1: &str = "compacting";
 
+/// Name of the folder of checkpoints.
+const CHECKPOINTS: &str = "checkpoints";
+
 /// The folder of a repository, opened.
 pub(crate) struct Folder {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    checkpoints: PathBuf,
+    checkpoints: Checkpoints,
     log: Arc<FileLog>,
     /// What went wrong when it was opened, without stopping anything.
     warning: Option<String>,
@@ -39,18 +40,17 @@ impl Folder {
         is_read_only: bool,
     ) -> Result<Folder> {
         let log = open_log(disk, path, options, is_read_only)?;
-        let checkpoints = path.join("checkpoints");
         let mut folder = Folder {
             disk: Arc::clone(disk),
             path: path.to_path_buf(),
-            checkpoints,
+            checkpoints: checkpoints_in(disk, path),
             log: Arc::new(log),
             warning: None,
         };
         if !is_read_only {
-            let removed = folder.checkpoints().remove_stale(&*folder.log);
+            let removed = folder.checkpoints.remove_stale(&*folder.log);
             // Where they cannot be looked at, loading says so.
-            let is_listed = folder.checkpoints().newest_position().is_ok();
+            let is_listed = folder.checkpoints.newest_position().is_ok();
             folder.warning = removed.err().filter(|_| is_listed).map(|error| {
                 format!("checkpoints from before a compaction may be left and hold what was purged: {error}")
             });
@@ -67,19 +67,9 @@ impl Folder {
         &self.log
     }
 
-    pub(crate) fn checkpoints(&self) -> CheckpointFolder<'_> {
-        CheckpointFolder { disk: &*self.disk, path: &self.checkpoints }
-    }
-
-    /// The newest whole checkpoint that fits the log, or the empty graph.
-    pub(crate) fn load_checkpoint(
-        &self,
-        spill: Option<&SpillSettings>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Graph> {
-        warnings.extend(self.warning.clone());
-        let newest = self.checkpoints().load_newest(&*self.log, spill, warnings)?;
-        Ok(newest.unwrap_or_else(|| Graph { generation: self.log.generation(), ..Graph::with_spill(spill) }))
+    /// The checkpoints, with what went wrong when they were looked at.
+    pub(crate) fn checkpoints(&self) -> (Checkpoints, Option<String>) {
+        (self.checkpoints.clone(), self.warning.clone())
     }
 
     /// What a crash left in the moment between making a file and taking its name. Nobody else writes here now.
@@ -113,9 +103,13 @@ pub(crate) fn open_log(
     if is_read_only {
         return FileLog::open_read_only_on(Arc::clone(disk), &log_path, options);
     }
-    refuse_lost_log(&**disk, path)?;
+    refuse_lost_log(disk, path)?;
     // It creates the folders above it, too, durably.
     FileLog::open_on(Arc::clone(disk), &log_path, options)
+}
+
+fn checkpoints_in(disk: &Arc<dyn Disk>, path: &Path) -> Checkpoints {
+    Checkpoints::new(Arc::new(DiskStore::new(Arc::clone(disk), path.join(CHECKPOINTS))))
 }
 
 /// Where the log of the repository at `path` is.
@@ -124,7 +118,7 @@ pub(crate) fn log_folder(path: &Path) -> PathBuf {
 }
 
 /// Checkpoints are made from a log: without it they prove that it was lost.
-fn refuse_lost_log(disk: &dyn Disk, path: &Path) -> Result<()> {
+fn refuse_lost_log(disk: &Arc<dyn Disk>, path: &Path) -> Result<()> {
     let log_path = log_folder(path);
     let has_log = match disk.list(&log_path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -135,9 +129,8 @@ fn refuse_lost_log(disk: &dyn Disk, path: &Path) -> Result<()> {
     if has_log {
         return Ok(());
     }
-    let checkpoints = path.join("checkpoints");
     // Checkpoints that cannot be looked at prove nothing.
-    let newest = CheckpointFolder { disk, path: &checkpoints }.newest_position().ok().flatten();
+    let newest = checkpoints_in(disk, path).newest_position().ok().flatten();
     let Some(position) = newest.filter(|position| position.0 > 0) else { return Ok(()) };
     Err(Error::new(
         ErrorKind::Gap,
@@ -145,7 +138,7 @@ fn refuse_lost_log(disk: &dyn Disk, path: &Path) -> Result<()> {
             "{}: expected a log with records up to {position}, of which there is a checkpoint, found none; put the \
              log back (is it mounted?), or remove {} to start a new repository",
             log_path.display(),
-            checkpoints.display()
+            path.join(CHECKPOINTS).display()
         ),
     ))
 }

@@ -76,7 +76,7 @@ pub(crate) fn replay_to(
                 // What is noted and not yet entered takes memory, too.
                 graph.catch_up();
             } else {
-                graph.behind().into_iter().for_each(|behind| behind.catch_up(false));
+                graph.behind().into_iter().for_each(|behind| behind.catch_up());
             }
         }
         Ok(())

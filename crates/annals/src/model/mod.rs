@@ -1,11 +1,13 @@
 //! What a repository holds: ids, values, properties, instances' contents, types and changes.
 
+mod anchor;
 mod change;
 mod content;
 mod id;
 mod provenance;
 mod instant_text;
 mod number;
+mod patch;
 pub(crate) mod time;
 mod type_definition;
 mod type_patch;
@@ -16,12 +18,15 @@ mod value_set;
 mod value_type;
 mod stamp;
 
-pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut, may_be_cut};
-pub use change::{Action, Anchor, AnchoredClassification, Change, Patch, PatchStep, Record};
+pub use crate::graph::actions::Action;
+pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
+pub use anchor::{Anchor, AnchoredClassification};
+pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
 pub use instant_text::InstantText;
 pub(crate) use number::nearest_float;
+pub use patch::{Patch, PatchStep};
 pub use provenance::{
     ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, PROVENANCE_ITEMS_MAX, PROVENANCE_TEXT_BYTES_MAX,
     Provenance, ProvenanceKind, RelationshipCopy,

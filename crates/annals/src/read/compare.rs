@@ -1,5 +1,6 @@
 //! Differences: between two versions of an instance, and between two positions of the repository.
 
+use crate::graph::actions as action;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -252,7 +253,10 @@ impl Snapshot {
                     // Purged since: neither side knows it.
                     let Some(slot) = self.slot_ever(kind, id.id()) else { continue };
                     // Only these actions write more than the instance they name.
-                    let takes_along = matches!(change.action, Action::Delete(_) | Action::Restore(_, true));
+                    let takes_along = matches!(
+                        change.action,
+                        Action::Delete(_) | Action::Restore(action::Restore { with_relationships: true, .. })
+                    );
                     if takes_along && kind == TypeKind::Entity {
                         for relationship in self.taken_along(slot, next)? {
                             take(TypeKind::Relationship, relationship)?;

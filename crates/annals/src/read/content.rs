@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::graph::Graph;
+use crate::graph::actions::contents::Contents;
 use crate::graph::instance::headers::{Header, HeaderNumber, PLAIN};
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::properties::Properties;
@@ -10,7 +11,8 @@ use crate::graph::instance::unpacked::{Classification, Instance, Stamp};
 use crate::graph::kind_of;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
-    Action, Anchor, Change, ClassificationContent, ClassificationCopy, InstanceId, Provenance, Record, Value,
+    Action, Anchor, Change, ClassificationContent, ClassificationCopy, InstanceId, Patch, Provenance, Record,
+    Value,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -41,35 +43,17 @@ pub(super) fn whole_content(
         content.stamp_written(graph, &change.action, stamp)?;
         return Ok(Some(content));
     }
-    let content = match &change.action {
-        Action::CreateEntity(new) => Content {
-            properties: properties(graph, &new.properties)?,
-            classifications: new
-                .classifications
-                .iter()
-                .map(|content| classification(graph, content, 1, stamp, stamp))
-                .collect::<Result<_>>()?,
-        },
-        Action::CreateRelationship(new) => {
-            Content { properties: properties(graph, &new.properties)?, classifications: Vec::new() }
-        }
-        Action::SaveEntity(copy) => Content {
-            properties: properties(graph, &copy.properties)?,
-            classifications: copy
-                .classifications
-                .iter()
-                .map(|known| copied(graph, known))
-                .collect::<Result<_>>()?,
-        },
-        Action::SaveProxy(proxy) => {
-            Content { properties: properties(graph, &proxy.properties)?, classifications: Vec::new() }
-        }
-        Action::SaveRelationship(copy) => {
-            Content { properties: properties(graph, &copy.properties)?, classifications: Vec::new() }
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(content))
+    if !change.action.is_whole() {
+        return Ok(None);
+    }
+    let bag = change.action.bag();
+    let given = bag.classifications.unwrap_or_default().iter();
+    let given = given.map(|content| classification(graph, content, 1, stamp, stamp));
+    let kept = bag.copied.unwrap_or_default().iter().map(|known| copied(graph, known));
+    Ok(Some(Content {
+        properties: properties(graph, bag.properties.unwrap_or_default())?,
+        classifications: given.chain(kept).collect::<Result<_>>()?,
+    }))
 }
 
 pub(super) fn stamp_known(graph: &Graph, stamp: &crate::model::Stamp) -> Result<Stamp> {
@@ -135,14 +119,9 @@ impl Content {
 
     /// The anchor was made before the commit instant was known, so what its own change wrote has another stamp.
     fn stamp_written(&mut self, graph: &Graph, action: &Action, stamp: Stamp) -> Result<()> {
-        let written = match action {
-            Action::Classify(_, content) => vec![symbol(graph, &content.name)?],
-            Action::Reclassify(_, name, _) => vec![symbol(graph, name)?],
-            Action::Replace(_, _, Some(contents)) => {
-                contents.iter().map(|content| symbol(graph, &content.name)).collect::<Result<_>>()?
-            }
-            _ => Vec::new(),
-        };
+        let given = action.given_classifications().iter().map(|content| &*content.name);
+        let written = given.chain(action.classification()).map(|name| symbol(graph, name));
+        let written: Vec<Symbol> = written.collect::<Result<_>>()?;
         for known in self.classifications.iter_mut().filter(|known| written.contains(&known.name)) {
             known.updated = stamp;
             if known.version == 1 {
@@ -163,56 +142,75 @@ impl Content {
             // An entity was deleted or restored with its relationships, and this is one of them.
             return Ok(());
         }
-        match &change.action {
-            Action::Update(_, patch) => {
-                apply_patch(&mut self.properties, patch, |name| symbol(graph, name)).map(drop)
-            }
-            Action::Replace(_, entries, classifications) => {
-                self.properties = properties(graph, entries)?;
-                if let Some(contents) = classifications {
-                    let before = std::mem::take(&mut self.classifications);
-                    for content in contents {
-                        let name = symbol(graph, &content.name)?;
-                        let known = before.iter().find(|known| known.name == name);
-                        // What another collection attached, a replacement leaves alone.
-                        if let Some(known) = known.filter(|known| !graph.is_own(known.header)) {
-                            self.classifications.push(known.clone());
-                            continue;
-                        }
-                        self.classifications.push(succeed(graph, known, content, stamp)?);
-                    }
-                }
-                Ok(())
-            }
-            Action::Classify(_, content) => {
-                let known = self.take_classification(graph, &content.name)?;
-                self.classifications.push(succeed(graph, known.as_ref(), content, stamp)?);
-                Ok(())
-            }
-            Action::Reclassify(_, name, patch) => {
-                let Some(mut known) = self.take_classification(graph, name)? else { return Ok(()) };
-                apply_patch(&mut known.properties, patch, |name| symbol(graph, name))?;
-                known.version += 1;
-                known.updated = stamp;
-                self.classifications.push(known);
-                Ok(())
-            }
-            Action::Declassify(_, name) | Action::PurgeClassificationCopy(_, name, _) => {
-                self.take_classification(graph, name).map(drop)
-            }
-            Action::SaveClassification(_, copy) => {
-                self.take_classification(graph, &copy.name)?;
-                self.classifications.push(copied(graph, copy)?);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+        change.action.content(&mut Made { graph, stamp, content: self })
+    }
+}
+
+/// Content that is made again, of a change with this stamp.
+struct Made<'c> {
+    graph: &'c Graph,
+    stamp: Stamp,
+    content: &'c mut Content,
+}
+
+impl Contents for Made<'_> {
+    fn patch(&mut self, patch: &Patch) -> Result<()> {
+        apply_patch(&mut self.content.properties, patch, |name| symbol(self.graph, name)).map(drop)
     }
 
-    fn take_classification(&mut self, graph: &Graph, name: &str) -> Result<Option<Classification>> {
-        let name = symbol(graph, name)?;
-        let found = self.classifications.iter().position(|known| known.name == name);
-        Ok(found.map(|at| self.classifications.remove(at)))
+    fn replace(
+        &mut self,
+        entries: &[(Arc<str>, Value)],
+        classifications: Option<&[ClassificationContent]>,
+    ) -> Result<()> {
+        let graph = self.graph;
+        self.content.properties = properties(graph, entries)?;
+        let Some(contents) = classifications else { return Ok(()) };
+        let before = std::mem::take(&mut self.content.classifications);
+        for content in contents {
+            let name = symbol(graph, &content.name)?;
+            let known = before.iter().find(|known| known.name == name);
+            // What another collection attached, a replacement leaves alone.
+            if let Some(known) = known.filter(|known| !graph.is_own(known.header)) {
+                self.content.classifications.push(known.clone());
+                continue;
+            }
+            self.content.classifications.push(succeed(graph, known, content, self.stamp)?);
+        }
+        Ok(())
+    }
+
+    fn classify(&mut self, content: &ClassificationContent) -> Result<()> {
+        let known = self.take_classification(&content.name)?;
+        self.content.classifications.push(succeed(self.graph, known.as_ref(), content, self.stamp)?);
+        Ok(())
+    }
+
+    fn reclassify(&mut self, name: &Arc<str>, patch: &Patch) -> Result<()> {
+        let Some(mut known) = self.take_classification(name)? else { return Ok(()) };
+        apply_patch(&mut known.properties, patch, |name| symbol(self.graph, name))?;
+        known.version += 1;
+        known.updated = self.stamp;
+        self.content.classifications.push(known);
+        Ok(())
+    }
+
+    fn declassify(&mut self, name: &Arc<str>) -> Result<()> {
+        self.take_classification(name).map(drop)
+    }
+
+    fn save(&mut self, copy: &ClassificationCopy) -> Result<()> {
+        self.take_classification(&copy.name)?;
+        self.content.classifications.push(copied(self.graph, copy)?);
+        Ok(())
+    }
+}
+
+impl Made<'_> {
+    fn take_classification(&mut self, name: &str) -> Result<Option<Classification>> {
+        let name = symbol(self.graph, name)?;
+        let found = self.content.classifications.iter().position(|known| known.name == name);
+        Ok(found.map(|at| self.content.classifications.remove(at)))
     }
 }
 

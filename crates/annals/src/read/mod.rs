@@ -31,7 +31,8 @@ pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange,
 pub use entities_of::EntitiesOf;
 pub use find::{Explanation, Page};
 pub use instance::{ClassificationRef, Entity, Name, Relationship};
-pub use logged::{LogPage, LogPlace, LogQuery, LoggedChange, LoggedInstance, LoggedRecord};
+pub use logged::query::{LogPlace, LogQuery};
+pub use logged::{LogPage, LoggedChange, LoggedInstance, LoggedRecord};
 pub use neighbors::{Entities, Neighbor, Neighbors};
 pub use relationships::RelationshipsOf;
 pub use snapshot::{AsOf, Snapshot};

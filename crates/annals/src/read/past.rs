@@ -1,5 +1,6 @@
 //! Reads the past versions of one instance.
 
+use crate::graph::actions as action;
 use std::sync::Arc;
 
 use super::content::{Content, stamp_known, stamp_of, whole_content};
@@ -161,7 +162,7 @@ impl PastOf<'_> {
         stamp: Stamp,
         at: PastVersion,
     ) -> Result<Option<Content>> {
-        if change.action == Action::Void {
+        if change.action == Action::Void(action::Void) {
             let text =
                 format!("{id}: version {} was purged and compacted away; take a new snapshot", at.version);
             return Err(Error::new(ErrorKind::NotFound, text));

@@ -1,5 +1,6 @@
 //! The log, as those who read the past see it: through bounded caches.
 
+use crate::graph::actions as action;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::recent::Recent;
@@ -78,7 +79,7 @@ impl Source {
         }
         let record = self.record(place.position)?;
         let change = record.change(place.change)?;
-        if change.action == Action::Void {
+        if change.action == Action::Void(action::Void) {
             let text = format!(
                 "record {}: the instance was purged, and its past was compacted away, since this snapshot was taken; \
                  take another snapshot",

@@ -31,11 +31,6 @@ impl Weighing {
         Weighing { is_needed, bytes: 0, bytes_max }
     }
 
-    /// True if instances have to be weighed.
-    pub(super) fn is_needed(&self) -> bool {
-        self.is_needed
-    }
-
     /// Puts an instance on the page; true if the page is full with it.
     pub(super) fn is_full_with(
         &mut self,

@@ -8,11 +8,11 @@ use minicbor::data::Type;
 use super::provenance::{decode_origin, decode_provenance, instant};
 use super::type_definition::decode_type;
 use super::value::{self, Read, array, decode_value, malformed, map, room, skip_rest};
-use super::{action_code, change_key, record_key, step_code};
+use super::{change_key, record_key, step_code};
+use crate::graph::actions::bag::Bag;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, CopyHeader,
-    EntityCopy, EntityProxy, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch, PatchStep,
-    Provenance, Record, RelationshipCopy, Stamp, TypeDefinition, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, Id, Instant,
+    Patch, PatchStep, Provenance, Record, Stamp, Value,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -178,57 +178,37 @@ struct Reader<'a, 'b> {
     names: &'a [Arc<str>],
 }
 
-/// The entries of a change map, before the action gives them meaning.
-#[derive(Default)]
-struct Entries {
-    code: Option<u32>,
-    id: Option<Id>,
-    name: Option<Arc<str>>,
-    properties: Option<Properties>,
-    from: Option<Id>,
-    to: Option<Id>,
-    valid_from: Option<Instant>,
-    patch: Option<Patch>,
-    anchor: Option<Anchor>,
-    classifications: Option<Vec<ClassificationContent>>,
-    with_relationships: bool,
-    definition: Option<TypeDefinition>,
-    status: Option<Arc<str>>,
-    provenance: Option<Provenance>,
-    new_id: Option<Id>,
-    text: Option<Arc<str>>,
-    origin: Option<(u32, Stamp, Stamp)>,
-    copied: Option<Vec<ClassificationCopy>>,
-}
-
 impl Reader<'_, '_> {
     fn change(&mut self) -> std::result::Result<Change, Failure> {
-        let mut entries = Entries::default();
+        let (mut code, mut valid_from, mut anchor) = (None, None, None);
+        let mut bag = Bag::default();
         for _ in 0..map(self.input)? {
             match self.input.u32()? {
-                change_key::ACTION => entries.code = Some(self.input.u32()?),
-                change_key::ID => entries.id = Some(id(self.input)?),
-                change_key::NAME => entries.name = Some(self.name()?),
-                change_key::PROPERTIES => entries.properties = Some(self.properties()?),
-                change_key::FROM => entries.from = Some(id(self.input)?),
-                change_key::TO => entries.to = Some(id(self.input)?),
-                change_key::VALID_FROM => entries.valid_from = Some(instant(self.input)?),
-                change_key::PATCH => entries.patch = Some(self.patch()?),
-                change_key::ANCHOR => entries.anchor = Some(self.anchor()?),
-                change_key::CLASSIFICATIONS => entries.classifications = Some(self.classifications()?),
-                change_key::WITH_RELATIONSHIPS => entries.with_relationships = self.input.bool()?,
-                change_key::TYPE => entries.definition = Some(decode_type(self.input)?),
-                change_key::STATUS => entries.status = Some(self.input.str()?.into()),
-                change_key::PROVENANCE => entries.provenance = Some(decode_provenance(self.input)?),
-                change_key::NEW_ID => entries.new_id = Some(id(self.input)?),
-                change_key::TEXT => entries.text = Some(self.input.str()?.into()),
-                change_key::ORIGIN => entries.origin = Some(decode_origin(self.input)?),
-                change_key::COPIED => entries.copied = Some(self.copied()?),
+                change_key::ACTION => code = Some(self.input.u32()?),
+                change_key::ID => bag.id = Some(id(self.input)?),
+                change_key::NAME => bag.name = Some(self.name()?),
+                change_key::PROPERTIES => bag.properties = Some(self.properties()?),
+                change_key::FROM => bag.from = Some(id(self.input)?),
+                change_key::TO => bag.to = Some(id(self.input)?),
+                change_key::VALID_FROM => valid_from = Some(instant(self.input)?),
+                change_key::PATCH => bag.patch = Some(self.patch()?),
+                change_key::ANCHOR => anchor = Some(self.anchor()?),
+                change_key::CLASSIFICATIONS => bag.classifications = Some(self.classifications()?),
+                change_key::WITH_RELATIONSHIPS => bag.with_relationships = Some(self.input.bool()?),
+                change_key::TYPE => bag.definition = Some(decode_type(self.input)?),
+                change_key::STATUS => bag.status = Some(self.input.str()?.into()),
+                change_key::PROVENANCE => bag.provenance = Some(decode_provenance(self.input)?),
+                change_key::NEW_ID => bag.new_id = Some(id(self.input)?),
+                change_key::TEXT => bag.text = Some(self.input.str()?.into()),
+                change_key::ORIGIN => bag.origin = Some(decode_origin(self.input)?),
+                change_key::COPIED => bag.copied = Some(self.copied()?),
                 _ => self.input.skip()?,
             }
         }
-        let (valid_from, anchor) = (entries.valid_from, entries.anchor.take());
-        Ok(Change { action: action(entries)?, valid_from, anchor })
+        let code = code.ok_or_else(|| malformed("a change has no action"))?;
+        let action = Action::of(code, bag).ok_or_else(|| Failure::Newer(format!("action {code}")))?;
+        let action = action.ok_or_else(|| malformed("a change misses an entry that its action needs"))?;
+        Ok(Change { action, valid_from, anchor })
     }
 
     fn name(&mut self) -> Read<Arc<str>> {
@@ -336,117 +316,4 @@ impl Reader<'_, '_> {
         };
         Ok(step)
     }
-}
-
-fn action(entries: Entries) -> std::result::Result<Action, Failure> {
-    use action_code::*;
-    let code = entries.code.ok_or_else(|| malformed("a change has no action"))?;
-    let missing = || malformed("a change misses an entry that its action needs");
-    let id = || entries.id.clone().ok_or_else(missing);
-    let name = || entries.name.clone().ok_or_else(missing);
-    let instance = |entity_code: u32| {
-        id().map(|id| if code == entity_code { InstanceId::Entity(id) } else { InstanceId::Relationship(id) })
-    };
-    Ok(match code {
-        VOID => Action::Void,
-        CREATE_ENTITY => Action::CreateEntity(NewEntity {
-            id: id()?,
-            type_name: name()?,
-            properties: entries.properties.unwrap_or_default(),
-            classifications: entries.classifications.unwrap_or_default(),
-            status: entries.status,
-            provenance: entries.provenance.map(Arc::new),
-        }),
-        CREATE_RELATIONSHIP => Action::CreateRelationship(NewRelationship {
-            id: id()?,
-            type_name: name()?,
-            from: entries.from.ok_or_else(missing)?,
-            to: entries.to.ok_or_else(missing)?,
-            properties: entries.properties.unwrap_or_default(),
-            status: entries.status,
-            provenance: entries.provenance.map(Arc::new),
-        }),
-        UPDATE_ENTITY | UPDATE_RELATIONSHIP => {
-            Action::Update(instance(UPDATE_ENTITY)?, entries.patch.ok_or_else(missing)?)
-        }
-        REPLACE_ENTITY | REPLACE_RELATIONSHIP => Action::Replace(
-            instance(REPLACE_ENTITY)?,
-            entries.properties.ok_or_else(missing)?,
-            entries.classifications,
-        ),
-        DELETE_ENTITY | DELETE_RELATIONSHIP => Action::Delete(instance(DELETE_ENTITY)?),
-        RESTORE_ENTITY | RESTORE_RELATIONSHIP => {
-            Action::Restore(instance(RESTORE_ENTITY)?, entries.with_relationships)
-        }
-        PURGE_ENTITY | PURGE_RELATIONSHIP => Action::Purge(instance(PURGE_ENTITY)?),
-        CLASSIFY => Action::Classify(
-            id()?,
-            ClassificationContent {
-                name: name()?,
-                properties: entries.properties.unwrap_or_default(),
-                provenance: entries.provenance.map(Arc::new),
-            },
-        ),
-        RECLASSIFY => Action::Reclassify(id()?, name()?, entries.patch.ok_or_else(missing)?),
-        DECLASSIFY => Action::Declassify(id()?, name()?),
-        DEFINE_TYPE => Action::DefineType(Box::new(entries.definition.ok_or_else(missing)?)),
-        SET_ENTITY_STATUS | SET_RELATIONSHIP_STATUS => {
-            Action::SetStatus(instance(SET_ENTITY_STATUS)?, entries.status.ok_or_else(missing)?)
-        }
-        SET_ENTITY_PROVENANCE | SET_RELATIONSHIP_PROVENANCE => Action::SetProvenance(
-            instance(SET_ENTITY_PROVENANCE)?,
-            Box::new(entries.provenance.ok_or_else(missing)?),
-        ),
-        REHOME_ENTITY | REHOME_RELATIONSHIP => {
-            Action::Rehome(instance(REHOME_ENTITY)?, entries.text.ok_or_else(missing)?)
-        }
-        REIDENTIFY_ENTITY | REIDENTIFY_RELATIONSHIP => {
-            Action::Reidentify(instance(REIDENTIFY_ENTITY)?, entries.new_id.ok_or_else(missing)?)
-        }
-        RETYPE_ENTITY | RETYPE_RELATIONSHIP => Action::Retype(instance(RETYPE_ENTITY)?, name()?),
-        RELINK => Action::Relink(id()?, entries.from, entries.to),
-        SAVE_ENTITY => Action::SaveEntity(Box::new(EntityCopy {
-            id: id()?,
-            type_name: name()?,
-            header: copy_header(entries.status, entries.provenance, entries.origin)?,
-            properties: entries.properties.unwrap_or_default(),
-            classifications: entries.copied.unwrap_or_default(),
-        })),
-        SAVE_RELATIONSHIP => Action::SaveRelationship(Box::new(RelationshipCopy {
-            id: id()?,
-            type_name: name()?,
-            header: copy_header(entries.status, entries.provenance, entries.origin)?,
-            from: entries.from.ok_or_else(missing)?,
-            to: entries.to.ok_or_else(missing)?,
-            properties: entries.properties.unwrap_or_default(),
-        })),
-        SAVE_PROXY => Action::SaveProxy(Box::new(EntityProxy {
-            id: id()?,
-            type_name: name()?,
-            properties: entries.properties.unwrap_or_default(),
-            home: entries.text.ok_or_else(missing)?,
-        })),
-        SAVE_CLASSIFICATION => {
-            let copy = entries.copied.and_then(|mut copied| copied.pop()).ok_or_else(missing)?;
-            Action::SaveClassification(entries.id.ok_or_else(missing)?, Box::new(copy))
-        }
-        PURGE_ENTITY_COPY | PURGE_RELATIONSHIP_COPY => {
-            Action::PurgeCopy(instance(PURGE_ENTITY_COPY)?, entries.text.ok_or_else(missing)?)
-        }
-        PURGE_CLASSIFICATION_COPY => {
-            Action::PurgeClassificationCopy(id()?, name()?, entries.text.ok_or_else(missing)?)
-        }
-        NAME_COLLECTION => Action::NameCollection(entries.text.ok_or_else(missing)?),
-        unknown => return Err(Failure::Newer(format!("action {unknown}"))),
-    })
-}
-
-fn copy_header(
-    status: Option<Arc<str>>,
-    provenance: Option<Provenance>,
-    origin: Option<(u32, Stamp, Stamp)>,
-) -> Read<CopyHeader> {
-    let missing = || malformed("a copy misses where it comes from");
-    let (version, created, updated) = origin.ok_or_else(missing)?;
-    Ok(CopyHeader { provenance: provenance.ok_or_else(missing)?, version, status, created, updated })
 }

@@ -9,11 +9,12 @@ use smallvec::SmallVec;
 use super::provenance::{encode_origin, encode_provenance};
 use super::type_definition::encode_type;
 use super::value::{INFALLIBLE, Sink, encode_value, length};
-use super::{action_code, change_key, record_key, step_code};
+use super::{change_key, record_key, step_code};
+use crate::graph::actions::bag::{BagRef, Key};
 use crate::log::RECORD_BYTES_MAX;
 use crate::model::{
-    Action, Anchor, Change, ClassificationContent, ClassificationCopy, CopyHeader, Id, InstanceId, Instant,
-    Patch, PatchStep, Provenance, Record, Value,
+    Action, Anchor, Change, ClassificationContent, ClassificationCopy, Id, Instant, Patch, PatchStep, Record,
+    Value,
 };
 
 /// Everything of a record but its instant.
@@ -171,202 +172,93 @@ fn encode_change<'a>(out: &mut Sink, names: &mut Names<'a>, change: &'a Change) 
 
 /// Writes the map header for the action's own entries and `extra` more, then its own entries.
 fn encode_action<'a>(out: &mut Sink, names: &mut Names<'a>, action: &'a Action, extra: u64) {
-    match action {
-        Action::CreateEntity(entity) => {
-            let optional = u64::from(!entity.properties.is_empty())
-                + u64::from(!entity.classifications.is_empty())
-                + header_entries(&entity.status, &entity.provenance);
-            head(out, 3 + optional + extra, action_code::CREATE_ENTITY, Some(&entity.id));
-            encode_name(out, names, &entity.type_name);
-            encode_optional_properties(out, names, &entity.properties);
-            if !entity.classifications.is_empty() {
-                encode_classifications(out, names, &entity.classifications);
+    let (codes, fields, bag) = action.parts();
+    let own = fields.iter().filter(|field| bag.has(field.key)).count();
+    out.map(1 + length(own) + extra)
+        .and_then(|out| out.u32(change_key::ACTION)?.u32(codes.code(bag.kind)))
+        .expect(INFALLIBLE);
+    for field in fields {
+        encode_entry(out, names, field.key, &bag);
+    }
+}
+
+/// Writes an entry of the bag, if it is there.
+fn encode_entry<'a>(out: &mut Sink, names: &mut Names<'a>, key: Key, bag: &BagRef<'a>) {
+    match key {
+        Key::Id => encode_some_id(out, change_key::ID, bag.id),
+        Key::From => encode_some_id(out, change_key::FROM, bag.from),
+        Key::To => encode_some_id(out, change_key::TO, bag.to),
+        Key::NewId => encode_some_id(out, change_key::NEW_ID, bag.new_id),
+        Key::Name => {
+            if let Some(name) = bag.name {
+                out.u32(change_key::NAME).and_then(|out| out.u32(names.number(name))).expect(INFALLIBLE);
             }
-            encode_header(out, &entity.status, &entity.provenance);
         }
-        Action::CreateRelationship(new) => {
-            let optional =
-                u64::from(!new.properties.is_empty()) + header_entries(&new.status, &new.provenance);
-            head(out, 5 + optional + extra, action_code::CREATE_RELATIONSHIP, Some(&new.id));
-            encode_name(out, names, &new.type_name);
-            out.u32(change_key::FROM).expect(INFALLIBLE);
-            encode_id(out, &new.from);
-            out.u32(change_key::TO).expect(INFALLIBLE);
-            encode_id(out, &new.to);
-            encode_optional_properties(out, names, &new.properties);
-            encode_header(out, &new.status, &new.provenance);
+        Key::Properties => {
+            if let Some(properties) = bag.properties {
+                out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
+                encode_properties(out, names, properties);
+            }
         }
-        Action::Update(instance, patch) => {
-            let code = kind_code(instance, action_code::UPDATE_ENTITY, action_code::UPDATE_RELATIONSHIP);
-            head(out, 3 + extra, code, Some(instance.id()));
-            encode_patch(out, names, patch);
+        Key::Patch => {
+            if let Some(patch) = bag.patch {
+                encode_patch(out, names, patch);
+            }
         }
-        Action::Replace(instance, properties, classifications) => {
-            let code = kind_code(instance, action_code::REPLACE_ENTITY, action_code::REPLACE_RELATIONSHIP);
-            let optional = u64::from(classifications.is_some());
-            head(out, 3 + optional + extra, code, Some(instance.id()));
-            out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
-            encode_properties(out, names, properties);
-            if let Some(classifications) = classifications {
+        Key::Classifications => {
+            if let Some(classifications) = bag.classifications {
                 encode_classifications(out, names, classifications);
             }
         }
-        Action::Delete(instance) => {
-            let code = kind_code(instance, action_code::DELETE_ENTITY, action_code::DELETE_RELATIONSHIP);
-            head(out, 2 + extra, code, Some(instance.id()));
+        Key::WithRelationships => {
+            if let Some(with) = bag.with_relationships {
+                out.u32(change_key::WITH_RELATIONSHIPS).and_then(|out| out.bool(with)).expect(INFALLIBLE);
+            }
         }
-        Action::Restore(instance, with_relationships) => {
-            let code = kind_code(instance, action_code::RESTORE_ENTITY, action_code::RESTORE_RELATIONSHIP);
-            head(out, 3 + extra, code, Some(instance.id()));
-            out.u32(change_key::WITH_RELATIONSHIPS)
-                .and_then(|out| out.bool(*with_relationships))
-                .expect(INFALLIBLE);
+        Key::Type => {
+            if let Some(definition) = bag.definition {
+                out.u32(change_key::TYPE).expect(INFALLIBLE);
+                encode_type(out, definition);
+            }
         }
-        Action::Purge(instance) => {
-            let code = kind_code(instance, action_code::PURGE_ENTITY, action_code::PURGE_RELATIONSHIP);
-            head(out, 2 + extra, code, Some(instance.id()));
+        Key::Status => encode_some_text(out, change_key::STATUS, bag.status),
+        Key::Text => encode_some_text(out, change_key::TEXT, bag.text),
+        Key::Provenance => {
+            if let Some(provenance) = bag.provenance {
+                out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
+                encode_provenance(out, provenance);
+            }
         }
-        Action::Classify(entity, classification) => {
-            let optional = u64::from(!classification.properties.is_empty())
-                + header_entries(&None, &classification.provenance);
-            head(out, 3 + optional + extra, action_code::CLASSIFY, Some(entity));
-            encode_name(out, names, &classification.name);
-            encode_optional_properties(out, names, &classification.properties);
-            encode_header(out, &None, &classification.provenance);
+        Key::Origin => {
+            if let Some((version, created, updated)) = bag.origin {
+                out.u32(change_key::ORIGIN).expect(INFALLIBLE);
+                encode_origin(out, version, created, updated);
+            }
         }
-        Action::Reclassify(entity, name, patch) => {
-            head(out, 4 + extra, action_code::RECLASSIFY, Some(entity));
-            encode_name(out, names, name);
-            encode_patch(out, names, patch);
-        }
-        Action::Declassify(entity, name) => {
-            head(out, 3 + extra, action_code::DECLASSIFY, Some(entity));
-            encode_name(out, names, name);
-        }
-        Action::DefineType(definition) => {
-            head(out, 2 + extra, action_code::DEFINE_TYPE, None);
-            out.u32(change_key::TYPE).expect(INFALLIBLE);
-            encode_type(out, definition);
-        }
-        Action::SetStatus(instance, status) => {
-            let codes = (action_code::SET_ENTITY_STATUS, action_code::SET_RELATIONSHIP_STATUS);
-            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
-            encode_text(out, change_key::STATUS, status);
-        }
-        Action::SetProvenance(instance, provenance) => {
-            let codes = (action_code::SET_ENTITY_PROVENANCE, action_code::SET_RELATIONSHIP_PROVENANCE);
-            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
-            out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
-            encode_provenance(out, provenance);
-        }
-        Action::Rehome(instance, home) => {
-            let codes = (action_code::REHOME_ENTITY, action_code::REHOME_RELATIONSHIP);
-            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
-            encode_text(out, change_key::TEXT, home);
-        }
-        Action::Reidentify(instance, id) => {
-            let codes = (action_code::REIDENTIFY_ENTITY, action_code::REIDENTIFY_RELATIONSHIP);
-            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
-            out.u32(change_key::NEW_ID).expect(INFALLIBLE);
-            encode_id(out, id);
-        }
-        Action::Retype(instance, type_name) => {
-            let codes = (action_code::RETYPE_ENTITY, action_code::RETYPE_RELATIONSHIP);
-            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
-            encode_name(out, names, type_name);
-        }
-        Action::Relink(id, from, to) => {
-            let optional = u64::from(from.is_some()) + u64::from(to.is_some());
-            head(out, 2 + optional + extra, action_code::RELINK, Some(id));
-            for (key, end) in [(change_key::FROM, from), (change_key::TO, to)] {
-                if let Some(end) = end {
-                    out.u32(key).expect(INFALLIBLE);
-                    encode_id(out, end);
+        Key::Copied => {
+            if let Some(copied) = bag.copied {
+                out.u32(change_key::COPIED)
+                    .and_then(|out| out.array(length(copied.len())))
+                    .expect(INFALLIBLE);
+                for copy in copied {
+                    encode_copied(out, names, copy);
                 }
             }
         }
-        Action::SaveEntity(copy) => {
-            let optional = 3 + u64::from(copy.header.status.is_some());
-            head(out, 4 + optional + extra, action_code::SAVE_ENTITY, Some(&copy.id));
-            encode_name(out, names, &copy.type_name);
-            out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
-            encode_properties(out, names, &copy.properties);
-            encode_copy_header(out, &copy.header);
-            out.u32(change_key::COPIED)
-                .and_then(|out| out.array(length(copy.classifications.len())))
-                .expect(INFALLIBLE);
-            for known in &copy.classifications {
-                encode_copied(out, names, known);
-            }
-        }
-        Action::SaveRelationship(copy) => {
-            let optional = 2 + u64::from(copy.header.status.is_some());
-            head(out, 6 + optional + extra, action_code::SAVE_RELATIONSHIP, Some(&copy.id));
-            encode_name(out, names, &copy.type_name);
-            out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
-            encode_properties(out, names, &copy.properties);
-            encode_copy_header(out, &copy.header);
-            for (key, end) in [(change_key::FROM, &copy.from), (change_key::TO, &copy.to)] {
-                out.u32(key).expect(INFALLIBLE);
-                encode_id(out, end);
-            }
-        }
-        Action::SaveProxy(proxy) => {
-            let optional = u64::from(!proxy.properties.is_empty());
-            head(out, 4 + optional + extra, action_code::SAVE_PROXY, Some(&proxy.id));
-            encode_name(out, names, &proxy.type_name);
-            encode_optional_properties(out, names, &proxy.properties);
-            encode_text(out, change_key::TEXT, &proxy.home);
-        }
-        Action::SaveClassification(entity, copy) => {
-            head(out, 3 + extra, action_code::SAVE_CLASSIFICATION, Some(entity));
-            out.u32(change_key::COPIED).and_then(|out| out.array(1)).expect(INFALLIBLE);
-            encode_copied(out, names, copy);
-        }
-        Action::PurgeCopy(instance, home) => {
-            let codes = (action_code::PURGE_ENTITY_COPY, action_code::PURGE_RELATIONSHIP_COPY);
-            head(out, 3 + extra, kind_code(instance, codes.0, codes.1), Some(instance.id()));
-            encode_text(out, change_key::TEXT, home);
-        }
-        Action::PurgeClassificationCopy(entity, name, home) => {
-            head(out, 4 + extra, action_code::PURGE_CLASSIFICATION_COPY, Some(entity));
-            encode_name(out, names, name);
-            encode_text(out, change_key::TEXT, home);
-        }
-        Action::NameCollection(name) => {
-            head(out, 2 + extra, action_code::NAME_COLLECTION, None);
-            encode_text(out, change_key::TEXT, name);
-        }
-        Action::Void => head(out, 1 + extra, action_code::VOID, None),
     }
 }
 
-fn encode_text(out: &mut Sink, key: u32, text: &str) {
-    out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
-}
-
-fn header_entries(status: &Option<Arc<str>>, provenance: &Option<Arc<Provenance>>) -> u64 {
-    u64::from(status.is_some()) + u64::from(provenance.is_some())
-}
-
-fn encode_header(out: &mut Sink, status: &Option<Arc<str>>, provenance: &Option<Arc<Provenance>>) {
-    if let Some(status) = status {
-        encode_text(out, change_key::STATUS, status);
-    }
-    if let Some(provenance) = provenance {
-        out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
-        encode_provenance(out, provenance);
+fn encode_some_id(out: &mut Sink, key: u32, id: Option<&Id>) {
+    if let Some(id) = id {
+        out.u32(key).expect(INFALLIBLE);
+        encode_id(out, id);
     }
 }
 
-fn encode_copy_header(out: &mut Sink, header: &CopyHeader) {
-    if let Some(status) = &header.status {
-        encode_text(out, change_key::STATUS, status);
+fn encode_some_text(out: &mut Sink, key: u32, text: Option<&Arc<str>>) {
+    if let Some(text) = text {
+        out.u32(key).and_then(|out| out.str(text)).expect(INFALLIBLE);
     }
-    out.u32(change_key::PROVENANCE).expect(INFALLIBLE);
-    encode_provenance(out, &header.provenance);
-    out.u32(change_key::ORIGIN).expect(INFALLIBLE);
-    encode_origin(out, header.version, &header.created, &header.updated);
 }
 
 // Shape: name, properties, provenance, origin.
@@ -377,40 +269,10 @@ fn encode_copied<'a>(out: &mut Sink, names: &mut Names<'a>, copy: &'a Classifica
     encode_origin(out, copy.version, &copy.created, &copy.updated);
 }
 
-fn kind_code(instance: &InstanceId, entity: u32, relationship: u32) -> u32 {
-    match instance {
-        InstanceId::Entity(_) => entity,
-        InstanceId::Relationship(_) => relationship,
-    }
-}
-
-fn head(out: &mut Sink, entries: u64, code: u32, id: Option<&Id>) {
-    out.map(entries).and_then(|out| out.u32(change_key::ACTION)?.u32(code)).expect(INFALLIBLE);
-    if let Some(id) = id {
-        out.u32(change_key::ID).expect(INFALLIBLE);
-        encode_id(out, id);
-    }
-}
-
 fn encode_id(out: &mut Sink, id: &Id) {
     match (id.uuid_bytes(), id.text()) {
         (Some(bytes), _) => out.bytes(bytes).map(drop).expect(INFALLIBLE),
         (None, text) => out.str(text.expect("an id is a UUID or a text")).map(drop).expect(INFALLIBLE),
-    }
-}
-
-fn encode_name<'a>(out: &mut Sink, names: &mut Names<'a>, name: &'a Arc<str>) {
-    out.u32(change_key::NAME).and_then(|out| out.u32(names.number(name))).expect(INFALLIBLE);
-}
-
-fn encode_optional_properties<'a>(
-    out: &mut Sink,
-    names: &mut Names<'a>,
-    properties: &'a [(Arc<str>, Value)],
-) {
-    if !properties.is_empty() {
-        out.u32(change_key::PROPERTIES).expect(INFALLIBLE);
-        encode_properties(out, names, properties);
     }
 }
 

@@ -52,46 +52,6 @@ mod change_key {
     pub const COPIED: u32 = 17;
 }
 
-/// Codes of actions.
-mod action_code {
-    pub const VOID: u32 = 0;
-    pub const CREATE_ENTITY: u32 = 1;
-    pub const CREATE_RELATIONSHIP: u32 = 2;
-    pub const UPDATE_ENTITY: u32 = 3;
-    pub const UPDATE_RELATIONSHIP: u32 = 4;
-    pub const REPLACE_ENTITY: u32 = 5;
-    pub const REPLACE_RELATIONSHIP: u32 = 6;
-    pub const DELETE_ENTITY: u32 = 7;
-    pub const DELETE_RELATIONSHIP: u32 = 8;
-    pub const RESTORE_ENTITY: u32 = 9;
-    pub const RESTORE_RELATIONSHIP: u32 = 10;
-    pub const PURGE_ENTITY: u32 = 11;
-    pub const PURGE_RELATIONSHIP: u32 = 12;
-    pub const CLASSIFY: u32 = 13;
-    pub const RECLASSIFY: u32 = 14;
-    pub const DECLASSIFY: u32 = 15;
-    pub const DEFINE_TYPE: u32 = 16;
-    pub const SET_ENTITY_STATUS: u32 = 17;
-    pub const SET_RELATIONSHIP_STATUS: u32 = 18;
-    pub const SET_ENTITY_PROVENANCE: u32 = 19;
-    pub const SET_RELATIONSHIP_PROVENANCE: u32 = 20;
-    pub const REHOME_ENTITY: u32 = 21;
-    pub const REHOME_RELATIONSHIP: u32 = 22;
-    pub const REIDENTIFY_ENTITY: u32 = 23;
-    pub const REIDENTIFY_RELATIONSHIP: u32 = 24;
-    pub const RETYPE_ENTITY: u32 = 25;
-    pub const RETYPE_RELATIONSHIP: u32 = 26;
-    pub const RELINK: u32 = 27;
-    pub const SAVE_ENTITY: u32 = 28;
-    pub const SAVE_RELATIONSHIP: u32 = 29;
-    pub const SAVE_CLASSIFICATION: u32 = 30;
-    pub const PURGE_ENTITY_COPY: u32 = 31;
-    pub const PURGE_RELATIONSHIP_COPY: u32 = 32;
-    pub const PURGE_CLASSIFICATION_COPY: u32 = 33;
-    pub const NAME_COLLECTION: u32 = 34;
-    pub const SAVE_PROXY: u32 = 35;
-}
-
 /// Codes of patch steps.
 mod step_code {
     pub const SET: u32 = 0;

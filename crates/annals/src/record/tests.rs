@@ -1,5 +1,6 @@
 //! Records read back what was written, and any bytes are survived.
 
+use crate::graph::actions as action;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
@@ -139,14 +140,16 @@ fn header_action() -> impl Strategy<Value = Action> {
     };
     let classification = move || ("[a-z]{1,4}", properties(), provenance()).prop_map(copied);
     prop_oneof![
-        instance().prop_map(|instance| Action::SetStatus(instance, "draft".into())),
-        (instance(), provenance())
-            .prop_map(|(instance, given)| Action::SetProvenance(instance, Box::new(given))),
-        instance().prop_map(|instance| Action::Rehome(instance, "h".into())),
-        (instance(), id()).prop_map(|(instance, id)| Action::Reidentify(instance, id)),
-        instance().prop_map(|instance| Action::Retype(instance, "u".into())),
+        instance()
+            .prop_map(|instance| Action::SetStatus(action::SetStatus { instance, status: "draft".into() })),
+        (instance(), provenance()).prop_map(|(instance, given)| Action::SetProvenance(
+            action::SetProvenance { instance, provenance: Box::new(given) }
+        )),
+        instance().prop_map(|instance| Action::Rehome(action::Rehome { instance, home: "h".into() })),
+        (instance(), id()).prop_map(|(instance, id)| Action::Reidentify(action::Reidentify { instance, id })),
+        instance().prop_map(|instance| Action::Retype(action::Retype { instance, type_name: "u".into() })),
         (id(), proptest::option::of(id()), proptest::option::of(id()))
-            .prop_map(|(id, from, to)| Action::Relink(id, from, to)),
+            .prop_map(|(id, from, to)| Action::Relink(action::Relink { id, from, to })),
         (id(), properties(), provenance(), proptest::collection::vec(classification(), 0..3)).prop_map(
             move |(id, properties, given, classifications)| {
                 let (type_name, header) = ("t".into(), header(given));
@@ -168,10 +171,16 @@ fn header_action() -> impl Strategy<Value = Action> {
             let (type_name, home) = ("t".into(), "h".into());
             Action::SaveProxy(Box::new(EntityProxy { id, type_name, properties, home }))
         }),
-        (id(), classification()).prop_map(|(id, copy)| Action::SaveClassification(id, Box::new(copy))),
-        instance().prop_map(|instance| Action::PurgeCopy(instance, "h".into())),
-        id().prop_map(|id| Action::PurgeClassificationCopy(id, "c".into(), "h".into())),
-        Just(Action::NameCollection("h".into())),
+        (id(), classification()).prop_map(|(id, copy)| Action::SaveClassification(
+            action::SaveClassification { entity: id, copy: Box::new(copy) }
+        )),
+        instance().prop_map(|instance| Action::PurgeCopy(action::PurgeCopy { instance, home: "h".into() })),
+        id().prop_map(|id| Action::PurgeClassificationCopy(action::PurgeClassificationCopy {
+            entity: id,
+            name: "c".into(),
+            home: "h".into()
+        })),
+        Just(Action::NameCollection(action::NameCollection { name: "h".into() })),
     ]
 }
 
@@ -195,17 +204,30 @@ fn action() -> impl Strategy<Value = Action> {
             })
         }),
         header_action(),
-        (instance(), patch()).prop_map(|(instance, patch)| Action::Update(instance, patch)),
+        (instance(), patch())
+            .prop_map(|(instance, patch)| Action::Update(action::Update { instance, patch })),
         (instance(), properties(), proptest::option::of(proptest::collection::vec(content(), 0..3)))
-            .prop_map(|(instance, properties, classes)| Action::Replace(instance, properties, classes)),
-        instance().prop_map(Action::Delete),
-        (instance(), any::<bool>()).prop_map(|(instance, with)| Action::Restore(instance, with)),
-        instance().prop_map(Action::Purge),
-        (id(), content()).prop_map(|(id, content)| Action::Classify(id, content)),
-        (id(), patch()).prop_map(|(id, patch)| Action::Reclassify(id, "c".into(), patch)),
-        id().prop_map(|id| Action::Declassify(id, "c".into())),
+            .prop_map(|(instance, properties, classes)| Action::Replace(action::Replace {
+                instance,
+                properties,
+                classifications: classes
+            })),
+        instance().prop_map(|instance| Action::Delete(action::Delete { instance })),
+        (instance(), any::<bool>()).prop_map(|(instance, with)| Action::Restore(action::Restore {
+            instance,
+            with_relationships: with
+        })),
+        instance().prop_map(|instance| Action::Purge(action::Purge { instance })),
+        (id(), content())
+            .prop_map(|(id, content)| Action::Classify(action::Classify { entity: id, content })),
+        (id(), patch()).prop_map(|(id, patch)| Action::Reclassify(action::Reclassify {
+            entity: id,
+            name: "c".into(),
+            patch
+        })),
+        id().prop_map(|id| Action::Declassify(action::Declassify { entity: id, name: "c".into() })),
         definition().prop_map(|definition| Action::DefineType(Box::new(definition))),
-        Just(Action::Void),
+        Just(Action::Void(action::Void)),
     ]
 }
 
@@ -273,7 +295,7 @@ fn unknown_keys_are_skipped() {
         author: "".into(),
         message: "".into(),
         valid_from: None,
-        changes: vec![Action::Void.into()],
+        changes: vec![Action::Void(action::Void).into()],
     };
     // {0: 5, 4: [], 5: [{0: 0, 99: {"x": [1]}}], 99: "later"}
     let bytes = [

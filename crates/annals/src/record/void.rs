@@ -1,6 +1,7 @@
 //! Takes changes out of the bytes of a record and leaves all other bytes as they are, those of keys that this version
 //! does not know included.
 
+use crate::graph::actions as action;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(crate) fn void_changes(position: Position, bytes: &[u8], taken: &[u32]) -> R
     let mut kept: Vec<Change> = Vec::new();
     for number in (0..).take(spans.changes.len()) {
         kept.push(match taken.contains(&number) {
-            true => Change::from(Action::Void),
+            true => Change::from(Action::Void(action::Void)),
             false => record.change(number)?,
         });
     }
@@ -113,11 +114,12 @@ mod tests {
         let secret =
             Action::CreateEntity(secret.property("secret name", "secret value").property("shared", 1));
         let patch = Patch::new().set("shared", 2).unset("own");
-        let kept = Action::Update(InstanceId::Entity(Id::new("kept").unwrap()), patch);
+        let kept =
+            Action::Update(action::Update { instance: InstanceId::Entity(Id::new("kept").unwrap()), patch });
         let changes: Vec<Change> = [secret, kept].map(Change::from).into();
         let bytes = encode_record(&record(changes.clone()));
         let voided = void_changes(Position(7), &bytes, &[0]).unwrap();
-        let expected = record(vec![Action::Void.into(), changes.last().unwrap().clone()]);
+        let expected = record(vec![Action::Void(action::Void).into(), changes.last().unwrap().clone()]);
         assert_eq!(decode_record(Position(7), &voided).unwrap(), expected);
         assert!(!String::from_utf8_lossy(&voided).contains("secret"), "{voided:?}");
         // Taking out all leaves a record without names.

@@ -15,14 +15,16 @@ mod real_disk;
     reason = "only tests use it, and a panic fails them"
 )]
 pub mod simulated_disk;
+pub mod conformance;
+mod store;
 mod stream;
 mod whole_file;
 
 pub use disk::{Access, Disk, DiskFile, DiskLock};
 pub use real_disk::RealDisk;
+pub use store::{DiskStore, Store, StoreReader};
 
 pub(crate) use disk::widen;
 pub(crate) use real_disk::UNNAMED_SUFFIX;
 
-pub(crate) use stream::FileReader;
 pub(crate) use whole_file::{UNFINISHED_SUFFIX, put_whole};

@@ -1,29 +1,9 @@
-//! Reads and writes an open file from its start to its end.
+//! Writes an open file from its start to its end.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::disk::{DiskFile, widen};
-
-/// Reads a file in order.
-pub(crate) struct FileReader {
-    file: Arc<dyn DiskFile>,
-    offset: u64,
-}
-
-impl FileReader {
-    pub(crate) fn new(file: Arc<dyn DiskFile>) -> FileReader {
-        FileReader { file, offset: 0 }
-    }
-}
-
-impl Read for FileReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.offset)?;
-        self.offset += widen(count);
-        Ok(count)
-    }
-}
 
 /// What is written is synced in pieces of this length, so that no sync takes long. Units: bytes.
 const SYNC_BYTES: u64 = 32 << 20;

@@ -43,7 +43,7 @@ mod root;
 
 pub(crate) use builder::Builder;
 use node::{Branch, FAN, Node, Split};
-pub(crate) use range::{Keys, Range};
+pub(crate) use range::Range;
 use run::Run;
 pub(crate) use signature::{Needed, fold, gram};
 use signature::{search, search_run};

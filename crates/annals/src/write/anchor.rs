@@ -1,9 +1,11 @@
 //! Decides when a change also carries the whole content, so that reading history never walks far.
 
+use crate::graph::actions as action;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::graph::Graph;
+use crate::graph::actions::contents::Contents;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::properties::Properties;
@@ -11,9 +13,11 @@ use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::kind_of;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, InstanceId, Stamp, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
+    Patch, Stamp, Value,
 };
 use crate::read::Snapshot;
+use crate::{Error, ErrorKind, Result};
 
 /// Log bytes that anchors may add to a change on average. Units: bytes.
 const ANCHOR_BYTES_PER_CHANGE: usize = 64;
@@ -54,43 +58,29 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
 
 /// True if `own`, the changes of one instance, only change its content, in the order of valid time.
 fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
-    let are_contents = own.iter().all(|change| {
-        matches!(
-            change.action,
-            Action::Update(..)
-                | Action::Replace(..)
-                | Action::Classify(..)
-                | Action::Reclassify(..)
-                | Action::Declassify(..)
-                | Action::SetStatus(..)
-                | Action::SetProvenance(..)
-                | Action::Rehome(..)
-                | Action::Retype(..)
-                | Action::Relink(..)
-        )
-    });
+    let are_contents = own.iter().all(|change| change.action.is_anchored());
     // Reading corrects the stamps of what the anchored change itself has written, not of what others have.
     let are_stamps_known = own[..own.len() - 1].iter().all(|change| {
         !matches!(
             change.action,
-            Action::Replace(_, _, Some(_)) | Action::Classify(..) | Action::Reclassify(..)
+            Action::Replace(action::Replace { classifications: Some(_), .. })
+                | Action::Classify(..)
+                | Action::Reclassify(..)
         )
     });
     let valid_from = own[0].valid_from;
     let is_correction = valid_from.is_some_and(|from| from.micros() < before.valid_from);
     // A replacement leaves alone what other collections attached.
     let is_plain = before.classifications().iter().all(|known| known.header == PLAIN)
-        || !own.iter().any(|change| matches!(change.action, Action::Replace(_, _, Some(_))));
+        || !own.iter().any(|change| {
+            matches!(change.action, Action::Replace(action::Replace { classifications: Some(_), .. }))
+        });
     // Of where something comes from, an anchor holds what is kept.
     let is_kept = |content: &ClassificationContent| match &content.provenance {
         None => true,
         Some(given) => graph.own_provenance(given).is_ok_and(|kept| kept.as_ref() == Some(given)),
     };
-    let says_other = own.iter().any(|change| match &change.action {
-        Action::Classify(_, content) => !is_kept(content),
-        Action::Replace(_, _, Some(contents)) => !contents.iter().all(is_kept),
-        _ => false,
-    });
+    let says_other = own.iter().any(|change| !change.action.given_classifications().iter().all(is_kept));
     are_contents
         && is_plain
         && !says_other
@@ -136,46 +126,75 @@ fn value_bytes(value: &Value) -> usize {
 
 /// The whole content of `before` after its changes; `None` if they cannot be applied to it.
 fn after(snapshot: &Snapshot, before: &Instance, own: &[&Change], stamp: &Stamp) -> Option<Anchor> {
-    let mut names = Names { snapshot, new: Vec::new() };
-    let mut properties = before.properties.clone();
-    let mut classifications: Vec<AnchoredClassification> =
-        before.classifications().iter().map(|known| anchored(snapshot, known)).collect();
+    let mut coming = Coming {
+        names: Names { snapshot, new: Vec::new() },
+        stamp,
+        properties: before.properties.clone(),
+        classifications: before.classifications().iter().map(|known| anchored(snapshot, known)).collect(),
+    };
     for change in own {
-        match &change.action {
-            Action::Update(_, patch) => {
-                apply_patch(&mut properties, patch, |name| Ok(names.symbol(name))).ok()?;
-            }
-            Action::Replace(_, entries, contents) => {
-                let entries = entries.iter().map(|(name, value)| (names.symbol(name), value.clone()));
-                properties = Properties::from_entries(entries.collect());
-                if let Some(contents) = contents {
-                    let known = std::mem::take(&mut classifications);
-                    let successors = contents.iter().map(|content| successor(&known, content, stamp));
-                    classifications = successors.collect();
-                }
-            }
-            Action::Classify(_, content) => classifications.push(successor(&[], content, stamp)),
-            Action::Reclassify(_, name, patch) => {
-                let known = classifications.iter_mut().find(|known| known.content.name == *name)?;
-                let entries = known.content.properties.iter();
-                let entries = entries.map(|(name, value)| (names.symbol(name), value.clone())).collect();
-                let mut patched = Properties::from_entries(entries);
-                apply_patch(&mut patched, patch, |name| Ok(names.symbol(name))).ok()?;
-                known.content.properties = names.named(&patched);
-                known.version += 1;
-                known.updated = stamp.clone();
-            }
-            Action::Declassify(_, name) => classifications.retain(|known| known.content.name != *name),
-            // They leave the content as it is.
-            Action::SetStatus(..)
-            | Action::SetProvenance(..)
-            | Action::Rehome(..)
-            | Action::Retype(..)
-            | Action::Relink(..) => {}
-            _ => return None,
-        }
+        change.action.content(&mut coming).ok()?;
     }
+    let Coming { names, properties, classifications, .. } = coming;
     Some(Anchor { properties: names.named(&properties), classifications })
+}
+
+/// What an anchor will hold.
+struct Coming<'s> {
+    names: Names<'s>,
+    stamp: &'s Stamp,
+    properties: Properties,
+    classifications: Vec<AnchoredClassification>,
+}
+
+impl Contents for Coming<'_> {
+    fn patch(&mut self, patch: &Patch) -> Result<()> {
+        apply_patch(&mut self.properties, patch, |name| Ok(self.names.symbol(name))).map(drop)
+    }
+
+    fn replace(
+        &mut self,
+        properties: &[(Arc<str>, Value)],
+        classifications: Option<&[ClassificationContent]>,
+    ) -> Result<()> {
+        self.properties = self.names.properties(properties);
+        if let Some(contents) = classifications {
+            let known = std::mem::take(&mut self.classifications);
+            let successors = contents.iter().map(|content| successor(&known, content, self.stamp));
+            self.classifications = successors.collect();
+        }
+        Ok(())
+    }
+
+    fn classify(&mut self, content: &ClassificationContent) -> Result<()> {
+        self.classifications.push(successor(&[], content, self.stamp));
+        Ok(())
+    }
+
+    fn reclassify(&mut self, name: &Arc<str>, patch: &Patch) -> Result<()> {
+        let known = self.classifications.iter_mut().find(|known| known.content.name == *name);
+        let known = known.ok_or_else(|| not_anchored(name))?;
+        let mut patched = self.names.properties(&known.content.properties);
+        apply_patch(&mut patched, patch, |name| Ok(self.names.symbol(name)))?;
+        known.content.properties = self.names.named(&patched);
+        known.version += 1;
+        known.updated = self.stamp.clone();
+        Ok(())
+    }
+
+    fn declassify(&mut self, name: &Arc<str>) -> Result<()> {
+        self.classifications.retain(|known| known.content.name != *name);
+        Ok(())
+    }
+
+    fn save(&mut self, copy: &ClassificationCopy) -> Result<()> {
+        Err(not_anchored(&copy.name))
+    }
+}
+
+/// Why there is no anchor; nobody is told.
+fn not_anchored(name: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("classification {name}: expected one that an anchor holds"))
 }
 
 fn successor(
@@ -209,6 +228,11 @@ impl Names<'_> {
             self.new.len() - 1
         });
         Symbol(u32::try_from(known.len() + at).expect("fewer than 2^32 names"))
+    }
+
+    fn properties(&mut self, entries: &[(Arc<str>, Value)]) -> Properties {
+        let entries = entries.iter().map(|(name, value)| (self.symbol(name), value.clone()));
+        Properties::from_entries(entries.collect())
     }
 
     fn named(&self, properties: &Properties) -> Vec<(Arc<str>, Value)> {

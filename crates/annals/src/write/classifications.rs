@@ -12,12 +12,7 @@ impl Transaction {
     /// Errors: `InvalidClassification` for one that is neither declared nor in use, and differs from a declared one in upper and
     /// lower case only.
     pub(super) fn check_classifications(&mut self, action: &Action) -> Result<()> {
-        let contents = match action {
-            Action::CreateEntity(new) => &new.classifications[..],
-            Action::Classify(_, content) => std::slice::from_ref(content),
-            Action::Replace(_, _, Some(contents)) => contents,
-            _ => return Ok(()),
-        };
+        let contents = action.given_classifications();
         if contents.is_empty() || self.is_history() {
             return Ok(());
         }

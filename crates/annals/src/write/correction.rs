@@ -1,5 +1,6 @@
 //! Corrections of the past: finds them in a transaction and checks them against what was there.
 
+use crate::graph::actions as action;
 use std::collections::HashMap;
 
 use crate::graph::Graph;
@@ -24,7 +25,7 @@ pub(super) fn find(base: &Graph, changes: &[Change]) -> Vec<InstanceId> {
         let before = latest.get(&instance).copied().or_else(known);
         // Without a claim it is the commit instant, the latest there can be.
         let valid_from = change.valid_from.map_or(i64::MAX, crate::model::Instant::micros);
-        if let Action::Reidentify(_, id) = &change.action {
+        if let Action::Reidentify(action::Reidentify { id, .. }) = &change.action {
             let now = match &instance {
                 InstanceId::Entity(_) => InstanceId::Entity(id.clone()),
                 InstanceId::Relationship(_) => InstanceId::Relationship(id.clone()),

@@ -4,13 +4,13 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::transaction::Transaction;
-use crate::model::{Action, TypeDefinition, TypeKind, TypePatch};
+use crate::model::{TypeDefinition, TypeKind, TypePatch};
 use crate::{Error, ErrorKind, Result};
 
 impl Transaction {
     /// Declares a type, or extends the declared one: attributes and supertypes may be added, not taken away.
     pub fn define_type(&mut self, definition: TypeDefinition) -> Result<()> {
-        self.push(Action::DefineType(Box::new(definition)))
+        self.push(Box::new(definition))
     }
 
     /// Declares several types, supertypes and enums before those that need them, whatever their order here.

@@ -9,7 +9,6 @@
 //! as there is a queue, the committing threads of the repository lead.
 
 use super::outcome::{refuse, tell};
-use super::queue::AHEAD_MIN;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant as Clock};
@@ -20,7 +19,7 @@ use super::request::panicked;
 use super::sequencer::{Batch, Sequencer};
 use super::ticket::{Receipt, Ticket};
 use crate::sync::MutexGuard;
-use crate::{Error, ErrorKind, Result, turns};
+use crate::{Error, ErrorKind, Result};
 
 /// A longer list of a batch is freed when the batch is told.
 const SPARE_MAX: usize = 1 << 16;
@@ -83,11 +82,7 @@ pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinH
         let committer = Arc::clone(committer);
         std::thread::Builder::new()
             .name(name.into())
-            .spawn(move || {
-                // Everybody who commits waits for it.
-                turns::ask_for_short(true);
-                run(&committer);
-            })
+            .spawn(move || run(&committer))
             .map_err(|source| Error::io(format!("start the thread {name}"), source))
     };
     Ok(vec![spawn("annals-commit", run)?, spawn("annals-ahead", run_ahead)?])
@@ -236,9 +231,7 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             }));
             // Order: nobody waits while what only the graph before held is freed.
             drop(before);
-            // Short turns would only keep a few who commit from theirs.
-            let is_urgent = waiting >= AHEAD_MIN;
-            behind.into_iter().for_each(|behind| behind.catch_up(is_urgent));
+            behind.into_iter().for_each(|behind| behind.catch_up());
             if sequenced.capacity() <= SPARE_MAX {
                 committer.state().spare = sequenced;
             }

@@ -1,10 +1,10 @@
 //! What changes an instance beyond its content, and copies of what belongs to other collections.
 
 use super::transaction::Transaction;
+use crate::graph::actions as action;
 use crate::graph::kind_of;
 use crate::model::{
-    Action, ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
-    check_name,
+    ClassificationCopy, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy, check_name,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -13,36 +13,36 @@ impl Transaction {
     ///
     /// Errors, at commit: `StatusNotAllowed` if its type does not have it.
     pub fn set_status(&mut self, instance: &InstanceId, status: &str) -> Result<()> {
-        self.push(Action::SetStatus(instance.clone(), status.into()))
+        self.push(action::SetStatus { instance: instance.clone(), status: status.into() })
     }
 
     /// Says anew where an instance comes from, except for its home.
     pub fn set_provenance(&mut self, instance: &InstanceId, provenance: Provenance) -> Result<()> {
-        self.push(Action::SetProvenance(instance.clone(), Box::new(provenance)))
+        self.push(action::SetProvenance { instance: instance.clone(), provenance: Box::new(provenance) })
     }
 
     /// Makes an instance that belongs to `home` one of this repository, which may write it from then on.
     ///
     /// Errors, at commit: `HomeConflict` if it belongs to another home or to this repository; `ProxyOnly`.
     pub fn rehome(&mut self, instance: &InstanceId, home: &str) -> Result<()> {
-        self.push(Action::Rehome(instance.clone(), home.into()))
+        self.push(action::Rehome { instance: instance.clone(), home: home.into() })
     }
 
     /// Gives an instance another id, under which its history goes on and its relationships are found. The one it had
     /// is found as of before, and leads nowhere now.
     pub fn reidentify(&mut self, instance: &InstanceId, id: &Id) -> Result<()> {
-        self.push(Action::Reidentify(instance.clone(), id.clone()))
+        self.push(action::Reidentify { instance: instance.clone(), id: id.clone() })
     }
 
     /// Makes an instance one of another type, if what it holds, carries and is linked with fits that type.
     pub fn retype(&mut self, instance: &InstanceId, type_name: &str) -> Result<()> {
         check_name("type", type_name)?;
-        self.push(Action::Retype(instance.clone(), type_name.into()))
+        self.push(action::Retype { instance: instance.clone(), type_name: type_name.into() })
     }
 
     /// Moves the start, the end, or both, of a relationship to other entities.
     pub fn relink(&mut self, relationship: &Id, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
-        self.push(Action::Relink(relationship.clone(), from.cloned(), to.cloned()))
+        self.push(action::Relink { id: relationship.clone(), from: from.cloned(), to: to.cloned() })
     }
 
     /// Keeps an entity of another collection as it is there. It takes the place of an older copy from the same home, or of
@@ -68,7 +68,7 @@ impl Transaction {
                 copy.classifications.push(known);
             }
         }
-        self.push(Action::SaveEntity(Box::new(copy)))
+        self.push(Box::new(copy))
     }
 
     /// Keeps a relationship of another collection as it is there. Of `proxies`, those that are not known here are kept
@@ -82,10 +82,10 @@ impl Transaction {
     ) -> Result<()> {
         for proxy in proxies {
             if !self.knows_entity(&proxy.id) {
-                self.push(Action::SaveProxy(Box::new(proxy)))?;
+                self.push(Box::new(proxy))?;
             }
         }
-        self.push(Action::SaveRelationship(Box::new(copy)))
+        self.push(Box::new(copy))
     }
 
     // True if the base, or a change of this transaction, is about this entity.
@@ -98,19 +98,23 @@ impl Transaction {
 
     /// Keeps a classification of another collection on an entity, or a proxy of one.
     pub fn save_classification_copy(&mut self, entity: &Id, copy: ClassificationCopy) -> Result<()> {
-        self.push(Action::SaveClassification(entity.clone(), Box::new(copy)))
+        self.push(action::SaveClassification { entity: entity.clone(), copy: Box::new(copy) })
     }
 
     /// Removes what is kept of an instance of `home`, with its history and, for an entity, its relationships.
     ///
     /// Errors, at commit: `HomeConflict` if it belongs to another home or to this repository.
     pub fn purge_copy(&mut self, instance: &InstanceId, home: &str) -> Result<()> {
-        self.push(Action::PurgeCopy(instance.clone(), home.into()))
+        self.push(action::PurgeCopy { instance: instance.clone(), home: home.into() })
     }
 
     /// Takes a classification of `home` off an entity. Errors: as [`Transaction::purge_copy`].
     pub fn purge_classification_copy(&mut self, entity: &Id, name: &str, home: &str) -> Result<()> {
-        self.push(Action::PurgeClassificationCopy(entity.clone(), name.into(), home.into()))
+        self.push(action::PurgeClassificationCopy {
+            entity: entity.clone(),
+            name: name.into(),
+            home: home.into(),
+        })
     }
 
     /// Names the collection that this repository is. It keeps the name for ever.
@@ -118,7 +122,7 @@ impl Transaction {
     /// Errors, at commit: `AlreadyExists` if it has another name; `HomeConflict` if copies of a collection of this name, also
     /// of classifications, are or were kept here.
     pub fn name_collection(&mut self, name: &str) -> Result<()> {
-        self.push(Action::NameCollection(name.into()))
+        self.push(action::NameCollection { name: name.into() })
     }
 
     /// Makes the commit fail unless `version` is the one of the instance that was written last, at the moment of the

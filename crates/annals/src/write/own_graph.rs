@@ -47,10 +47,10 @@ impl OwnGraph {
         // Most views are never searched.
         self.graph.defer();
         if self.applied == 0 {
-            self.graph.apply(self.graph.position.next(), &record)?;
+            self.graph.apply_new(self.graph.position.next(), &record)?;
         } else {
             let applied = u32::try_from(self.applied).expect("a transaction has a bounded number of changes");
-            self.graph.apply_changes(self.graph.position, &record, applied)?;
+            self.graph.apply_new_changes(self.graph.position, &record, applied)?;
         }
         self.applied = changes.len();
         Ok(())

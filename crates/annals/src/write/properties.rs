@@ -1,5 +1,6 @@
 //! Refuses changes with too many properties before anything is done for them.
 
+use crate::graph::actions as action;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -19,16 +20,18 @@ pub(super) fn check_counts(base: &Graph, action: &Action) -> Result<()> {
             check_classifications(&new.classifications)
         }
         Action::CreateRelationship(new) => check(format_args!("relationship {}", new.id), &new.properties),
-        Action::Update(instance, patch) => check_patch(instance, patch),
-        Action::Replace(instance, properties, classifications) => {
+        Action::Update(action::Update { instance, patch }) => check_patch(instance, patch),
+        Action::Replace(action::Replace { instance, properties, classifications }) => {
             // One that had more before there was a bound may keep them.
             if properties.len() > PROPERTIES_MAX && properties.len() > properties_count(base, instance)? {
                 check(instance, properties)?;
             }
             check_classifications(classifications.as_deref().unwrap_or_default())
         }
-        Action::Classify(_, classification) => check_classifications(std::slice::from_ref(classification)),
-        Action::Reclassify(entity, name, patch) => {
+        Action::Classify(action::Classify { content: classification, .. }) => {
+            check_classifications(std::slice::from_ref(classification))
+        }
+        Action::Reclassify(action::Reclassify { entity, name, patch }) => {
             check_patch(format_args!("classification {name} of entity {entity}"), patch)
         }
         Action::SaveEntity(copy) => {
@@ -39,7 +42,7 @@ pub(super) fn check_counts(base: &Graph, action: &Action) -> Result<()> {
         }
         Action::SaveRelationship(copy) => check(format_args!("relationship {}", copy.id), &copy.properties),
         Action::SaveProxy(proxy) => check(format_args!("entity {}", proxy.id), &proxy.properties),
-        Action::SaveClassification(_, copy) => {
+        Action::SaveClassification(action::SaveClassification { copy, .. }) => {
             check(format_args!("classification {}", copy.name), &copy.properties)
         }
         _ => Ok(()),

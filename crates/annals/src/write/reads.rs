@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::graph::actions::act::Touches;
 use crate::graph::{Graph, kind_of};
-use crate::model::{Action, Id, InstanceId, Record, TypeKind};
+use crate::model::{Id, InstanceId, Record, TypeKind};
 
 /// Most single reads that are remembered one by one; beyond, the transaction counts as having read everything.
 const READS_MAX: usize = 100_000;
@@ -36,27 +37,18 @@ pub(crate) fn touched_by(record: &Record) -> Vec<Touched> {
     record
         .changes
         .iter()
-        .filter_map(|change| match (&change.action, change.action.instance()) {
-            // What these change may be searched for in many ways.
-            (
-                Action::DefineType(_)
-                | Action::NameCollection(_)
-                | Action::Rehome(..)
-                | Action::Reidentify(..)
-                | Action::Retype(..)
-                | Action::Relink(..)
-                | Action::SaveEntity(_)
-                | Action::SaveRelationship(_)
-                | Action::PurgeCopy(..),
-                _,
-            ) => Some(Touched::Type),
-            (action, Some(id)) => {
-                let is_lifecycle =
-                    matches!(action, Action::Delete(_) | Action::Restore(..) | Action::Purge(_));
-                let takes_relationships_along = is_lifecycle && matches!(id, InstanceId::Entity(_));
-                Some(Touched::Instance { id, takes_relationships_along })
+        .filter_map(|change| {
+            let touches = change.action.touches();
+            match touches {
+                Touches::Nothing => None,
+                Touches::Shape | Touches::Everything => Some(Touched::Type),
+                Touches::Instance | Touches::WithRelationships => {
+                    let id = change.action.instance()?;
+                    let takes_relationships_along =
+                        touches == Touches::WithRelationships && matches!(id, InstanceId::Entity(_));
+                    Some(Touched::Instance { id, takes_relationships_along })
+                }
             }
-            (_, None) => None,
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::graph::actions::act::Touches;
 use crate::model::{Action, Change, InstanceId, TypeKind};
 
 /// Instances and types that changes name.
@@ -44,9 +45,10 @@ impl Touched {
         for Change { action, .. } in &changes[self.listed..] {
             if let Action::DefineType(definition) = action {
                 self.types.insert((definition.kind, Arc::clone(&definition.name)));
-            } else if *action != Action::Void {
+            } else {
                 self.instances.extend(action.instance());
-                self.is_wide |= !action.is_of_one_instance();
+                self.is_wide |=
+                    !matches!(action.touches(), Touches::Nothing | Touches::Instance | Touches::Shape);
             }
         }
         self.listed = changes.len();

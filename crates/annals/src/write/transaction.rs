@@ -1,5 +1,6 @@
 //! A transaction: changes over one snapshot, seen by its own reads, committed together or not at all.
 
+use crate::graph::actions as action;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -156,7 +157,7 @@ impl Transaction {
     pub fn create_entity(&mut self, mut entity: NewEntity) -> Result<Id> {
         self.complete_entity(&mut entity)?;
         let id = entity.id.clone();
-        self.push(Action::CreateEntity(entity))?;
+        self.push(entity)?;
         Ok(id)
     }
 
@@ -164,41 +165,41 @@ impl Transaction {
     pub fn create_relationship(&mut self, mut relationship: NewRelationship) -> Result<Id> {
         self.complete_relationship(&mut relationship)?;
         let id = relationship.id.clone();
-        self.push(Action::CreateRelationship(relationship))?;
+        self.push(relationship)?;
         Ok(id)
     }
 
     /// Changes some properties.
     pub fn update(&mut self, instance: &InstanceId, patch: Patch) -> Result<()> {
-        self.push(Action::Update(instance.clone(), patch))
+        self.push(action::Update { instance: instance.clone(), patch })
     }
 
     /// Puts other properties in the place of all there are; classifications stay.
     pub fn replace(&mut self, instance: &InstanceId, properties: Vec<(Arc<str>, Value)>) -> Result<()> {
         check_properties(&properties)?;
-        self.push(Action::Replace(instance.clone(), properties, None))
+        self.push(action::Replace { instance: instance.clone(), properties, classifications: None })
     }
 
     /// Deletes an instance: a new version with status deleted. An entity takes its live relationships along.
     pub fn delete(&mut self, instance: &InstanceId) -> Result<()> {
-        self.push(Action::Delete(instance.clone()))
+        self.push(action::Delete { instance: instance.clone() })
     }
 
     /// Brings a deleted instance back; an entity with the relationships that went with it, as far as their other
     /// ends are live.
     pub fn restore(&mut self, instance: &InstanceId) -> Result<()> {
-        self.push(Action::Restore(instance.clone(), true))
+        self.push(action::Restore { instance: instance.clone(), with_relationships: true })
     }
 
     /// Brings a deleted entity back without its relationships.
     pub fn restore_alone(&mut self, entity: &Id) -> Result<()> {
-        self.push(Action::Restore(InstanceId::Entity(entity.clone()), false))
+        self.push(action::Restore { instance: InstanceId::Entity(entity.clone()), with_relationships: false })
     }
 
     /// Removes an instance with its whole history, an entity with all its relationships. The bytes leave the log
     /// with the next [`Repository::compact`](crate::Repository::compact).
     pub fn purge(&mut self, instance: &InstanceId) -> Result<()> {
-        self.push(Action::Purge(instance.clone()))
+        self.push(action::Purge { instance: instance.clone() })
     }
 
     /// Takes the last change of an instance back, as a new version.
@@ -218,8 +219,11 @@ impl Transaction {
             ));
         };
         let actions = match (known.status, before.status) {
-            (Status::Deleted, _) => vec![Action::Restore(instance.clone(), true)],
-            (_, Status::Deleted) => vec![Action::Delete(instance.clone())],
+            (Status::Deleted, _) => vec![Action::Restore(action::Restore {
+                instance: instance.clone(),
+                with_relationships: true,
+            })],
+            (_, Status::Deleted) => vec![Action::Delete(action::Delete { instance: instance.clone() })],
             _ => super::undo::undone(snapshot, instance, slot, &known, before)?,
         };
         // The version before may be equal; it is made again all the same.
@@ -232,26 +236,27 @@ impl Transaction {
         check_properties(&classification.properties)?;
         let ClassificationContent { name, properties, .. } = &mut classification;
         self.add_defaults(TypeKind::Classification, name, properties)?;
-        self.push(Action::Classify(entity.clone(), classification))
+        self.push(action::Classify { entity: entity.clone(), content: classification })
     }
 
     /// Changes some properties of a classification.
     pub fn reclassify(&mut self, entity: &Id, classification: &str, patch: Patch) -> Result<()> {
-        self.push(Action::Reclassify(entity.clone(), classification.into(), patch))
+        self.push(action::Reclassify { entity: entity.clone(), name: classification.into(), patch })
     }
 
     /// Takes a classification off an entity.
     pub fn declassify(&mut self, entity: &Id, classification: &str) -> Result<()> {
-        self.push(Action::Declassify(entity.clone(), classification.into()))
+        self.push(action::Declassify { entity: entity.clone(), name: classification.into() })
     }
 
     /// Adds a change as it stands in a record: what an importer of history has. Anchors are made anew.
-    pub fn push_action(&mut self, action: Action) -> Result<()> {
+    pub fn push_action(&mut self, action: impl Into<Action>) -> Result<()> {
         self.push(action)
     }
 
     /// Adds a change, unless it would change nothing.
-    pub(super) fn push(&mut self, action: Action) -> Result<()> {
+    pub(super) fn push(&mut self, action: impl Into<Action>) -> Result<()> {
+        let action = action.into();
         if !self.is_always && self.valid_from.is_none() && self.changes_nothing(&action) {
             // Another transaction may change it meanwhile; this one has seen it as it is now.
             self.reads.extend(action.instance());
@@ -267,14 +272,14 @@ impl Transaction {
             return false;
         }
         if !self.touched.concerns(&self.changes, action) {
-            return self.base.graph().is_unchanged_by(action).unwrap_or(false);
+            return action.is_unchanged(self.base.graph()).unwrap_or(false);
         }
         // Order: asked first, since each try costs as much as all changes do.
         if self.is_broken {
             return false;
         }
         match self.own_graph() {
-            Ok(own) => own.graph().is_unchanged_by(action).unwrap_or(false),
+            Ok(own) => action.is_unchanged(own.graph()).unwrap_or(false),
             Err(_) => {
                 self.is_broken = true;
                 false

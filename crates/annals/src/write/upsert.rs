@@ -1,5 +1,6 @@
 //! Upserts: create an instance, or give the one that is there this content.
 
+use crate::graph::actions as action;
 use std::sync::Arc;
 
 use super::transaction::Transaction;
@@ -49,7 +50,11 @@ impl Transaction {
         check_type(self.graph_of(&instance)?, &instance, &known, &entity.type_name)?;
         self.complete_entity(&mut entity)?;
         let classifications = states_classifications.then_some(entity.classifications);
-        let content = Action::Replace(instance.clone(), entity.properties, classifications);
+        let content = Action::Replace(action::Replace {
+            instance: instance.clone(),
+            properties: entity.properties,
+            classifications,
+        });
         self.put(&instance, content, entity.status, entity.provenance)?;
         Ok(false)
     }
@@ -67,7 +72,11 @@ impl Transaction {
         check_type(graph, &instance, &known, &relationship.type_name)?;
         check_ends(graph, &instance, &known, [&relationship.from, &relationship.to])?;
         self.complete_relationship(&mut relationship)?;
-        let content = Action::Replace(instance.clone(), relationship.properties, None);
+        let content = Action::Replace(action::Replace {
+            instance: instance.clone(),
+            properties: relationship.properties,
+            classifications: None,
+        });
         self.put(&instance, content, relationship.status, relationship.provenance)?;
         Ok(false)
     }
@@ -80,9 +89,14 @@ impl Transaction {
         status: Option<Arc<str>>,
         provenance: Option<Arc<Provenance>>,
     ) -> Result<()> {
-        let status = status.map(|status| Action::SetStatus(instance.clone(), status));
-        let provenance = provenance
-            .map(|given| Action::SetProvenance(instance.clone(), Box::new(Provenance::clone(&given))));
+        let status =
+            status.map(|status| Action::SetStatus(action::SetStatus { instance: instance.clone(), status }));
+        let provenance = provenance.map(|given| {
+            Action::SetProvenance(action::SetProvenance {
+                instance: instance.clone(),
+                provenance: Box::new(Provenance::clone(&given)),
+            })
+        });
         // Order: compared before the content is pushed, because what is touched takes longer to compare. An upsert that
         // is kept in any case makes one version if nothing differs.
         let mut header: Vec<Action> = status.into_iter().chain(provenance).collect();

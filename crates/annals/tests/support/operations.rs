@@ -1,5 +1,6 @@
 //! Operations of random histories, small enough to collide, odd enough to break things.
 
+use annals::action;
 use std::sync::Arc;
 
 use annals::*;
@@ -235,15 +236,16 @@ impl Generator {
         let (entities, relationships) = (self.entities_count(), self.relationships_count());
         match self.random.below(34) {
             0..=4 => match self.instance() {
-                InstanceId::Entity(id) => {
-                    Action::Reidentify(InstanceId::Entity(id), entity_id(self.random.below(entities)))
-                }
+                InstanceId::Entity(id) => Action::Reidentify(action::Reidentify {
+                    instance: InstanceId::Entity(id),
+                    id: entity_id(self.random.below(entities)),
+                }),
                 InstanceId::Relationship(id) => {
                     let to = relationship_id(self.random.below(relationships));
-                    Action::Reidentify(InstanceId::Relationship(id), to)
+                    Action::Reidentify(action::Reidentify { instance: InstanceId::Relationship(id), id: to })
                 }
             },
-            5..=8 => Action::Rehome(self.instance(), self.home()),
+            5..=8 => Action::Rehome(action::Rehome { instance: self.instance(), home: self.home() }),
             9..=15 => {
                 let count = if self.random.one_in(3) { 1 + self.random.below(2) } else { 0 };
                 Action::SaveEntity(Box::new(EntityCopy {
@@ -268,14 +270,24 @@ impl Generator {
                 properties: self.properties(),
                 header: self.copy_header(),
             })),
-            23..=26 => Action::SaveClassification(self.entity(), Box::new(self.classification_copy())),
+            23..=26 => Action::SaveClassification(action::SaveClassification {
+                entity: self.entity(),
+                copy: Box::new(self.classification_copy()),
+            }),
             27 | 28 => {
                 let name = (*self.random.choose(&CLASSIFICATIONS)).into();
-                Action::PurgeClassificationCopy(self.entity(), name, self.home())
+                Action::PurgeClassificationCopy(action::PurgeClassificationCopy {
+                    entity: self.entity(),
+                    name,
+                    home: self.home(),
+                })
             }
-            29 => Action::PurgeCopy(self.instance(), self.home()),
-            30..=32 => Action::SetProvenance(self.instance(), Box::new(self.provenance())),
-            _ => Action::Rehome(self.instance(), "there".into()),
+            29 => Action::PurgeCopy(action::PurgeCopy { instance: self.instance(), home: self.home() }),
+            30..=32 => Action::SetProvenance(action::SetProvenance {
+                instance: self.instance(),
+                provenance: Box::new(self.provenance()),
+            }),
+            _ => Action::Rehome(action::Rehome { instance: self.instance(), home: "there".into() }),
         }
     }
 
@@ -313,7 +325,7 @@ impl Generator {
             }
             100..=101 => {
                 let status = *self.random.choose(&["active", "draft", "approved"]);
-                Action::SetStatus(self.instance(), status.into())
+                Action::SetStatus(action::SetStatus { instance: self.instance(), status: status.into() })
             }
             102..=103 => {
                 let instance = self.instance();
@@ -321,17 +333,17 @@ impl Generator {
                     InstanceId::Entity(_) => ENTITY_TYPES,
                     InstanceId::Relationship(_) => RELATIONSHIP_TYPES,
                 };
-                Action::Retype(instance, (*self.random.choose(&names)).into())
+                Action::Retype(action::Retype { instance, type_name: (*self.random.choose(&names)).into() })
             }
             104..=105 => {
                 let count = self.relationships_count();
                 let id = relationship_id(self.random.below(count));
                 let (from, to) = (self.entity(), self.entity());
                 match self.random.below(4) {
-                    0 => Action::Relink(id, Some(from), Some(to)),
-                    1 => Action::Relink(id, Some(from), None),
-                    2 => Action::Relink(id, None, Some(to)),
-                    _ => Action::Relink(id, None, None),
+                    0 => Action::Relink(action::Relink { id, from: Some(from), to: Some(to) }),
+                    1 => Action::Relink(action::Relink { id, from: Some(from), to: None }),
+                    2 => Action::Relink(action::Relink { id, from: None, to: Some(to) }),
+                    _ => Action::Relink(action::Relink { id, from: None, to: None }),
                 }
             }
             12..=26 | 106.. => {
@@ -346,29 +358,38 @@ impl Generator {
                 }
                 Action::CreateRelationship(new)
             }
-            27..=52 => Action::Update(self.instance(), self.patch()),
+            27..=52 => Action::Update(action::Update { instance: self.instance(), patch: self.patch() }),
             53..=58 => {
                 let instance = self.instance();
                 let classifications = matches!(instance, InstanceId::Entity(_)) && self.random.one_in(3);
                 let contents = classifications.then(|| vec![self.classification()]);
-                Action::Replace(instance, self.properties(), contents)
+                Action::Replace(action::Replace {
+                    instance,
+                    properties: self.properties(),
+                    classifications: contents,
+                })
             }
-            59..=63 => Action::Delete(self.instance()),
+            59..=63 => Action::Delete(action::Delete { instance: self.instance() }),
             64..=72 => {
                 let instance = self.instance();
                 let with_relationships =
                     matches!(instance, InstanceId::Relationship(_)) || !self.random.one_in(3);
-                Action::Restore(instance, with_relationships)
+                Action::Restore(action::Restore { instance, with_relationships })
             }
-            73 => Action::Purge(self.instance()),
+            73 => Action::Purge(action::Purge { instance: self.instance() }),
             74..=81 => return Operation::Undo(self.instance()),
-            82..=88 => Action::Classify(self.entity(), self.classification()),
-            89..=93 => Action::Reclassify(
-                self.entity(),
-                (*self.random.choose(&CLASSIFICATIONS)).into(),
-                self.patch(),
-            ),
-            94..=97 => Action::Declassify(self.entity(), (*self.random.choose(&CLASSIFICATIONS)).into()),
+            82..=88 => {
+                Action::Classify(action::Classify { entity: self.entity(), content: self.classification() })
+            }
+            89..=93 => Action::Reclassify(action::Reclassify {
+                entity: self.entity(),
+                name: (*self.random.choose(&CLASSIFICATIONS)).into(),
+                patch: self.patch(),
+            }),
+            94..=97 => Action::Declassify(action::Declassify {
+                entity: self.entity(),
+                name: (*self.random.choose(&CLASSIFICATIONS)).into(),
+            }),
             _ => Action::DefineType(Box::new(self.definition())),
         })
     }

@@ -1,5 +1,6 @@
 //! The plain model's changes of content: creations, updates, classifications, and what undo comes to.
 
+use annals::action;
 use std::sync::Arc;
 
 use annals::*;
@@ -171,37 +172,66 @@ impl Reference {
         let now = known.in_force();
         let before = known.version(now.base).ok_or(ErrorKind::InvalidArgument)?;
         match (now.status, before.status) {
-            (Status::Deleted, _) => return Ok(vec![Action::Restore(instance.clone(), true)]),
-            (_, Status::Deleted) => return Ok(vec![Action::Delete(instance.clone())]),
+            (Status::Deleted, _) => {
+                return Ok(vec![Action::Restore(action::Restore {
+                    instance: instance.clone(),
+                    with_relationships: true,
+                })]);
+            }
+            (_, Status::Deleted) => {
+                return Ok(vec![Action::Delete(action::Delete { instance: instance.clone() })]);
+            }
             _ => {}
         }
         let (was, is) = (&before.shape, &now.shape);
         if was.id != is.id {
-            return Ok(vec![Action::Reidentify(instance.clone(), was.id.clone())]);
+            return Ok(vec![Action::Reidentify(action::Reidentify {
+                instance: instance.clone(),
+                id: was.id.clone(),
+            })]);
         }
         if was.type_name != is.type_name {
-            return Ok(vec![Action::Retype(instance.clone(), was.type_name.as_str().into())]);
+            return Ok(vec![Action::Retype(action::Retype {
+                instance: instance.clone(),
+                type_name: was.type_name.as_str().into(),
+            })]);
         }
         if let (Some(was), Some(is)) = (was.ends, is.ends)
             && was != is
         {
             let other = |was: u64, is: u64| (was != is).then(|| self.entities[&was].id().clone());
             let id = instance.id().clone();
-            return Ok(vec![Action::Relink(id, other(was.0, is.0), other(was.1, is.1))]);
+            return Ok(vec![Action::Relink(action::Relink {
+                id,
+                from: other(was.0, is.0),
+                to: other(was.1, is.1),
+            })]);
         }
         if let (None, Some(home)) = (was.home(), is.home()) {
-            return Ok(vec![Action::Rehome(instance.clone(), Arc::clone(home))]);
+            return Ok(vec![Action::Rehome(action::Rehome {
+                instance: instance.clone(),
+                home: Arc::clone(home),
+            })]);
         }
         if was.status_name != is.status_name {
-            return Ok(vec![Action::SetStatus(instance.clone(), was.status_name.as_str().into())]);
+            return Ok(vec![Action::SetStatus(action::SetStatus {
+                instance: instance.clone(),
+                status: was.status_name.as_str().into(),
+            })]);
         }
         if (&was.provenance, was.is_proxy) != (&is.provenance, is.is_proxy) {
             let given = was.provenance.clone().unwrap_or_default();
-            return Ok(vec![Action::SetProvenance(instance.clone(), Box::new(given))]);
+            return Ok(vec![Action::SetProvenance(action::SetProvenance {
+                instance: instance.clone(),
+                provenance: Box::new(given),
+            })]);
         }
         let (old, new) = (&before.image, &now.image);
         if old == new {
-            return Ok(vec![Action::Update(instance.clone(), Patch::new())]);
+            return Ok(vec![Action::Update(action::Update {
+                instance: instance.clone(),
+                patch: Patch::new(),
+            })]);
         }
         if !self.is_own(is.provenance.as_ref()) && old.properties == new.properties {
             let actions = undone_classifications(instance.id(), old, new);
@@ -211,7 +241,11 @@ impl Reference {
         }
         let contents = old.classifications.iter().map(|(name, known)| content_of(name, known));
         let contents = matches!(instance, InstanceId::Entity(_)).then(|| contents.collect());
-        Ok(vec![Action::Replace(instance.clone(), entries(&old.properties), contents)])
+        Ok(vec![Action::Replace(action::Replace {
+            instance: instance.clone(),
+            properties: entries(&old.properties),
+            classifications: contents,
+        })])
     }
 }
 
@@ -225,15 +259,23 @@ fn content_of(name: &str, known: &Classified) -> ClassificationContent {
 
 fn undone_classifications(id: &Id, old: &Image, new: &Image) -> Vec<Action> {
     let gone = new.classifications.keys().filter(|name| !old.classifications.contains_key(*name));
-    let mut actions: Vec<Action> =
-        gone.map(|name| Action::Declassify(id.clone(), name.as_str().into())).collect();
+    let mut actions: Vec<Action> = gone
+        .map(|name| Action::Declassify(action::Declassify { entity: id.clone(), name: name.as_str().into() }))
+        .collect();
     for (name, known) in &old.classifications {
         match new.classifications.get(name) {
-            None => actions.push(Action::Classify(id.clone(), content_of(name, known))),
+            None => actions.push(Action::Classify(action::Classify {
+                entity: id.clone(),
+                content: content_of(name, known),
+            })),
             Some(other) if other.properties != known.properties => {
                 let set = |patch: Patch, (name, value): (&String, &Value)| patch.set(name, value.clone());
                 let patch = known.properties.iter().fold(Patch::new().clear(), set);
-                actions.push(Action::Reclassify(id.clone(), name.as_str().into(), patch));
+                actions.push(Action::Reclassify(action::Reclassify {
+                    entity: id.clone(),
+                    name: name.as_str().into(),
+                    patch,
+                }));
             }
             Some(_) => {}
         }

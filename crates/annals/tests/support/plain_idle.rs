@@ -1,5 +1,6 @@
 //! Changes that change nothing, on the plain model: they are done, and taken back if the version is like the one before.
 
+use annals::action;
 use annals::*;
 
 use super::reference::{Properties, Reference, Shape, Version};
@@ -11,7 +12,7 @@ impl Reference {
             Action::DefineType(definition) => {
                 self.definition(definition.kind, &definition.name, u64::MAX) == Some(definition)
             }
-            Action::NameCollection(name) => self.collection.as_ref() == Some(name),
+            Action::NameCollection(action::NameCollection { name }) => self.collection.as_ref() == Some(name),
             _ => false,
         }
     }

@@ -1,5 +1,6 @@
 //! The plain model of a repository: full images of every version in ordinary maps, searched from end to end.
 
+use annals::action;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -291,24 +292,26 @@ impl Reference {
         match action {
             Action::CreateEntity(new) => self.create_entity(context, new),
             Action::CreateRelationship(new) => self.create_relationship(context, new),
-            Action::Update(instance, patch) => {
+            Action::Update(action::Update { instance, patch }) => {
                 let key = self.live(instance)?;
                 self.check_own_at(key)?;
                 self.change(context, key, "update", |image, _| apply_patch(&mut image.properties, patch))
             }
-            Action::Replace(instance, properties, contents) => {
+            Action::Replace(action::Replace { instance, properties, classifications: contents }) => {
                 self.replace(context, instance, properties, contents.as_deref())
             }
-            Action::Delete(instance) => self.delete(context, instance),
-            Action::Restore(instance, with) => self.restore(context, instance, *with),
-            Action::Purge(instance) => {
+            Action::Delete(action::Delete { instance }) => self.delete(context, instance),
+            Action::Restore(action::Restore { instance, with_relationships: with }) => {
+                self.restore(context, instance, *with)
+            }
+            Action::Purge(action::Purge { instance }) => {
                 let key = self.find(instance)?;
                 self.check_own_at(key)?;
                 self.purge(key);
                 Ok(())
             }
-            Action::Classify(id, content) => self.classify(context, id, content),
-            Action::Reclassify(id, name, patch) => {
+            Action::Classify(action::Classify { entity: id, content }) => self.classify(context, id, content),
+            Action::Reclassify(action::Reclassify { entity: id, name, patch }) => {
                 let key = self.live(&InstanceId::Entity(id.clone()))?;
                 self.check_classification(context, key, name)?;
                 self.change(context, key, "reclassify", |image, is_correction| {
@@ -321,7 +324,7 @@ impl Reference {
                     Ok(())
                 })
             }
-            Action::Declassify(id, name) => {
+            Action::Declassify(action::Declassify { entity: id, name }) => {
                 let key = self.live(&InstanceId::Entity(id.clone()))?;
                 self.check_classification(context, key, name)?;
                 self.change(context, key, "declassify", |image, is_correction| {
@@ -330,14 +333,16 @@ impl Reference {
                 })
             }
             Action::DefineType(definition) => self.define(definition, context.position),
-            Action::SetStatus(instance, status) => {
+            Action::SetStatus(action::SetStatus { instance, status }) => {
                 let key = self.own_live(context, instance)?;
                 self.reshape(context, key, "set-status", |shape| shape.status_name = status.to_string());
                 Ok(())
             }
-            Action::SetProvenance(instance, given) => self.set_provenance(context, instance, given),
-            Action::Rehome(instance, home) => self.rehome(context, instance, home),
-            Action::Reidentify(instance, id) => {
+            Action::SetProvenance(action::SetProvenance { instance, provenance: given }) => {
+                self.set_provenance(context, instance, given)
+            }
+            Action::Rehome(action::Rehome { instance, home }) => self.rehome(context, instance, home),
+            Action::Reidentify(action::Reidentify { instance, id }) => {
                 let key = self.own_live(context, instance)?;
                 let is_again = self.at(key).id() != id && self.at(key).ids().contains(id);
                 if !is_again {
@@ -348,17 +353,21 @@ impl Reference {
                 });
                 Ok(())
             }
-            Action::Retype(instance, name) => {
+            Action::Retype(action::Retype { instance, type_name: name }) => {
                 let key = self.own_live(context, instance)?;
                 self.reshape(context, key, "retype", |shape| shape.type_name = name.to_string());
                 Ok(())
             }
-            Action::Relink(id, from, to) => self.relink(context, id, from.as_ref(), to.as_ref()),
+            Action::Relink(action::Relink { id, from, to }) => {
+                self.relink(context, id, from.as_ref(), to.as_ref())
+            }
             Action::SaveEntity(copy) => self.save_entity(context, copy),
             Action::SaveProxy(proxy) => self.save_proxy(context, proxy),
             Action::SaveRelationship(copy) => self.save_relationship(context, copy),
-            Action::SaveClassification(id, copy) => self.save_classification(context, id, copy),
-            Action::PurgeCopy(instance, home) => {
+            Action::SaveClassification(action::SaveClassification { entity: id, copy }) => {
+                self.save_classification(context, id, copy)
+            }
+            Action::PurgeCopy(action::PurgeCopy { instance, home }) => {
                 let key = self.find(instance)?;
                 if self.at(key).in_force().shape.home() != Some(home) {
                     return Err(ErrorKind::HomeConflict);
@@ -366,7 +375,7 @@ impl Reference {
                 self.purge(key);
                 Ok(())
             }
-            Action::PurgeClassificationCopy(id, name, home) => {
+            Action::PurgeClassificationCopy(action::PurgeClassificationCopy { entity: id, name, home }) => {
                 let key = self.live(&InstanceId::Entity(id.clone()))?;
                 let now = self.at(key).in_force();
                 if context.valid < now.valid_from {
@@ -381,7 +390,7 @@ impl Reference {
                 });
                 Ok(())
             }
-            Action::NameCollection(name) => {
+            Action::NameCollection(action::NameCollection { name }) => {
                 if self.collection.as_ref().is_some_and(|known| known != name) {
                     return Err(ErrorKind::AlreadyExists);
                 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use annals::{ClassificationContent, Expression, Find, Header, Id, Order, TypeKind, Value};
 
-use crate::Outcome;
 use crate::methods::archive::ClassificationType;
 use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
 use crate::methods::values::Properties;
+use crate::outcome::Outcome;
 
 use super::search::Match;
 

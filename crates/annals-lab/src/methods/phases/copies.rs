@@ -7,11 +7,11 @@ use annals::{
     RelationshipCopy, Stamp, TypeKind,
 };
 
-use crate::Outcome;
 use crate::methods::archive::{EntityType, RelationshipType};
-use crate::methods::call::Call;
+use crate::methods::call::{Call, ELSEWHERE};
 use crate::methods::row::Method;
-use crate::methods::run::{ELSEWHERE, Run};
+use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 use super::update::{instance, look_up_by_home, of_kind};
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use annals::{Find, Id, InstanceId, NewEntity, NewRelationship, TypeKind};
 
-use crate::Outcome;
 use crate::methods::book::Kept;
 use crate::methods::call::{Answer, Call};
 use crate::methods::row::Method;
 use crate::methods::run::Run;
 use crate::methods::values::Properties;
+use crate::outcome::Outcome;
 
 use super::copies;
 

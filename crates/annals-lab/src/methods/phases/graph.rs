@@ -2,11 +2,11 @@
 
 use annals::{Find, Id, Instant, TypeKind};
 
-use crate::Outcome;
 use crate::methods::call::{Answer, Call};
 use crate::methods::record::Part;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 /// Farther than any two entities of a volume are apart.
 const ALL_STEPS: usize = 1_000_000;

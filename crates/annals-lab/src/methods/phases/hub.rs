@@ -2,10 +2,10 @@
 
 use annals::{Id, InstanceId, NewEntity, NewRelationship};
 
-use crate::Outcome;
 use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 /// Relationships of the hub.
 const RELATIONSHIPS: usize = 10_000;

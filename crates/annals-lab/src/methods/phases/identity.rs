@@ -2,10 +2,10 @@
 
 use annals::{Find, Id, InstanceId, TypeKind};
 
-use crate::Outcome;
 use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 use super::update::{instance, look_up_by_home, of_kind};
 

@@ -16,7 +16,7 @@ use std::time::Instant as Clock;
 use annals::TypeKind;
 
 use super::run::Run;
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 const ENTITY: TypeKind = TypeKind::Entity;
 const RELATIONSHIP: TypeKind = TypeKind::Relationship;

@@ -2,11 +2,11 @@
 
 use annals::{Find, InstanceId, TypeKind};
 
-use crate::Outcome;
 use crate::methods::call::Call;
 use crate::methods::record::Part;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 use super::update::{instance, of_kind};
 

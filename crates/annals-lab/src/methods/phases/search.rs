@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use annals::{Condition, Expression, Field, Find, Header, Id, Instant, Operator, Order, TypeKind, Value};
 
-use crate::Outcome;
 use crate::methods::archive::{Attribute, Form};
 use crate::methods::call::Call;
 use crate::methods::record::Part;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 /// Which rows to record under.
 struct Rows {

@@ -2,10 +2,10 @@
 
 use annals::{Expression, Find, Header, Id, InstanceId, Operator, TypeKind};
 
-use crate::Outcome;
 use crate::methods::call::Call;
 use crate::methods::row::Method;
 use crate::methods::run::Run;
+use crate::outcome::Outcome;
 
 /// Puts all properties of the first instances of each type anew.
 pub fn properties(run: &mut Run, kind: TypeKind) -> Outcome<()> {

@@ -6,7 +6,6 @@
 use super::context::Context;
 use std::sync::Arc;
 
-use super::version::first_version;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::patch::ValueChange;
@@ -14,12 +13,11 @@ use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Instance, Stamp};
 use crate::graph::structures::id_map::AHEAD;
-use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
-    Action, Change, Id, InstanceId, NAMES_MAX, NewEntity, NewRelationship, PROPERTIES_MAX, Record,
-    TypeDefinition, TypeKind, Value, check_name, has_own_key,
+    Action, Change, Id, InstanceId, NAMES_MAX, PROPERTIES_MAX, Record, TypeKind, Value, check_name,
+    has_own_key,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -31,9 +29,23 @@ const SLOTS_MAX: usize = u32::MAX as usize - 1;
 impl Graph {
     /// The same as [`Graph::apply`] for a record that is not on the log yet: it must keep the bounds of names, too.
     pub(crate) fn apply_new(&mut self, position: Position, record: &Record) -> Result<()> {
+        self.within_bounds(|graph| graph.apply(position, record))
+    }
+
+    /// The same as [`Graph::apply_changes`] for a record that is not on the log yet.
+    pub(crate) fn apply_new_changes(
+        &mut self,
+        position: Position,
+        record: &Record,
+        applied: u32,
+    ) -> Result<()> {
+        self.within_bounds(|graph| graph.apply_changes(position, record, applied))
+    }
+
+    fn within_bounds(&mut self, apply: impl FnOnce(&mut Graph) -> Result<()>) -> Result<()> {
         let names_before = self.names.len();
         self.is_bounded = true;
-        let outcome = self.apply(position, record);
+        let outcome = apply(self);
         self.is_bounded = false;
         outcome?;
         // Names of attributes and homes are not looked at one by one.
@@ -91,51 +103,15 @@ impl Graph {
                 applied + u32::try_from(index).expect("a record has a bounded number of changes");
             let place = Place { position: position.0, change: change_number };
             let is_anchored = change.anchor.is_some();
-            self.apply_change(Context { place, stamp, valid_from, is_anchored }, change)?;
+            if change.action.reads_links() {
+                self.links.hand_over();
+            }
+            change.action.apply(self, Context { place, stamp, valid_from, is_anchored })?;
         }
         if is_remembering {
             self.names.forget();
         }
         Ok(())
-    }
-
-    fn apply_change(&mut self, context: Context, change: &Change) -> Result<()> {
-        if reads_links(&change.action) {
-            self.links.hand_over();
-        }
-        match &change.action {
-            Action::CreateEntity(new) => self.create_entity(context, new),
-            Action::CreateRelationship(new) => self.create_relationship(context, new),
-            Action::Update(instance, patch) => self.update(context, instance, patch),
-            Action::Replace(instance, properties, classifications) => {
-                self.replace(context, instance, properties, classifications.as_deref())
-            }
-            Action::Delete(instance) => self.delete(context, instance),
-            Action::Restore(instance, with_relationships) => {
-                self.restore(context, instance, *with_relationships)
-            }
-            Action::Purge(instance) => self.purge(instance),
-            Action::Classify(entity, classification) => self.classify(context, entity, classification),
-            Action::Reclassify(entity, name, patch) => self.reclassify(context, entity, name, patch),
-            Action::Declassify(entity, name) => self.declassify(context, entity, name),
-            Action::DefineType(definition) => self.define_type(context, definition),
-            Action::SetStatus(instance, status) => self.set_status(context, instance, status),
-            Action::SetProvenance(instance, provenance) => self.set_provenance(context, instance, provenance),
-            Action::Rehome(instance, home) => self.rehome(context, instance, home),
-            Action::Reidentify(instance, id) => self.reidentify(context, instance, id),
-            Action::Retype(instance, type_name) => self.retype(context, instance, type_name),
-            Action::Relink(id, from, to) => self.relink(context, id, [from.as_ref(), to.as_ref()]),
-            Action::SaveEntity(copy) => self.save_entity(context, copy),
-            Action::SaveProxy(proxy) => self.save_proxy(context, proxy),
-            Action::SaveRelationship(copy) => self.save_relationship(context, copy),
-            Action::SaveClassification(entity, copy) => self.save_classification(context, entity, copy),
-            Action::PurgeCopy(instance, home) => self.purge_copy(instance, home),
-            Action::PurgeClassificationCopy(entity, name, home) => {
-                self.purge_classification_copy(context, entity, name, home)
-            }
-            Action::NameCollection(name) => self.name_collection(name),
-            Action::Void => Ok(()),
-        }
     }
 
     /// The symbol of a name, checked when it is new.
@@ -214,39 +190,6 @@ impl Graph {
                 format!("expected at most {SLOTS_MAX} instances of a kind"),
             ));
         }
-        Ok(())
-    }
-
-    fn create_entity(&mut self, context: Context, new: &NewEntity) -> Result<()> {
-        self.check_new(TypeKind::Entity, &new.id)?;
-        let type_name = self.symbol("type", &new.type_name)?;
-        let mut entity = first_version(context, new.id.clone(), type_name, self.properties(&new.properties)?);
-        let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
-        entity.header = self.new_header(TypeKind::Entity, type_name, status, provenance)?;
-        let classifications = self.new_classifications(context, &entity, &new.classifications)?;
-        entity.set_classifications(classifications);
-        self.check_instance(TypeKind::Entity, &entity, None)?;
-        self.links.push();
-        let slot = self.entities.push(&entity);
-        self.enter_indexes(TypeKind::Entity, slot, &entity);
-        Ok(())
-    }
-
-    fn create_relationship(&mut self, context: Context, new: &NewRelationship) -> Result<()> {
-        self.check_new(TypeKind::Relationship, &new.id)?;
-        let ends =
-            [self.live_end(&new.from, context.valid_from)?, self.live_end(&new.to, context.valid_from)?];
-        let type_name = self.symbol("type", &new.type_name)?;
-        self.check_ends(type_name, ends)?;
-        let properties = self.properties(&new.properties)?;
-        let mut relationship = first_version(context, new.id.clone(), type_name, properties);
-        relationship.ends = ends;
-        let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
-        relationship.header = self.new_header(TypeKind::Relationship, type_name, status, provenance)?;
-        self.check_instance(TypeKind::Relationship, &relationship, None)?;
-        let slot = self.relationships.push(&relationship);
-        self.links.insert(slot, type_name, ends);
-        self.enter_indexes(TypeKind::Relationship, slot, &relationship);
         Ok(())
     }
 
@@ -363,88 +306,6 @@ impl Graph {
             }
         }
     }
-
-    fn define_type(&mut self, context: Context, definition: &TypeDefinition) -> Result<()> {
-        // Uniqueness may have to be checked from now on.
-        self.hand_over();
-        let before = Arc::clone(&self.types);
-        let position = context.place.position;
-        let name = Arc::make_mut(&mut self.types).define(definition, &mut self.names, position)?;
-        self.type_changes.push((position, Arc::new(definition.clone())));
-        let declared = Arc::clone(self.types.get(definition.kind, name).expect("just defined"));
-        match definition.kind {
-            TypeKind::Classification => return self.check_classified(&declared.descendants),
-            // Elements are only ever added.
-            TypeKind::Enum => return Ok(()),
-            TypeKind::Entity | TypeKind::Relationship => {}
-        }
-        for &subtype in &declared.descendants {
-            self.check_and_reindex(definition.kind, subtype, &before)?;
-        }
-        Ok(())
-    }
-
-    /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
-    fn check_and_reindex(
-        &mut self,
-        kind: TypeKind,
-        type_name: Symbol,
-        before: &crate::graph::integrity::types::Types,
-    ) -> Result<()> {
-        let table = self.table(kind);
-        let slots: Vec<u32> = table.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
-        let types = Arc::clone(&self.types);
-        for slot in slots {
-            let instance = self.table(kind).get(slot)?.expect("extents list live instances");
-            self.check_instance(kind, &instance, Some(slot))
-                .and_then(|()| match kind {
-                    TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
-                    TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
-                })
-                .map_err(|error| already_there(error, &instance.id))?;
-            let table = self.table_mut(kind);
-            for (name, value) in instance.properties.iter() {
-                match (before.is_indexed(kind, type_name, name), types.is_indexed(kind, type_name, name)) {
-                    (true, false) => table.remove_value(name, value, slot),
-                    (false, true) => table.add_value(name, value, slot),
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
-        for &name in classifications {
-            for slot in self.entities.classified.of(name).into_iter().flat_map(SlotSet::iter) {
-                let entity = self.entities.get(slot)?.expect("classified entities are live");
-                let classification = entity.classification(name).expect("the index says so");
-                let touched = classification.properties.iter().map(|(name, _)| name);
-                self.check_properties(TypeKind::Classification, name, &classification.properties, touched)
-                    .and_then(|()| self.check_applies(name, &entity))
-                    .map_err(|error| already_there(error, &entity.id))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// True if applying this may look at the relationships of an entity, beside the checks for which [`Graph::defer`] defers nothing.
-fn reads_links(action: &Action) -> bool {
-    !matches!(
-        action,
-        Action::CreateEntity(_)
-            | Action::CreateRelationship(_)
-            | Action::Update(..)
-            | Action::Replace(..)
-            | Action::Classify(..)
-            | Action::Reclassify(..)
-            | Action::Declassify(..)
-            | Action::SetStatus(..)
-            | Action::SetProvenance(..)
-            | Action::NameCollection(_)
-            | Action::Void
-    )
 }
 
 fn too_many_names(name: &str) -> Error {
@@ -462,13 +323,6 @@ pub(crate) fn too_many_properties(what: impl std::fmt::Display, count: usize) ->
          or spread it over several entities"
     );
     Error::new(ErrorKind::TooLarge, text)
-}
-
-/// Why a declaration is refused: properties that are there were right when they were written.
-fn already_there(error: Error, id: &Id) -> Error {
-    let kind =
-        if error.kind() == ErrorKind::InvalidProperty { ErrorKind::TypeViolation } else { error.kind() };
-    Error::new(kind, error.text()).with("already there", id)
 }
 
 /// Why an id that was given up for another cannot be used.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::context::Context;
-use super::header_changes::proxy_only;
+use super::headers::proxy_only;
 use super::lifecycle::check_not_before;
 use super::version::first_version;
 use crate::graph::instance::headers::{Header, HeaderNumber};
@@ -11,66 +11,11 @@ use crate::graph::instance::past::{Past, PastVersion};
 use crate::graph::instance::unpacked::{Classification, Instance, Stamp};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
-use crate::model::{
-    ClassificationCopy, CopyHeader, EntityCopy, EntityProxy, Id, InstanceId, Provenance, RelationshipCopy,
-    Status, TypeKind,
-};
+use crate::model::{ClassificationCopy, CopyHeader, Id, InstanceId, Provenance, Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    pub(crate) fn save_entity(&mut self, context: Context, copy: &EntityCopy) -> Result<()> {
-        let instance = InstanceId::Entity(copy.id.clone());
-        let type_name = self.symbol("type", &copy.type_name)?;
-        let properties = self.properties(&copy.properties)?;
-        let mut classifications: Vec<Classification> = Vec::with_capacity(copy.classifications.len());
-        for known in &copy.classifications {
-            let copied = self.copied_classification(known)?;
-            if classifications.iter().any(|other| other.name == copied.name) {
-                let text = format!("{instance}: classification {} is given twice; give it once", known.name);
-                return Err(Error::new(ErrorKind::AlreadyExists, text));
-            }
-            classifications.push(copied);
-        }
-        let known = self.known_copy(context, &instance, &copy.header.provenance)?;
-        let mut after =
-            self.copied(context, known.as_ref(), &copy.id, type_name, [u32::MAX; 2], &copy.header)?;
-        after.properties = properties;
-        after.set_classifications(classifications);
-        self.check_content(TypeKind::Entity, &after)?;
-        let Some((slot, before)) = known else {
-            self.links.push();
-            let slot = self.entities.push(&after);
-            self.enter_indexes(TypeKind::Entity, slot, &after);
-            return Ok(());
-        };
-        self.put_copy(TypeKind::Entity, slot, &before, &after);
-        Ok(())
-    }
-
-    pub(crate) fn save_relationship(&mut self, context: Context, copy: &RelationshipCopy) -> Result<()> {
-        let instance = InstanceId::Relationship(copy.id.clone());
-        let type_name = self.symbol("type", &copy.type_name)?;
-        let properties = self.properties(&copy.properties)?;
-        let known = self.known_copy(context, &instance, &copy.header.provenance)?;
-        let valid_from = context.valid_from;
-        let ends = [self.live_end(&copy.from, valid_from)?, self.live_end(&copy.to, valid_from)?];
-        self.check_end_types(type_name, ends)?;
-        let mut after = self.copied(context, known.as_ref(), &copy.id, type_name, ends, &copy.header)?;
-        after.properties = properties;
-        self.check_content(TypeKind::Relationship, &after)?;
-        let Some((slot, before)) = known else {
-            let slot = self.relationships.push(&after);
-            self.links.insert(slot, type_name, ends);
-            self.enter_indexes(TypeKind::Relationship, slot, &after);
-            return Ok(());
-        };
-        self.leave_links(slot, &before);
-        self.enter_links(slot, &after);
-        self.put_copy(TypeKind::Relationship, slot, &before, &after);
-        Ok(())
-    }
-
-    fn put_copy(&mut self, kind: TypeKind, slot: u32, before: &Instance, after: &Instance) {
+    pub(super) fn put_copy(&mut self, kind: TypeKind, slot: u32, before: &Instance, after: &Instance) {
         if before.is_live() {
             self.leave_indexes(kind, slot, before);
         }
@@ -85,7 +30,7 @@ impl Graph {
     }
 
     /// What is here of an instance that a copy of this provenance may replace; `None` if nothing is.
-    fn known_copy(
+    pub(super) fn known_copy(
         &self,
         context: Context,
         instance: &InstanceId,
@@ -107,7 +52,11 @@ impl Graph {
     }
 
     /// The home of a copy, which must be another collection than this.
-    fn foreign_home(&self, what: impl std::fmt::Display, provenance: &Provenance) -> Result<Arc<str>> {
+    pub(super) fn foreign_home(
+        &self,
+        what: impl std::fmt::Display,
+        provenance: &Provenance,
+    ) -> Result<Arc<str>> {
         provenance.check()?;
         match &provenance.home {
             None => Err(Error::new(
@@ -123,7 +72,7 @@ impl Graph {
     }
 
     /// A copy in its next version, still without its content.
-    fn copied(
+    pub(super) fn copied(
         &mut self,
         context: Context,
         known: Option<&(u32, Arc<Instance>)>,
@@ -205,25 +154,7 @@ impl Graph {
         Stamp { micros: given.instant.micros(), author: self.authors.intern(&given.author) }
     }
 
-    pub(crate) fn save_proxy(&mut self, context: Context, proxy: &EntityProxy) -> Result<()> {
-        self.check_new(TypeKind::Entity, &proxy.id)?;
-        let provenance = Provenance::of_home(&proxy.home);
-        self.foreign_home(InstanceId::Entity(proxy.id.clone()), &provenance)?;
-        let type_name = self.symbol("type", &proxy.type_name)?;
-        let properties = self.properties(&proxy.properties)?;
-        let touched = properties.iter().map(|(name, _)| name);
-        self.check_touched(TypeKind::Entity, type_name, &properties, touched)?;
-        let header = Header { provenance: Some(Arc::new(provenance)), is_proxy: true, ..Header::default() };
-        let header = self.enter_header(header);
-        let first = first_version(context, proxy.id.clone(), type_name, properties);
-        let proxy = Instance { header, ..first };
-        self.links.push();
-        let slot = self.entities.push(&proxy);
-        self.enter_indexes(TypeKind::Entity, slot, &proxy);
-        Ok(())
-    }
-
-    fn copied_classification(&mut self, copy: &ClassificationCopy) -> Result<Classification> {
+    pub(super) fn copied_classification(&mut self, copy: &ClassificationCopy) -> Result<Classification> {
         let name = self.symbol("classification", &copy.name)?;
         check_version(&copy.name, copy.version)?;
         copy.provenance.check()?;
@@ -248,66 +179,6 @@ impl Graph {
     /// The header of a classification.
     pub(crate) fn provenance_header(&mut self, provenance: Option<Arc<Provenance>>) -> HeaderNumber {
         self.enter_header(Header { provenance, ..Header::default() })
-    }
-
-    pub(crate) fn save_classification(
-        &mut self,
-        context: Context,
-        entity: &Id,
-        copy: &ClassificationCopy,
-    ) -> Result<()> {
-        let instance = InstanceId::Entity(entity.clone());
-        let (slot, before) = self.live(&instance)?;
-        check_not_before(context, &before)?;
-        let home = self.foreign_home(&copy.name, &copy.provenance)?;
-        let copied = self.copied_classification(copy)?;
-        self.check_applies(copied.name, &before)?;
-        let (name, is_proxy) = (copied.name, self.headers.get(before.header).is_proxy);
-        if let Some(known) = before.classification(name) {
-            let what = format!("classification {} of {instance}", copy.name);
-            self.check_home(what, self.headers.get(known.header).home(), &home)?;
-        }
-        let mut after = self.next_version_here(&before, context);
-        let others = before.classifications().iter().filter(|other| other.name != name).cloned();
-        after.set_classifications(others.chain([copied]).collect());
-        if !is_proxy {
-            self.entities.set_classified(name, slot, true);
-        }
-        self.entities.replace(slot, &after);
-        Ok(())
-    }
-
-    pub(crate) fn purge_classification_copy(
-        &mut self,
-        context: Context,
-        entity: &Id,
-        name: &Arc<str>,
-        home: &Arc<str>,
-    ) -> Result<()> {
-        let instance = InstanceId::Entity(entity.clone());
-        let (slot, before) = self.live(&instance)?;
-        check_not_before(context, &before)?;
-        let symbol = self.symbol("classification", name)?;
-        let known = before
-            .classification(symbol)
-            .ok_or_else(|| crate::graph::actions::content::not_classified(&instance, name))?;
-        let what = format!("classification {name} of {instance}");
-        self.check_home(what, self.headers.get(known.header).home(), home)?;
-        let mut after = self.next_version_here(&before, context);
-        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
-        after.set_classifications(others.collect());
-        self.entities.set_classified(symbol, slot, false);
-        if self.headers.get(before.header).is_proxy {
-            self.entities.add_past_classified(symbol, slot);
-        }
-        self.entities.replace(slot, &after);
-        Ok(())
-    }
-
-    pub(crate) fn purge_copy(&mut self, instance: &InstanceId, home: &Arc<str>) -> Result<()> {
-        let (slot, found) = self.known(instance)?;
-        self.check_home(instance, self.headers.get(found.header).home(), home)?;
-        self.purge_at(kind_of(instance), slot)
     }
 
     /// Refuses a proxy where the whole entity is needed.

@@ -1,6 +1,7 @@
 //! Reads the memory that changes will need before they are applied: the processor then waits for all of it together, and
 //! not for each when its turn comes. Nothing but the reading is done, as in [`Home::read_all`].
 
+use crate::graph::actions as action;
 use crate::graph::structures::id_map::AHEAD;
 use std::hint::black_box;
 use std::mem::discriminant;
@@ -26,7 +27,8 @@ impl Graph {
                     homes.extend(self.relationships.homes_of_new(&new.id));
                     homes.extend([&new.from, &new.to].map(|end| self.entities.home(end)));
                 }
-                Action::Update(instance, _) | Action::Replace(instance, ..) => {
+                Action::Update(action::Update { instance, .. })
+                | Action::Replace(action::Replace { instance, .. }) => {
                     homes.push(self.table(kind_of(instance)).home(instance.id()));
                     changed.push(instance);
                 }

@@ -1,4 +1,4 @@
-//! Tells whether an action would leave an instance, or a type, as it is.
+//! Tells whether content would stay as it is.
 
 use std::sync::Arc;
 
@@ -9,75 +9,18 @@ use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
-use crate::model::{Action, ClassificationContent, Id, InstanceId, Patch, TypeKind, Value, check_name};
+use crate::model::{ClassificationContent, InstanceId, Patch, TypeKind, Value, check_name};
 
 impl Graph {
-    /// True if `action`, true from now on, would only make a version like the one in force, or declare a type as it is
-    /// declared. False for every action that [`Action::may_change_nothing`] does not list.
-    ///
-    /// Errors: a reason for which the action would fail.
-    pub(crate) fn is_unchanged_by(&self, action: &Action) -> Result<bool> {
-        match action {
-            Action::Update(instance, patch) => {
-                let known = self.own(instance)?;
-                self.leaves(&known.properties, patch)
-            }
-            Action::Replace(instance, properties, classifications) => {
-                let known = self.own(instance)?;
-                if !self.are_equal(&known.properties, properties) {
-                    return Ok(false);
-                }
-                classifications.as_ref().map_or(Ok(true), |contents| self.carries_just(&known, contents))
-            }
-            Action::Reclassify(entity, name, patch) => {
-                let (_, known) = self.live(&InstanceId::Entity(entity.clone()))?;
-                let Some(known) = self.names.find(name).and_then(|name| known.classification(name)) else {
-                    return Ok(false);
-                };
-                Ok(self.is_own(known.header) && self.leaves(&known.properties, patch)?)
-            }
-            Action::SetStatus(instance, status) => {
-                let known = self.own(instance)?;
-                let status = self.new_status(kind_of(instance), known.type_name, Some(status))?;
-                Ok(status == self.headers.get(known.header).status)
-            }
-            Action::SetProvenance(instance, given) => {
-                let known = self.own(instance)?;
-                let header = self.headers.get(known.header);
-                let is_given_back = self.is_given_back(header, given);
-                Ok(!is_given_back && self.provenance_after(header, given)? == header.provenance)
-            }
-            Action::Retype(instance, type_name) => {
-                let known = self.own(instance)?;
-                Ok(self.names.find(type_name) == Some(known.type_name))
-            }
-            Action::Relink(id, from, to) => {
-                let known = self.own(&InstanceId::Relationship(id.clone()))?;
-                let is_same = |end: &Option<Id>, slot: u32| {
-                    end.as_ref().is_none_or(|id| self.entities.slot(id) == Some(slot))
-                };
-                let is_asked = from.is_some() || to.is_some();
-                Ok(is_asked && is_same(from, known.ends[0]) && is_same(to, known.ends[1]))
-            }
-            Action::DefineType(definition) => {
-                let name = self.names.find(&definition.name);
-                let declared = name.and_then(|name| self.types.get(definition.kind, name));
-                Ok(declared.is_some_and(|declared| declared.definition == **definition))
-            }
-            Action::NameCollection(name) => Ok(self.collection.as_ref() == Some(name)),
-            _ => Ok(false),
-        }
-    }
-
     /// The live instance, if this repository may write it.
-    fn own(&self, instance: &InstanceId) -> Result<Arc<Instance>> {
+    pub(super) fn own(&self, instance: &InstanceId) -> Result<Arc<Instance>> {
         let (_, known) = self.live(instance)?;
         self.check_own(instance, known.header)?;
         Ok(known)
     }
 
     /// True if `patch` leaves these properties as they are.
-    fn leaves(&self, properties: &Properties, patch: &Patch) -> Result<bool> {
+    pub(super) fn leaves(&self, properties: &Properties, patch: &Patch) -> Result<bool> {
         check_steps(patch)?;
         let mut after = properties.clone();
         let mut new: Vec<Arc<str>> = Vec::new();
@@ -98,14 +41,14 @@ impl Graph {
     }
 
     /// True if the properties are those given, of which of two with one name the later counts.
-    fn are_equal(&self, known: &Properties, given: &[(Arc<str>, Value)]) -> bool {
+    pub(super) fn are_equal(&self, known: &Properties, given: &[(Arc<str>, Value)]) -> bool {
         let entries = given.iter().map(|(name, value)| Some((self.names.find(name)?, value.clone())));
         let entries: Option<Vec<(Symbol, Value)>> = entries.collect();
         entries.is_some_and(|entries| Properties::from_entries(entries) == *known)
     }
 
     /// True if the entity carries these classifications, and no others.
-    fn carries_just(&self, entity: &Instance, contents: &[ClassificationContent]) -> Result<bool> {
+    pub(super) fn carries_just(&self, entity: &Instance, contents: &[ClassificationContent]) -> Result<bool> {
         if contents.len() != entity.classifications().len() {
             return Ok(false);
         }
@@ -142,7 +85,7 @@ impl Graph {
         let found = self.table(kind).find(instance.id())?.map(|(_, known)| known);
         let Some(known) = found.filter(|known| known.is_live()) else { return Ok(None) };
         if self.headers.get(known.header).is_proxy {
-            return Err(super::header_changes::proxy_only(instance));
+            return Err(super::headers::proxy_only(instance));
         }
         Ok(Some(known))
     }

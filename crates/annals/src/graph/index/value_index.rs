@@ -103,8 +103,7 @@ mod tests {
                     Step::Defer => index.defer(),
                     Step::HandOver | Step::Share => {
                         index.hand_over();
-                        let behind = Behind::of(&indexer, index.lag(), || vec![index.lagging()]);
-                        behind.into_iter().for_each(|behind| behind.catch_up(false));
+                        Behind::new(&indexer, vec![index.lagging()]).catch_up();
                         if matches!(step, Step::Share) {
                             shared.push((index.clone(), direct.clone()));
                         }

@@ -336,6 +336,15 @@ impl Log for FileLog {
         self.listing.read().unwrap_or_else(PoisonError::into_inner).manifest.generation
     }
 
+    fn bytes_up_to(&self, position: Position) -> u64 {
+        let segments = self.segments().unwrap_or_default();
+        segments.iter().filter(|segment| segment.last <= position).map(|segment| segment.bytes).sum()
+    }
+
+    fn close(&self) -> Result<()> {
+        FileLog::close(self)
+    }
+
     fn as_rewrite(&self) -> Option<&dyn Rewrite> {
         Some(self)
     }

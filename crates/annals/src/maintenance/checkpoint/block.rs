@@ -3,11 +3,11 @@
 //! Shape: kind (1), payload length (4), CRC-32C of the payload (4), little endian; then the payload. The format may
 //! change with every version of Annals: a checkpoint is a cache.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, SeekFrom, Write};
 
 use crate::Error;
 use crate::model::Id;
-use crate::storage::DiskFile;
+use crate::storage::StoreReader;
 
 /// A block is written when its payload reaches this. Units: bytes.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -199,20 +199,19 @@ pub(crate) fn read_block(input: &mut impl Read, payload: &mut Vec<u8>) -> Loaded
     Ok(Some(kind))
 }
 
-/// Length of all blocks but those of long values, as far as the file is whole. Units: bytes.
-pub(crate) fn length_without_values(file: &dyn DiskFile) -> u64 {
-    let (mut at, mut length) = (0, 0);
+/// Length of all blocks but those of long values, as far as the checkpoint is whole. Units: bytes.
+pub(crate) fn length_without_values(input: &mut dyn StoreReader) -> u64 {
+    let mut length = 0;
     let mut head = [0; 9];
-    while file.read_at(&mut head, at).is_ok_and(|count| count == head.len()) {
+    while input.read_exact(&mut head).is_ok() {
         let [kind, a, b, c, d, ..] = head;
-        let payload = u64::from(u32::from_le_bytes([a, b, c, d]));
+        let payload = u32::from_le_bytes([a, b, c, d]);
         // No block is empty.
-        if payload == 0 {
+        if payload == 0 || input.seek(SeekFrom::Current(payload.into())).is_err() {
             break;
         }
-        at += 9 + payload;
         if kind != Kind::Values.code() {
-            length += payload;
+            length += u64::from(payload);
         }
     }
     length

@@ -1,7 +1,6 @@
-//! The files of checkpoints: names, writing one so that it is whole or absent, choosing one to load.
+//! The checkpoints of a repository in their store: names, writing one, choosing one to load.
 
-use std::io::{self, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +11,7 @@ use super::stoppable::Stoppable;
 use crate::graph::Graph;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
-use crate::storage::{Access, Disk, DiskFile, FileReader, UNFINISHED_SUFFIX, put_whole};
+use crate::storage::{Store, StoreReader};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Checkpoints kept: the newest, and one to fall back on.
@@ -28,51 +27,48 @@ fn parse_file_name(name: &str) -> Option<Position> {
     (digits.len() == 20).then(|| digits.parse().ok().map(Position))?
 }
 
-/// Where the checkpoints of one repository are.
-#[derive(Clone, Copy)]
-pub(crate) struct CheckpointFolder<'f> {
-    pub(crate) disk: &'f dyn Disk,
-    pub(crate) path: &'f Path,
+/// The checkpoints of one repository.
+#[derive(Clone)]
+pub(crate) struct Checkpoints {
+    store: Arc<dyn Store>,
 }
 
-impl CheckpointFolder<'_> {
+impl Checkpoints {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Checkpoints {
+        Checkpoints { store }
+    }
+
     /// The position of the newest checkpoint, whatever it holds.
-    pub(crate) fn newest_position(self) -> Result<Option<Position>> {
-        Ok(self.files()?.first().map(|(position, _)| *position))
+    pub(crate) fn newest_position(&self) -> Result<Option<Position>> {
+        Ok(self.names()?.first().map(|(position, _)| *position))
     }
 
-    /// The checkpoint files, newest first.
-    fn files(self) -> Result<Vec<(Position, PathBuf)>> {
-        let mut files: Vec<(Position, PathBuf)> = self
-            .names()?
-            .into_iter()
-            .filter_map(|name| Some((parse_file_name(&name)?, self.path.join(name))))
-            .collect();
-        files.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-        Ok(files)
+    /// The names of the checkpoints, newest first.
+    fn names(&self) -> Result<Vec<(Position, String)>> {
+        let names = self.store.list().map_err(|source| self.failed("list checkpoints", "", source))?;
+        let mut names: Vec<(Position, String)> =
+            names.into_iter().filter_map(|name| Some((parse_file_name(&name)?, name))).collect();
+        names.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+        Ok(names)
     }
 
-    fn names(self) -> Result<Vec<String>> {
-        match self.disk.list(self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            other => other.map_err(|source| failed("list checkpoints", self.path, source)),
-        }
+    fn open(&self, name: &str) -> Loaded<Box<dyn StoreReader>> {
+        Ok(self.store.open(name).map_err(|error| format!("cannot be opened: {error}"))?)
     }
 
-    fn open(self, path: &Path) -> Loaded<Arc<dyn DiskFile>> {
-        let file = self.disk.open(path, Access::Read);
-        Ok(file.map_err(|error| format!("cannot be opened: {error}"))?)
+    fn origin(&self, name: &str) -> Loaded<Origin> {
+        read_origin(self.open(name)?)
     }
 
-    fn origin(self, path: &Path) -> Loaded<Origin> {
-        read_origin(FileReader::new(self.open(path)?))
-    }
-
-    fn load(self, path: &Path, spill: Option<&SpillSettings>) -> Loaded<Graph> {
-        let file = self.open(path)?;
+    fn load(&self, name: &str, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+        let mut input = self.open(name)?;
+        let mut bytes = 0;
         // Only a refusal tells it.
-        let bytes = if spill.is_some() { length_without_values(&*file) } else { 0 };
-        load(BufReader::with_capacity(1 << 20, FileReader::new(file)), bytes, spill)
+        if spill.is_some() {
+            bytes = length_without_values(&mut input);
+            input.seek(SeekFrom::Start(0)).map_err(|error| format!("cannot be read: {error}"))?;
+        }
+        load(BufReader::with_capacity(1 << 20, input), bytes, spill)
     }
 
     /// The graph of the newest whole checkpoint of this log, in the generation that is in force. What is wrong with
@@ -81,20 +77,20 @@ impl CheckpointFolder<'_> {
     /// Errors: `Gap` if a checkpoint of this log is beyond its tail: then records are missing. `TooLarge` if a memory
     /// budget has no room for it. Those of the log.
     pub(crate) fn load_newest(
-        self,
+        &self,
         log: &dyn Log,
         spill: Option<&SpillSettings>,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Graph>> {
         // A cache that cannot be looked at is none.
-        let files = self.files().unwrap_or_else(|error| {
+        let names = self.names().unwrap_or_else(|error| {
             warnings.push(format!("no checkpoint is used: {error}"));
             Vec::new()
         });
-        for (position, path) in files {
-            let mut ignore =
-                |why: String| warnings.push(format!("checkpoint {} is {why}; ignored", path.display()));
-            let origin = match self.origin(&path) {
+        for (position, name) in names {
+            let place = self.store.describe(&name);
+            let mut ignore = |why: String| warnings.push(format!("checkpoint {place} is {why}; ignored"));
+            let origin = match self.origin(&name) {
                 Ok(origin) => origin,
                 Err(Damage::TooLarge(error)) => return Err(error),
                 Err(Damage::Ignored(why)) => {
@@ -117,16 +113,16 @@ impl CheckpointFolder<'_> {
             // Order: the tail is asked for now, as a writer at work may have taken the checkpoint a moment ago.
             let tail = log.tail()?;
             if position > tail {
-                return Err(beyond_tail(&path, log, tail));
+                return Err(beyond_tail(&place, log, tail));
             }
             if origin.record_checksum != record_checksum(log, position)? {
                 ignore("of another log".to_owned());
                 continue;
             }
-            match self.load(&path, spill) {
+            match self.load(&name, spill) {
                 Ok(graph) => return Ok(Some(graph)),
                 // Neither an older one with the log after it nor the log alone takes less.
-                Err(Damage::TooLarge(error)) => return Err(error.with("checkpoint", path.display())),
+                Err(Damage::TooLarge(error)) => return Err(error.with("checkpoint", &place)),
                 Err(Damage::Ignored(why)) => ignore(why),
             }
         }
@@ -137,29 +133,30 @@ impl CheckpointFolder<'_> {
     ///
     /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is set
     /// meanwhile; those of the log. Nothing is left of the checkpoint then.
-    pub(crate) fn save_new(self, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
-        let CheckpointFolder { disk, path: folder } = self;
+    pub(crate) fn save_new(&self, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
+        let name = file_name(graph.position);
         if graph.generation != log.generation() {
-            let text = format!("{}: the log was compacted since; take another checkpoint", folder.display());
+            let text = format!(
+                "{}: the log was compacted since; take another checkpoint",
+                self.store.describe(&name)
+            );
             return Err(Error::new(ErrorKind::Conflict, text));
         }
-        disk.create_folder(folder)
-            .map_err(|source| failed("create the folder of checkpoints", folder, source))?;
         let origin = Origin {
             position: graph.position,
             record_checksum: record_checksum(log, graph.position)?,
             log_id: log.id(),
             generation: graph.generation,
         };
-        let name = file_name(graph.position);
-        put_whole(disk, folder, &name, |out| save(graph, origin, Stoppable::new(out, is_stopping)))
-            .map_err(|source| failed("write a checkpoint", &folder.join(&name), source))?;
-        self.remove(self.files()?.into_iter().skip(KEPT).map(|(_, path)| path))
+        self.store
+            .put(&name, &mut |out| save(graph, origin, Stoppable::new(out, is_stopping)))
+            .map_err(|source| self.failed("write a checkpoint", &name, source))?;
+        self.remove(self.names()?.into_iter().skip(KEPT).map(|(_, name)| name).collect())
     }
 
     /// Removes, durably, what a crash left of a checkpoint being written, and the checkpoints of this log from before
     /// it was rewritten: they hold what was taken out.
-    pub(crate) fn remove_stale(self, log: &dyn Log) -> Result<()> {
+    pub(crate) fn remove_stale(&self, log: &dyn Log) -> Result<()> {
         let is_stale = |origin: Loaded<Origin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation != log.generation())
         };
@@ -168,43 +165,38 @@ impl CheckpointFolder<'_> {
 
     /// The same, and all others that are not known to be of the log as it is: those of an earlier version, for one,
     /// may hold what was taken out, too.
-    pub(crate) fn remove_others(self, log: &dyn Log) -> Result<()> {
+    pub(crate) fn remove_others(&self, log: &dyn Log) -> Result<()> {
         let is_own = |origin: Loaded<Origin>| {
             origin.is_ok_and(|origin| origin.log_id == log.id() && origin.generation == log.generation())
         };
         self.remove_if(|origin| !is_own(origin))
     }
 
-    fn remove_if(self, is_stale: impl Fn(Loaded<Origin>) -> bool) -> Result<()> {
-        let unfinished = self.names()?.into_iter().filter(|name| name.ends_with(UNFINISHED_SUFFIX));
-        let mut stale: Vec<PathBuf> = unfinished.map(|name| self.path.join(name)).collect();
-        let files = self.files()?.into_iter().map(|(_, path)| path);
-        stale.extend(files.filter(|path| is_stale(self.origin(path))));
-        if stale.is_empty() {
-            return Ok(());
-        }
-        self.remove(stale)?;
-        self.disk
-            .sync_folder(self.path)
-            .map_err(|source| failed("sync the folder of checkpoints", self.path, source))
+    fn remove_if(&self, is_stale: impl Fn(Loaded<Origin>) -> bool) -> Result<()> {
+        let unfinished = self.store.remove_unfinished();
+        unfinished.map_err(|source| self.failed("remove what is left of a checkpoint", "", source))?;
+        let names = self.names()?.into_iter().map(|(_, name)| name);
+        self.remove(names.filter(|name| is_stale(self.origin(name))).collect())
     }
 
-    fn remove(self, paths: impl IntoIterator<Item = PathBuf>) -> Result<()> {
-        for path in paths {
-            self.disk.remove(&path).map_err(|source| failed("remove an old checkpoint", &path, source))?;
-        }
-        Ok(())
+    fn remove(&self, names: Vec<String>) -> Result<()> {
+        let first = names.first().cloned().unwrap_or_default();
+        self.store.remove(&names).map_err(|source| self.failed("remove old checkpoints", &first, source))
+    }
+
+    fn failed(&self, operation: &str, name: &str, source: io::Error) -> Error {
+        Error::of_disk(operation, source).with("path", self.store.describe(name))
     }
 }
 
 /// The error for a log that lacks records which a checkpoint of it has.
-fn beyond_tail(path: &Path, log: &dyn Log, tail: Position) -> Error {
+fn beyond_tail(place: &str, log: &dyn Log, tail: Position) -> Error {
     Error::new(
         ErrorKind::Gap,
         format!(
             "{}: expected the log to reach the position of this checkpoint, found its tail at {tail} in {}: records \
              are missing; put the log back, or restore from a backup, or remove the checkpoint to accept the loss",
-            path.display(),
+            place,
             log.describe()
         ),
     )
@@ -217,10 +209,6 @@ fn record_checksum(log: &dyn Log, position: Position) -> Result<u32> {
     }
     let records = log.read(position, ReadLimit::ONE)?;
     Ok(records.first().map_or(0, |record| crc32c::crc32c(record)))
-}
-
-fn failed(operation: &str, path: &Path, source: io::Error) -> Error {
-    Error::of_disk(operation, source).with("path", path.display())
 }
 
 #[cfg(test)]

@@ -16,5 +16,5 @@ mod stoppable;
 mod keeper;
 mod take;
 
-pub(crate) use file::CheckpointFolder;
+pub(crate) use file::Checkpoints;
 pub(crate) use keeper::{Checkpointed, start};

@@ -11,7 +11,7 @@ impl Repository {
     /// Writes a checkpoint of the present graph, so that the next opening replays only what comes after. Readers and
     /// writers go on meanwhile.
     ///
-    /// Errors: `InvalidArgument` for a repository without a folder; `ReadOnly`; `Closed` if it is closed meanwhile; `NoRoom`;
+    /// Errors: `InvalidArgument` for a repository that has no place for checkpoints; `ReadOnly`; `Closed` if it is closed meanwhile; `NoRoom`;
     /// `Io`.
     pub fn checkpoint(&self) -> Result<Position> {
         self.inner().checkpoint()
@@ -26,17 +26,17 @@ impl Inner {
 
     /// The same while the caller holds the maintenance lock.
     pub(crate) fn checkpoint_held(&self) -> Result<Position> {
-        let Some(folder) = &self.folder else {
+        let Some(checkpoints) = &self.checkpoints else {
             return Err(Error::new(
                 ErrorKind::InvalidArgument,
-                "checkpoint: expected a repository in a folder, found one on a log alone",
+                "checkpoint: expected a repository with a place for checkpoints, found one on a log alone",
             ));
         };
         if self.options.is_read_only {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
         let snapshot = self.committer.snapshot();
-        match folder.checkpoints().save_new(&**folder.log(), snapshot.graph(), &self.is_stopping) {
+        match checkpoints.save_new(&**self.committer.source().log(), snapshot.graph(), &self.is_stopping) {
             Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
                 let text = "checkpoint: the repository was closed meanwhile; open it again";
                 Err(Error::new(ErrorKind::Closed, text).caused_by(error))
@@ -48,15 +48,11 @@ impl Inner {
 
 impl Checkpointed for Inner {
     fn checkpointed_bytes(&self) -> u64 {
-        let segments =
-            self.folder.as_ref().and_then(|folder| folder.log().segments().ok()).unwrap_or_default();
-        let covered = segments.iter().filter(|segment| segment.last <= self.loaded_position);
-        covered.map(|segment| segment.bytes).sum()
+        self.committer.source().log().bytes_up_to(self.loaded_position)
     }
 
     fn log_bytes(&self) -> u64 {
-        let segments = self.folder.as_ref().and_then(|folder| folder.log().segments().ok());
-        segments.map_or(0, |segments| segments.iter().map(|segment| segment.bytes).sum())
+        self.committer.source().log().bytes_up_to(Position(u64::MAX))
     }
 
     fn grown_bytes_min(&self) -> u64 {

@@ -3,6 +3,7 @@
 //! Applying the records decides it, as it decides everything about history: [`Graph`] tells where the versions were
 //! written that a purge removes.
 
+use crate::graph::actions as action;
 use std::collections::HashMap;
 
 use crate::graph::{Graph, kind_of};
@@ -94,7 +95,9 @@ impl Purged {
 /// The kind of instance that a purge removes. It may be the copy of one.
 fn purged_kind(action: &Action) -> Option<TypeKind> {
     match action {
-        Action::Purge(instance) | Action::PurgeCopy(instance, _) => Some(kind_of(instance)),
+        Action::Purge(action::Purge { instance }) | Action::PurgeCopy(action::PurgeCopy { instance, .. }) => {
+            Some(kind_of(instance))
+        }
         _ => None,
     }
 }

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use super::value_test::{ValueTest, key_of};
-use crate::graph::index::key::without_slot;
-use crate::model::{
-    Value, append_numeric_prefix, append_text_prefix, decode_key, has_own_key, key_is_cut, may_be_cut,
-};
+use crate::model::{Value, append_numeric_prefix, append_text_prefix, has_own_key};
 use crate::search::{Operator, Pattern};
-use crate::structures::key_set::{KeySet, Keys, Range};
+use crate::structures::key_set::{KeySet, Range};
 
 /// From the first key that counts to the first that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -184,87 +181,6 @@ impl Bounds {
         let (low, high) = self.edges();
         set.range(low, high)
     }
-}
-
-/// What keys within bounds tell of conditions, made ready to be asked of many.
-pub(super) struct Sure<'t> {
-    // What begins with a number between these fulfils the conditions.
-    low: u64,
-    high: u64,
-    // What is asked of everything else.
-    tests: SmallVec<[&'t ValueTest; 2]>,
-}
-
-impl<'t> Sure<'t> {
-    /// All keys fulfil the conditions.
-    pub(super) fn of_all() -> Sure<'t> {
-        Sure { low: 0, high: u64::MAX, tests: SmallVec::new() }
-    }
-
-    /// Keys within fulfil `tests`, unless they begin as an edge does.
-    pub(super) fn within(bounds: &Bounds, tests: SmallVec<[&'t ValueTest; 2]>) -> Sure<'t> {
-        // What begins with an edge of `len` bytes differs in the others of the first eight. An edge of one byte is one of the
-        // kind of value, or stands behind the greatest of its values.
-        let others = |len: usize| u64::MAX.checked_shr(8 * len as u32).unwrap_or_default();
-        let low = match bounds.low.len() {
-            0 | 1 => head(&bounds.low),
-            len => head(&bounds.low) | others(len),
-        };
-        let high = bounds.high.as_deref().map_or(u64::MAX, |high| match high.len() {
-            1 => head(high) - 1,
-            len => head(high).saturating_sub(if len > 8 { 0 } else { others(len) + 1 }),
-        });
-        Sure { low, high, tests }
-    }
-
-    /// True if a key of an index, which ends with a slot, is known to fulfil the conditions.
-    #[inline]
-    pub(super) fn holds(&self, key: &[u8]) -> bool {
-        if self.is_between(key) { !key_is_cut(without_slot(key)) } else { self.holds_at_edge(key) }
-    }
-
-    /// How many are known to fulfil the conditions before one that is not.
-    pub(super) fn count(&self, keys: Keys, is_back: bool) -> usize {
-        let mut rest = keys;
-        while let Some(key) = rest.next(is_back) {
-            if self.are_between(rest) {
-                return keys.len();
-            }
-            if !self.holds(key) {
-                break;
-            }
-            rest = rest.rest(is_back);
-        }
-        keys.len() - rest.len()
-    }
-
-    // Keys are sorted, so both ends decide about what lies between.
-    fn are_between(&self, keys: Keys) -> bool {
-        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return true };
-        let is_whole = first.first() == last.first() && !may_be_cut(first);
-        is_whole && self.is_between(first) && self.is_between(last)
-    }
-
-    #[inline]
-    fn is_between(&self, key: &[u8]) -> bool {
-        let head = head(key);
-        self.low < head && head < self.high
-    }
-
-    #[cold]
-    fn holds_at_edge(&self, key: &[u8]) -> bool {
-        decode_key(without_slot(key))
-            .is_some_and(|value| self.tests.iter().all(|test| test.holds(Some(&value))))
-    }
-}
-
-/// The first eight bytes, as many as there are, in the order of their bytes.
-#[inline]
-fn head(key: &[u8]) -> u64 {
-    if let Some(bytes) = key.first_chunk() {
-        return u64::from_be_bytes(*bytes);
-    }
-    key.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)) << (8 * (8 - key.len()) % 64)
 }
 
 #[cfg(test)]

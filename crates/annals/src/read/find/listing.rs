@@ -1,16 +1,16 @@
 //! Lists a page while it walks an index in the order of a search.
 
 use super::access::Places;
-use super::bounds::Sure;
 use super::explain;
 use super::order::absent_key;
 use super::plan::Walk;
 use super::run::Leg;
 use super::run::{Asked, Hits, Search, Steps};
-use super::skip::Skip;
 use super::test::Test;
 use super::walk::{Candidate, Place, Walker, sort_key};
 use crate::Result;
+use crate::graph::index::key::without_slot;
+use crate::model::key_is_cut;
 use crate::read::held::Held;
 use crate::read::stored::Weighing;
 
@@ -30,10 +30,7 @@ struct Checks<'a> {
     place: bool,
     /// That they lack what it found them to lack.
     absence: bool,
-    /// Nothing: what it comes upon is listed.
-    nothing: bool,
-    /// Keys that answer some of what is asked, and what is left to ask then.
-    sure: Option<Sure<'a>>,
+    /// What is left to ask where a key holds a whole value.
     undecided: Vec<&'a Test>,
 }
 
@@ -50,19 +47,13 @@ impl<'s> Search<'s, '_> {
             Walk::Values(_) | Walk::Run(_) => is_exact && self.domain.is_everything_live(),
             Walk::Stamps { .. } | Walk::Ids { .. } => false,
         };
-        let (undecided, sure) = match walk {
-            Walk::Values(values) if !place => (without(&asked.all, &values.decided), values.sure(&asked.all)),
-            Walk::Run(run) => (without(&asked.all, run.decided.as_slice()), Some(Sure::of_all())),
-            _ => (asked.all.clone(), None),
+        let undecided = match walk {
+            Walk::Values(values) if !place => without(&asked.all, values.answered()),
+            Walk::Run(run) => without(&asked.all, run.decided.as_slice()),
+            _ => asked.all.clone(),
         };
-        let nothing = matches!(walk, Walk::Values(_) | Walk::Run(_))
-            && is_exact
-            && in_domain
-            && !place
-            && undecided.is_empty()
-            && !places.table.spill.is_used();
         let absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
-        Checks { domain: !in_domain, place, absence, nothing, sure, undecided }
+        Checks { domain: !in_domain, place, absence, undecided }
     }
 
     /// Walks; `None` if it costs more than the budget before the page is full.
@@ -87,22 +78,12 @@ impl<'s> Search<'s, '_> {
         let mut weighing = Weighing::new(self.snapshot, self.kind, limit, self.find.bytes_max);
         let mut is_full = false;
         let mut hits = Hits { items: Vec::with_capacity(limit.min(ITEMS_RESERVED_MAX)), last: None };
-        let (mut skip, mut known) = (Skip::new(), <[Vec<u8>; 2]>::default());
+        let mut known = <[Vec<u8>; 2]>::default();
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
         let verified_cost = places.verified_cost();
         let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
         let (mut cost, mut last) = (0, None);
         loop {
-            if checks.nothing && offset == 0 && !weighing.is_needed() {
-                let (sure, room) = (checks.sure.as_ref(), limit - hits.items.len());
-                let (listed, key) =
-                    walker.list_sure(sure, room, &mut hits.items, move |slot| make(slot, Held::InForce));
-                self.bound.visit_all(listed, self.snapshot)?;
-                steps.candidates += listed;
-                if let Some(key) = key.filter(|_| listed == room) {
-                    last = Some(self.place_of(walk, &Candidate::at(key), &Held::InForce));
-                }
-            }
             // Not taken out: what is moved just after it was made is waited for.
             let next = walker.next();
             let Some(candidate) = &next else { break };
@@ -114,17 +95,15 @@ impl<'s> Search<'s, '_> {
             let slot = candidate.slot;
             if checks.domain && !self.domain.contains(slot) {
                 cost += step_cost;
-                skip.miss(candidate, &mut walker, &self.domain);
                 continue;
             }
-            skip.hit();
             if is_of_times && self.is_known_elsewhere(places, candidate, &mut known) {
                 cost += ELSEWHERE_COST;
                 continue;
             }
             cost += verified_cost;
-            let tests = match (&candidate.key, &checks.sure) {
-                (Place::Key(key), Some(sure)) if sure.holds(key) => &checks.undecided,
+            let tests = match &candidate.key {
+                Place::Key(key) if !key_is_cut(without_slot(key)) => &checks.undecided,
                 _ => &asked.all,
             };
             let Some(held) = self.admit(slot, &asked, tests, steps)? else { continue };
@@ -191,4 +170,117 @@ impl<'s> Search<'s, '_> {
 fn without<'t>(tests: &[&'t Test], places: &[usize]) -> Vec<&'t Test> {
     let kept = tests.iter().enumerate().filter(|(place, _)| !places.contains(place));
     kept.map(|(_, test)| *test).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Id, InstanceId, NewEntity, Patch, TypeKind};
+    use crate::{AsOf, ErrorKind, Find, Repository, Result, Snapshot};
+
+    const OF_TYPE: usize = 700;
+
+    // Three types, one after the other, that share values; then every third instance gets others.
+    fn repository() -> Result<Repository> {
+        let repository = Repository::in_memory();
+        let mut ids = Vec::new();
+        for type_name in ["first", "second", "third"] {
+            repository.transact(|t| {
+                (0..OF_TYPE).try_for_each(|number| {
+                    let entity = NewEntity::new(type_name).property("flag", number % 2 == 0);
+                    t.create_entity(entity.property("text", "the same")).map(|id| ids.push(id))
+                })
+            })?;
+        }
+        repository.transact(|t| {
+            ids.iter().step_by(3).try_for_each(|id| {
+                let patch = Patch::new().set("flag", true).set("text", "another");
+                t.update(&InstanceId::Entity(id.clone()), patch)
+            })
+        })?;
+        Ok(repository)
+    }
+
+    /// All pages by one plan; `None` if there is no such plan.
+    fn by_plan(snapshot: &Snapshot, find: &Find, plan: usize) -> Result<Option<Vec<Id>>> {
+        let mut find = find.clone();
+        let mut found = Vec::new();
+        loop {
+            let Some(page) = snapshot.find_ids_by_plan(TypeKind::Entity, &find, plan)? else {
+                return Ok(None);
+            };
+            found.extend(page.items);
+            if page.next.is_none() {
+                return Ok(Some(found));
+            }
+            find.after = page.next;
+        }
+    }
+
+    #[test]
+    fn all_plans_find_the_same_where_types_share_values() -> Result<()> {
+        let repository = repository()?;
+        let now = repository.snapshot();
+        let then = now.as_of(AsOf { position: Some(crate::Position(3)), ..AsOf::default() })?;
+        for (text, now_count, then_count) in [
+            ("third where flag = true", 467, 350),
+            ("third where flag = true order by flag", 467, 350),
+            ("first where flag = true order by flag desc", 467, 350),
+            ("second order by flag", 700, 700),
+            ("second order by flag desc", 700, 700),
+            ("third where text = \"the same\" order by text desc", 467, 700),
+            ("third where text ^= \"the\" order by text", 467, 700),
+            ("third where text =~ /the same/ order by text", 467, 700),
+            ("third where text =~ /the.*/ order by text desc", 467, 700),
+            ("third where text =~ /the.*/ and flag = true order by text", 234, 350),
+            ("third where @text = \"another\" order by @id", 233, 0),
+        ] {
+            for (snapshot, count) in [(&now, now_count), (&then, then_count)] {
+                let find = Find { limit: 7, ..Find::parse(text)? };
+                let found = by_plan(snapshot, &find, 0)?.expect("there is a plan");
+                assert_eq!(found.len(), count, "{text}");
+                for plan in 1.. {
+                    let Some(other) = by_plan(snapshot, &find, plan)? else { break };
+                    assert_eq!(other, found, "{text} by plan {plan}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_never_was_so_is_not_read() -> Result<()> {
+        let repository = repository()?;
+        let then =
+            repository.snapshot().as_of(AsOf { position: Some(crate::Position(3)), ..AsOf::default() })?;
+        let told = then.explain_entities(&Find::parse("third where @text ~= \"her\"")?)?;
+        assert_eq!((told.found, told.verified), (0, 233), "{told:?}");
+        let told = then.explain_entities(&Find::parse("third where @text ~= \"nothing\"")?)?;
+        assert_eq!((told.found, told.verified), (0, 0), "{told:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_page_that_cannot_be_is_refused() -> Result<()> {
+        let repository = Repository::in_memory();
+        repository.transact(|t| {
+            (0..9).try_for_each(|number| {
+                t.create_entity(NewEntity::new("t").property("a", number).property("b", number)).map(drop)
+            })
+        })?;
+        let snapshot = repository.snapshot();
+        let find = Find::of("t").order_by("a").limit(3);
+        let next = snapshot.find_entities(&find)?.next.unwrap();
+        let refused = [
+            (Find::of("t").order_by("b").limit(3).after(&*next), ErrorKind::InvalidPage),
+            (find.clone().after("none"), ErrorKind::InvalidPage),
+            (find.clone().limit(0), ErrorKind::InvalidPage),
+            (Find { visited_max: 3, ..find.clone() }, ErrorKind::TooLarge),
+        ];
+        for (find, kind) in refused {
+            assert_eq!(snapshot.find_entities(&find).unwrap_err().kind(), kind, "{find}");
+        }
+        let exactly = Find { visited_max: 4, ..find };
+        assert_eq!(snapshot.find_entities(&exactly)?.items.len(), 3);
+        Ok(())
+    }
 }

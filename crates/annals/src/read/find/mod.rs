@@ -18,11 +18,9 @@ mod plan;
 mod ids;
 mod stamped;
 mod walk;
-mod skip;
 mod run;
 mod gather;
 mod listing;
-mod in_order;
 mod explain;
 mod page;
 

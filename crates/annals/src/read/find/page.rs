@@ -50,9 +50,6 @@ impl Snapshot {
     }
 
     fn find<T>(&self, kind: TypeKind, find: &Find, make: impl Fn(u32, Held) -> T + Copy) -> Result<Page<T>> {
-        if let Some(page) = self.page_in_order(kind, find, make)? {
-            return Ok(page);
-        }
         let page = self.page_by_plan(&Search::new(self, kind, find)?, None, make)?;
         Ok(page.expect("the best plan is always there"))
     }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use smallvec::SmallVec;
 
 use super::access::{Access, Places};
-use super::bounds::{Bounds, Sure};
+use super::bounds::Bounds;
 use super::domain::Domain;
 use super::order::{Shape, Sorting};
 use super::test::Test;
@@ -239,15 +239,8 @@ fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool
 }
 
 impl ValueWalk {
-    /// What keys tell of these conditions, of which some are decided; `None` if none is.
-    pub(super) fn sure<'t>(&self, conditions: &[&'t Test]) -> Option<Sure<'t>> {
-        if self.decided.is_empty() || self.is_sure_at_edges {
-            return (!self.decided.is_empty()).then(Sure::of_all);
-        }
-        let test = |number: &usize| match conditions[*number] {
-            Test::Property(_, test) => Some(test),
-            _ => None,
-        };
-        Some(Sure::within(&self.bounds, self.decided.iter().filter_map(test).collect()))
+    /// The conditions that every key which holds its whole value fulfils.
+    pub(super) fn answered(&self) -> &[usize] {
+        if self.is_sure_at_edges { &self.decided } else { &[] }
     }
 }

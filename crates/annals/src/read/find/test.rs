@@ -74,17 +74,6 @@ impl Bound {
         if visited.is_multiple_of(VISITS_UNCHECKED) { snapshot.check_cancelled() } else { Ok(()) }
     }
 
-    /// Counts several at once.
-    pub(super) fn visit_all(&self, count: usize, snapshot: &Snapshot) -> Result<()> {
-        let before = self.visited.get();
-        self.visited.set(before + count);
-        if before + count > self.visited_max {
-            return Err(self.too_many());
-        }
-        let is_checked = before / VISITS_UNCHECKED < (before + count) / VISITS_UNCHECKED;
-        if is_checked { snapshot.check_cancelled() } else { Ok(()) }
-    }
-
     #[cold]
     fn too_many(&self) -> Error {
         Error::new(

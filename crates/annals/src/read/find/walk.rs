@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Bound as Edge;
 
-use super::bounds::{ALL_KEYS, Bounds, Sure};
+use super::bounds::{ALL_KEYS, Bounds};
 use super::domain::{Domain, Slots};
 use super::ids::Ids;
 use super::order::{ABSENT, PRESENT, append_slot, slot_of};
@@ -11,13 +11,13 @@ use super::plan::{Run, ValueWalk, Walk};
 use super::stamped::Stamped;
 use crate::graph::index::key::{slot_of_key, without_slot};
 use crate::graph::table::Table;
-use crate::structures::key_set::{KeySet, Keys, Range};
+use crate::structures::key_set::{KeySet, Range};
 
 /// Candidates in the order of the search.
 pub(super) enum Walker<'d, 'g> {
     Slots(Slots<'d, 'g>),
     Values(Box<Values<'d, 'g>>),
-    Run { keys: Range<'g>, set: &'g KeySet, bounds: &'d Bounds },
+    Run(Range<'g>),
     Stamps(Box<Stamped<'d, 'g>>),
     Ids(Ids<'g>),
 }
@@ -64,7 +64,6 @@ enum Absent<'d, 'g> {
 /// The keys of a set from one place on, in one direction. Where they end is seen on the way: most pages end before, and
 /// nothing has to be looked up there.
 pub(super) struct Directed<'d, 'g> {
-    set: &'g KeySet,
     range: Range<'g>,
     is_descending: bool,
     // The first key that is not in it; descending, the last that is.
@@ -88,17 +87,8 @@ impl<'d, 'g> Directed<'d, 'g> {
             let after = after.filter(|after| low.is_none_or(|low| *after >= low));
             (after.map_or(bounds.edges().0, Edge::Excluded), high)
         };
-        Directed::starting(set, from, until, is_descending)
-    }
-
-    fn starting(
-        set: &'g KeySet,
-        from: Edge<&[u8]>,
-        until: Option<&'d [u8]>,
-        is_descending: bool,
-    ) -> Directed<'d, 'g> {
         let (low, high) = if is_descending { (Edge::Unbounded, from) } else { (from, Edge::Unbounded) };
-        Directed { set, range: set.range(low, high), is_descending, until, peeked: None }
+        Directed { range: set.range(low, high), is_descending, until, peeked: None }
     }
 
     #[inline]
@@ -113,30 +103,6 @@ impl<'d, 'g> Directed<'d, 'g> {
     fn peek(&mut self) -> Option<&'g [u8]> {
         self.peeked = self.next();
         self.peeked
-    }
-
-    /// Lists as [`Walker::list_sure`] does.
-    #[inline]
-    pub(super) fn list_sure<T>(
-        &mut self,
-        sure: Option<&Sure>,
-        count: usize,
-        items: &mut Vec<T>,
-        make: impl Fn(u32) -> T + Copy,
-    ) -> (usize, Option<&'g [u8]>) {
-        if self.peeked.is_some() {
-            return (0, None);
-        }
-        let (is_back, until) = (self.is_descending, self.until);
-        let mut last = None;
-        let take = |keys: Keys<'g>| {
-            let keys = keys.keep(is_back, keys.count_before(is_back, |key| is_before(key, until, is_back)));
-            let sure = sure.map_or(keys.len(), |sure| sure.count(keys, is_back));
-            list_slots(keys.keep(is_back, sure), is_back, items, make, &mut last)
-        };
-        let range = &mut self.range;
-        let listed = if is_back { range.take_back(count, take) } else { range.take_front(count, take) };
-        (listed, last)
     }
 }
 
@@ -162,7 +128,7 @@ impl<'d, 'g> Walker<'d, 'g> {
             }
             Walk::Run(run) => {
                 let set = table.values.get(run.property.index()).expect("it was looked into for the plan");
-                Walker::Run { keys: keys_after(run, set, after), set, bounds: &run.bounds }
+                Walker::Run(keys_after(run, set, after))
             }
             Walk::Stamps { is_updated, is_descending } => Walker::Stamps(Box::new(Stamped::start(
                 table,
@@ -197,7 +163,7 @@ impl<'d, 'g> Walker<'d, 'g> {
     pub(super) fn next(&mut self) -> Option<Candidate<'g>> {
         match self {
             Walker::Slots(slots) => slots.next().map(Candidate::absent),
-            Walker::Run { keys, .. } => keys.next().map(Candidate::at),
+            Walker::Run(keys) => keys.next().map(Candidate::at),
             Walker::Stamps(stamped) => stamped.next(),
             Walker::Ids(ids) => ids.next().map(Candidate::absent),
             Walker::Values(values) => match values.next_key() {
@@ -207,51 +173,10 @@ impl<'d, 'g> Walker<'d, 'g> {
         }
     }
 
-    /// Lists the slots of the next keys, as long as they are keys of the present of which `sure` tells, all without it;
-    /// `count` at most. Tells how many there were, and the last of their keys.
-    #[inline]
-    pub(super) fn list_sure<T>(
-        &mut self,
-        sure: Option<&Sure>,
-        count: usize,
-        items: &mut Vec<T>,
-        make: impl Fn(u32) -> T + Copy,
-    ) -> (usize, Option<&'g [u8]>) {
-        match self {
-            Walker::Run { keys, .. } => {
-                let mut last = None;
-                let listed = keys.take_front(count, |keys| list_slots(keys, false, items, make, &mut last));
-                (listed, last)
-            }
-            Walker::Values(values) if values.past.is_none() => {
-                let current = values.current.as_mut();
-                current.map_or((0, None), |current| current.list_sure(sure, count, items, make))
-            }
-            _ => (0, None),
-        }
-    }
-
     /// True if what holds one value stands together, by slot.
     #[inline]
     pub(super) fn is_along_values(&self) -> bool {
-        matches!(self, Walker::Run { .. } | Walker::Values(_))
-    }
-
-    /// True if greater keys, or younger instances, come first.
-    pub(super) fn is_descending(&self) -> bool {
-        matches!(self, Walker::Values(values) if values.is_descending)
-    }
-
-    /// Goes on at a key of the index that lies before it and within its bounds, or at what follows that. Only walks
-    /// along values do.
-    pub(super) fn move_to(&mut self, key: &[u8]) {
-        match self {
-            Walker::Run { keys, set, bounds } => {
-                *keys = set.range(Edge::Included(key), bounds.edges().1);
-            }
-            Walker::Values(values) => values.move_to(key),
-            _ => {}
-        }
+        matches!(self, Walker::Run(_) | Walker::Values(_))
     }
 
     /// Leaves out slots without looking at them, if they are walked; tells how many.
@@ -261,26 +186,6 @@ impl<'d, 'g> Walker<'d, 'g> {
             _ => 0,
         }
     }
-}
-
-/// Lists what is made of the slots of some keys, and tells how many there were. What makes it is given by value, so that it
-/// is not read again for each.
-#[inline]
-fn list_slots<'g, T>(
-    keys: Keys<'g>,
-    is_back: bool,
-    items: &mut Vec<T>,
-    make: impl Fn(u32) -> T,
-    last: &mut Option<&'g [u8]>,
-) -> usize {
-    let found = keys.tails().map(|slot| make(u32::from_be_bytes(slot)));
-    if is_back {
-        items.extend(found.rev());
-    } else {
-        items.extend(found);
-    }
-    *last = keys.next(!is_back).or(*last);
-    keys.len()
 }
 
 fn keys_after<'g>(run: &Run<'g>, set: &'g KeySet, after: Option<&[u8]>) -> Range<'g> {
@@ -322,13 +227,6 @@ impl<'d, 'g> Values<'d, 'g> {
         let directed = |set| Directed::new(set, &ALL_KEYS, after, is_descending);
         let (current, past) = (Some(directed(current)), past.map(directed));
         Values { current, past, is_descending, absent: Absent::None }
-    }
-
-    fn move_to(&mut self, key: &[u8]) {
-        for keys in [&mut self.current, &mut self.past].into_iter().flatten() {
-            // What was peeked at lies behind the key as well, or is left out.
-            *keys = Directed::starting(keys.set, Edge::Included(key), keys.until, keys.is_descending);
-        }
     }
 
     fn next_absent(&mut self) -> Option<u32> {

@@ -1,5 +1,6 @@
 //! What one change of the log did to the instance it names.
 
+use crate::graph::actions as action;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -121,7 +122,10 @@ impl<'s> Written<'s> {
     }
 
     fn taken_along(&self, action: &Action) -> Result<usize> {
-        let takes_along = matches!(action, Action::Delete(_) | Action::Restore(_, true));
+        let takes_along = matches!(
+            action,
+            Action::Delete(_) | Action::Restore(action::Restore { with_relationships: true, .. })
+        );
         if self.kind != TypeKind::Entity || !takes_along {
             return Ok(0);
         }

@@ -1,7 +1,8 @@
 //! Which changes a page of the log shows.
 
-use super::LogQuery;
 use super::change::{LoggedChange, Written};
+use super::query::LogQuery;
+use crate::graph::actions as action;
 use crate::graph::instance::past::Place;
 use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
@@ -23,9 +24,9 @@ pub(super) struct Filter<'s> {
 impl<'s> Filter<'s> {
     pub(super) fn new(snapshot: &'s Snapshot, query: &'s LogQuery) -> Result<Filter<'s>> {
         if let Some(verb) = &query.verb
-            && !Action::VERBS.contains(&&**verb)
+            && !Action::verbs().contains(&&**verb)
         {
-            let known = Action::VERBS.join(", ");
+            let known = Action::verbs().join(", ");
             let text = format!("log of verb {verb:?}: expected one of {known}");
             return Err(Error::new(ErrorKind::InvalidArgument, text));
         }
@@ -103,7 +104,7 @@ impl<'s> Filter<'s> {
                     });
                 return Ok(is_asked_for.then(|| LoggedChange::Type(definition.clone())));
             }
-            Action::NameCollection(name) => {
+            Action::NameCollection(action::NameCollection { name }) => {
                 let is_asked_for =
                     self.instances.is_none() && self.types.is_none() && self.query.kind.is_none();
                 return Ok(is_asked_for.then(|| LoggedChange::Collection(name.clone())));
@@ -120,7 +121,10 @@ impl<'s> Filter<'s> {
         }
         let mut is_of_type = self.is_of_type(&written, &change.action);
         // Only these can take a classification off without naming it.
-        let may_take_off = matches!(change.action, Action::Replace(_, _, Some(_)) | Action::SaveEntity(_));
+        let may_take_off = matches!(
+            change.action,
+            Action::Replace(action::Replace { classifications: Some(_), .. }) | Action::SaveEntity(_)
+        );
         if !is_of_type && !may_take_off {
             return Ok(None);
         }
@@ -177,7 +181,7 @@ impl<'s> Filter<'s> {
 fn named_classifications(action: &Action) -> Vec<&str> {
     match action {
         Action::CreateEntity(new) => new.classifications.iter().map(|known| &*known.name).collect(),
-        Action::Replace(_, _, Some(classifications)) => {
+        Action::Replace(action::Replace { classifications: Some(classifications), .. }) => {
             classifications.iter().map(|known| &*known.name).collect()
         }
         Action::SaveEntity(copy) => copy.classifications.iter().map(|known| &*known.name).collect(),

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::LogQuery;
 use super::filter::Filter;
+use super::query::LogQuery;
 use crate::log::ReadLimit;
 use crate::model::Instant;
 use crate::read::Snapshot;

@@ -1,7 +1,7 @@
 //! Holds a short sorted run of keys in one buffer.
 
 use std::cmp::Ordering;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 // Buffers grow in steps instead of doubling: most of the memory of a set is in them.
 const BYTES_STEP: usize = 128;
@@ -97,18 +97,6 @@ impl Run {
     #[inline]
     pub(super) fn get(&self, index: usize) -> &[u8] {
         &self.bytes[self.start(index)..usize::from(self.ends()[index])]
-    }
-
-    /// The last four bytes of some keys, each of which has as many.
-    #[inline]
-    pub(super) fn tails(
-        &self,
-        indexes: Range<usize>,
-    ) -> impl DoubleEndedIterator<Item = [u8; 4]> + ExactSizeIterator {
-        let bytes = &self.bytes[..];
-        self.ends()[indexes]
-            .iter()
-            .map(move |end| bytes[..usize::from(*end)].last_chunk().copied().unwrap_or_default())
     }
 
     pub(super) fn last(&self) -> Option<&[u8]> {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::leaf::{FEW_KEYS_MAX, KEY_BYTES_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX};
 use super::root::{Root, Top};
-use super::{KeySet, Keys, Node};
+use super::{KeySet, Node};
 
 // Checks the order, the separators and the heights of the whole tree and returns its leaves as (keys, bytes).
 fn check(set: &KeySet) -> Vec<(usize, usize)> {
@@ -320,7 +320,6 @@ proptest! {
         keys in prop::collection::btree_set(any_key(), 0..1_500),
         bounds in prop::collection::vec((any_bound(), any_bound()), 20),
         turns in prop::collection::vec(any::<bool>(), 40),
-        stretches in prop::collection::vec((any::<bool>(), 0..300usize, 0..300usize), 20),
     ) {
         let set = KeySet::from_sorted(&keys);
         for (from, to) in bounds {
@@ -337,26 +336,6 @@ proptest! {
                 let (found, wanted) =
                     if *from_front { (range.next(), expected.next()) } else { (range.next_back(), expected.next_back()) };
                 prop_assert_eq!(found, wanted.map(Vec::as_slice));
-            }
-            // Stretches end where they are as long as asked, where one refuses, or where there is nothing left.
-            for (from_front, count, refused) in &stretches {
-                let mut found = Vec::new();
-                let take = |keys: Keys| {
-                    let count = keys.len().min(refused - found.len());
-                    let keys = keys.keep(!from_front, count);
-                    assert_eq!(keys.count_before(!from_front, |key| key != keys.next(*from_front).unwrap()), count.saturating_sub(1));
-                    let ends = [keys.first(), keys.last()];
-                    let all: Vec<&[u8]> = keys.iter().collect();
-                    assert_eq!(ends, [all.first().copied(), all.last().copied()]);
-                    assert!(keys.tails().zip(&all).all(|(tail, key)| key.last_chunk().is_none_or(|last| *last == tail)));
-                    let all = all.into_iter().map(<[u8]>::to_vec);
-                    found.extend(if *from_front { all.collect::<Vec<_>>() } else { all.rev().collect() });
-                    count
-                };
-                let taken = if *from_front { range.take_front(*count, take) } else { range.take_back(*count, take) };
-                let next = |_| if *from_front { expected.next() } else { expected.next_back() };
-                let wanted: Vec<Vec<u8>> = (0..*count.min(refused)).map_while(next).cloned().collect();
-                prop_assert_eq!((taken, found), (wanted.len(), wanted));
             }
             // What both ends have left is folded, a leaf at a time.
             let mut left = Vec::new();

@@ -6,10 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
 use super::stage::Lagging;
-use crate::turns;
 
-/// With less, nobody is woken: whoever asks first does it. Tests wake the thread for anything. Units: bytes noted.
-const LAG_WORTH: usize = if cfg!(all(test, not(shuttle))) { 1 } else { 256 << 10 };
+/// With less, nobody is woken: whoever asks first does it. Units: bytes noted.
+const LAG_WORTH: usize = 256 << 10;
 
 /// So many changes take some hundred microseconds.
 const PART_LEN: usize = 256;
@@ -54,8 +53,8 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    // What comes next, and whether it is urgent; what was there before it is done with it.
-    newest: Option<(Parts, bool)>,
+    // What comes next; what was there before it is done with it.
+    newest: Option<Parts>,
     is_started: bool,
     is_over: bool,
 }
@@ -63,15 +62,19 @@ struct State {
 impl Behind {
     /// What parts lack, if there is so much that it is worth waking a thread. Units of `lag`: bytes.
     pub(crate) fn of(indexer: &Arc<Indexer>, lag: usize, parts: impl FnOnce() -> Parts) -> Option<Behind> {
-        (lag >= LAG_WORTH).then(|| Behind { indexer: Arc::clone(indexer), parts: parts() })
+        (lag >= LAG_WORTH).then(|| Behind::new(indexer, parts()))
     }
 
-    /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then. It is urgent if so many
-    /// commit that the thread would not get its turn until much is noted, and then somebody has to do it while all of them wait.
-    pub(crate) fn catch_up(self, is_urgent: bool) {
+    /// These parts, whatever they lack.
+    pub(crate) fn new(indexer: &Arc<Indexer>, parts: Parts) -> Behind {
+        Behind { indexer: Arc::clone(indexer), parts }
+    }
+
+    /// Has them brought up to date. Best when nobody has the graph before any more: nothing is copied then.
+    pub(crate) fn catch_up(self) {
         let shared = &self.indexer.0;
         let mut state = shared.state();
-        state.newest = Some((self.parts, is_urgent));
+        state.newest = Some(self.parts);
         if !state.is_started {
             let shared = Arc::clone(shared);
             // Without a thread, whoever asks does it.
@@ -97,15 +100,10 @@ impl Shared {
 
 fn run(shared: &Shared) {
     ENTERED.set(Some(0));
-    // Its turns are as long as those of whoever started it.
-    let mut has_short_turns = None;
     let mut state = shared.state();
     while !state.is_over {
-        if let Some((parts, is_urgent)) = state.newest.take() {
+        if let Some(parts) = state.newest.take() {
             drop(state);
-            if has_short_turns.replace(is_urgent) != Some(is_urgent) {
-                turns::ask_for_short(is_urgent);
-            }
             for part in parts {
                 // A panic was printed when it happened, and the part tells its readers. The others go on.
                 let _ = catch_unwind(AssertUnwindSafe(|| part.catch_up()));

@@ -43,8 +43,7 @@ fn add(numbers: &mut Staged<Numbers>, number: u32) {
 }
 
 fn tell(indexer: &Arc<Indexer>, numbers: &Staged<Numbers>) {
-    let behind = Behind::of(indexer, numbers.lag(), || vec![numbers.lagging()]);
-    behind.into_iter().for_each(|behind| behind.catch_up(false));
+    Behind::new(indexer, vec![numbers.lagging()]).catch_up();
 }
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::model::{Instant, Value};
 
-/// So many that the list of all pages stays in the cache of a core. Few in unit tests, so that few values fill several pages.
-pub(crate) const PAGE_SLOTS: usize = if cfg!(test) { 64 } else { 1024 };
+/// So many that the list of all pages stays in the cache of a core.
+pub(crate) const PAGE_SLOTS: usize = 1024;
 const _: () = assert!(PAGE_SLOTS <= u16::MAX as usize, "a place and a count have 16 bits");
 /// A page that never had more values than these has them with their places; one that had keeps room for all until it is empty.
 const FEW_MAX: usize = PAGE_SLOTS / 8;

@@ -1,6 +1,6 @@
 //! Id maps behave as the maps of the standard library, and clones do not disturb each other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -70,9 +70,10 @@ impl Keyed {
 
     fn check(&self, names: u32) {
         check(&self.map);
+        let named = (0..).zip(&self.names).filter_map(|(slot, name)| Some(((*name)?, slot)));
+        let slots: HashMap<u32, u32> = named.collect();
         for name in 0..names {
-            let slot = self.names.iter().position(|known| *known == Some(name)).map(|slot| slot as u32);
-            assert_eq!(self.find(name), slot, "name {name}");
+            assert_eq!(self.find(name), slots.get(&name).copied(), "name {name}");
         }
     }
 }
@@ -131,7 +132,8 @@ fn every_inserted_slot_is_found_and_no_other() {
 
 #[test]
 fn bulk_building_gives_the_same_answers_as_inserting() {
-    for count in [0, 1, 34, 35, 1_000, 50_000] {
+    const FULL: u32 = LEAF_ENTRIES_MAX as u32;
+    for count in [0, 1, FULL, FULL + 1, 3 * FULL, 50_000] {
         let map = IdMap::of((0..count).map(|number| (key(number), number)));
         assert_eq!(check(&map), count as usize);
         assert!((0..count).all(|number| find(&map, number) == Some(number)), "count {count}");
@@ -269,14 +271,19 @@ fn readers_find_what_their_version_has_while_another_thread_goes_on() {
 }
 
 proptest! {
+    // A step may copy a whole leaf.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     // Few names and few keys, so that steps meet: collisions in the whole key, and clones that have different names in
-    // the same slots.
+    // the same slots. Many that stay while others come and go, so that leaves are full.
     #[test]
     fn each_version_finds_its_own_names(
         steps in prop::collection::vec((0..400_u32, 0..8_usize, 0..100_u8), 0..1_500),
         keys in prop_oneof![Just(1_u32), Just(3), Just(100), Just(u32::MAX)],
+        staying in prop_oneof![Just(0), Just(LEAF_ENTRIES_MAX as u32 - 30)],
     ) {
         let mut versions = vec![Keyed::new(keys)];
+        (0..staying).for_each(|number| versions[0].push(10_000 + number));
         for (name, version, what) in steps {
             let version = version % versions.len();
             let count = versions.len();

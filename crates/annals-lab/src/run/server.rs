@@ -1,0 +1,225 @@
+//! Servers and load generators as child processes: `annals serve`, nginx and wrk.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::child::Child;
+use crate::outcome::Outcome;
+
+/// Longest time a server may take to listen, and to answer one request.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
+/// Longest time a server may take to end.
+const STOP_TIME_MAX: Duration = Duration::from_secs(2);
+/// How often a server is tried that does not listen yet.
+const TRY_INTERVAL: Duration = Duration::from_millis(10);
+
+/// A server on this machine. It ends when this is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    child: Child,
+    /// What ends it, if it must not just be killed.
+    stop: Option<Command>,
+}
+
+/// What wrk counted.
+pub struct Load {
+    pub requests: u64,
+    pub elapsed: Duration,
+}
+
+impl Server {
+    /// `annals serve` on a repository, on a free port.
+    pub fn annals(repository: &Path) -> Outcome<Server> {
+        Server::annals_with(repository, &[])
+    }
+
+    /// The same with further arguments. The repository is created if it is not there.
+    pub fn annals_with(repository: &Path, arguments: &[&str]) -> Outcome<Server> {
+        let mut command = Command::new(annals_program()?);
+        command.arg("serve").arg(repository).args(["--create", "--listen", "127.0.0.1:0"]).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = Child::start("annals serve", &mut command)?;
+        let output = child.process().stdout.take().ok_or("annals serve: its output is not there")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        let (_, address) = line
+            .trim()
+            .split_once("http://")
+            .ok_or_else(|| format!("annals serve: expected its address, found {line:?}"))?;
+        let server = Server { address: address.parse()?, child, stop: None };
+        server.ready("/health/ready")
+    }
+
+    /// nginx, serving one file.
+    pub fn nginx(folder: &Path, name: &str, content: &[u8]) -> Outcome<Server> {
+        let folder = folder.canonicalize()?;
+        std::fs::create_dir_all(folder.join("files"))?;
+        std::fs::write(folder.join("files").join(name), content)?;
+        let address = free_address()?;
+        std::fs::write(folder.join("nginx.conf"), nginx_config(&folder, address))?;
+        let mut start = nginx(&folder);
+        let child = Child::start("nginx (apt-get install nginx-light)", start.stdin(Stdio::null()))?;
+        // Killing it would leave its workers behind.
+        let mut stop = nginx(&folder);
+        stop.args(["-s", "stop"]).stdin(Stdio::null());
+        Server { address, child, stop: Some(stop) }.ready(&format!("/{name}"))
+    }
+
+    fn ready(mut self, path: &str) -> Outcome<Server> {
+        let start = Instant::now();
+        loop {
+            let answer = request(self.address, "GET", path, "");
+            if answer.as_ref().is_ok_and(|answer| answer.status == 200) {
+                return Ok(self);
+            }
+            self.child.check_running()?;
+            if start.elapsed() > ANSWER_TIME_MAX {
+                let found = answer.map_or_else(|error| error.to_string(), |answer| answer.status.to_string());
+                return Err(format!("{}{path}: not ready: {found}", self.address).into());
+            }
+            std::thread::sleep(TRY_INTERVAL);
+        }
+    }
+
+    /// Loads a path with GET, or with POST of a JSON body, over connections that stay open.
+    pub fn load(
+        &self,
+        folder: &Path,
+        path: &str,
+        body: Option<&str>,
+        connections: u64,
+        seconds: u64,
+    ) -> Outcome<Load> {
+        let script = folder.join("load.lua");
+        std::fs::write(&script, wrk_script(body))?;
+        let mut command = Command::new("wrk");
+        command.args(["--threads", "1", "--connections", &connections.to_string()]);
+        command.args(["--duration", &format!("{seconds}s"), "--timeout", "10s", "--script"]).arg(&script);
+        command.arg(format!("http://{}{path}", self.address));
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = Child::start("wrk (apt-get install wrk)", &mut command)?;
+        let status = child.wait(Duration::from_secs(seconds) + ANSWER_TIME_MAX)?;
+        let mut text = String::new();
+        child.process().stdout.take().ok_or("wrk: its output is not there")?.read_to_string(&mut text)?;
+        if !status.success() {
+            return Err(format!("wrk: {status}: {text}").into());
+        }
+        read_load(&text)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = &mut self.stop
+            && stop.status().is_ok()
+        {
+            // Whatever is left after that is killed.
+            let _ = self.child.wait(STOP_TIME_MAX);
+        }
+    }
+}
+
+/// The program `annals`, which lies beside this one. Under cargo it is built first, because it may be an old one.
+fn annals_program() -> Outcome<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("annals");
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", "annals-cli", "--profile", profile]);
+        if !build.status()?.success() {
+            return Err("annals serve: it could not be built".into());
+        }
+    }
+    if !program.exists() {
+        let build = format!("cargo build --profile {profile} -p annals-cli");
+        return Err(format!("{}: it is not there; run `{build}`", program.display()).into());
+    }
+    Ok(program)
+}
+
+fn nginx(folder: &Path) -> Command {
+    let mut command = Command::new("nginx");
+    command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf"));
+    command.arg("-e").arg(folder.join("error.log"));
+    command
+}
+
+/// Free at this moment; somebody else may take it before the server does, and then the server says so.
+fn free_address() -> Outcome<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+fn nginx_config(folder: &Path, address: SocketAddr) -> String {
+    let folder = folder.display();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|kind| format!("    {kind}_temp_path {folder}/{kind};\n"))
+        .collect();
+    format!(
+        "user root;\ndaemon off;\nworker_processes auto;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n\
+         events {{ worker_connections 4096; }}\n\
+         http {{\n{temporary}    access_log off;\n    sendfile on;\n    tcp_nopush on;\n    \
+         keepalive_requests 100000000;\n    open_file_cache max=16;\n    default_type application/json;\n    \
+         server {{ listen {address}; root {folder}/files; }}\n}}\n"
+    )
+}
+
+/// Counts answers by whether they are what was asked for, and prints what [`read_load`] reads.
+fn wrk_script(body: Option<&str>) -> String {
+    let request = body.map_or(String::new(), |body| {
+        format!(
+            "wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\nwrk.body = [==[{body}]==]\n"
+        )
+    });
+    format!(
+        "{request}function done(summary, latency, requests)\n  \
+         local e = summary.errors\n  \
+         print(string.format(\"COUNTED %d %d %d\", summary.requests, summary.duration,\n    \
+         e.connect + e.read + e.write + e.status + e.timeout))\nend\n"
+    )
+}
+
+/// Errors: if any request failed.
+fn read_load(text: &str) -> Outcome<Load> {
+    let counted = text.lines().find_map(|line| line.strip_prefix("COUNTED "));
+    let counted = counted.ok_or_else(|| format!("wrk: expected its counts, found {text}"))?;
+    let numbers: Vec<u64> = counted.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+    match numbers[..] {
+        [requests, micros, 0] if requests > 0 => {
+            Ok(Load { requests, elapsed: Duration::from_micros(micros) })
+        }
+        _ => Err(format!("wrk: expected answers without errors, found {text}").into()),
+    }
+}
+
+/// An answer to one request.
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+/// Sends one request and reads the answer.
+pub fn request(address: SocketAddr, method: &str, path: &str, body: &str) -> Outcome<Answer> {
+    let mut stream = TcpStream::connect_timeout(&address, ANSWER_TIME_MAX)?;
+    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let end = answer.windows(4).position(|window| window == b"\r\n\r\n");
+    let head = end.map(|end| String::from_utf8_lossy(&answer[..end]).into_owned());
+    let status = head.as_deref().and_then(|head| head.split(' ').nth(1)?.parse().ok());
+    let (Some(end), Some(status)) = (end, status) else {
+        return Err(
+            format!("{address}{path}: expected an answer of HTTP, found {} bytes", answer.len()).into()
+        );
+    };
+    Ok(Answer { status, body: answer.split_off(end + 4) })
+}

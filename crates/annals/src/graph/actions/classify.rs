@@ -1,0 +1,95 @@
+//! Attaches a classification to an entity.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key, filled};
+use super::contents::Contents;
+use super::context::Context;
+use crate::graph::Graph;
+use crate::model::{ClassificationContent, Id, InstanceId};
+use crate::{Error, ErrorKind, Result};
+
+/// Attaches a classification to an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Classify {
+    /// Which entity.
+    pub entity: Id,
+    /// The classification, with what it holds.
+    pub content: ClassificationContent,
+}
+
+impl Act for Classify {
+    const NAME: &'static str = "classify";
+    const CODES: Codes = Codes::Entity(13);
+    const FIELDS: &'static [Field] = &[
+        Field::required(Key::Id, "id"),
+        Field::required(Key::Name, "classification"),
+        Field::optional(Key::Properties, "properties"),
+        Field::optional(Key::Provenance, "provenance"),
+    ];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef {
+            name: Some(&self.content.name),
+            properties: filled(&self.content.properties),
+            provenance: self.content.provenance.as_deref(),
+            ..BagRef::of_entity(&self.entity)
+        }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Classify {
+            entity: bag.id?,
+            content: ClassificationContent {
+                name: bag.name?,
+                properties: bag.properties.unwrap_or_default(),
+                provenance: bag.provenance.map(Arc::new),
+            },
+        })
+    }
+
+    fn classification(&self) -> Option<&Arc<str>> {
+        Some(&self.content.name)
+    }
+
+    fn given_classifications(&self) -> &[ClassificationContent] {
+        std::slice::from_ref(&self.content)
+    }
+
+    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
+        contents.classify(&self.content)
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Classify { entity, content } = self;
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = graph.live(&instance)?;
+        graph.check_whole(&instance, &before)?;
+        let classification = graph.new_classification(context, &before, content)?;
+        let name = classification.name;
+        if context.valid_from < before.valid_from {
+            let after = graph.corrected(&instance, &before, context)?;
+            graph.entities.stamps.add_past(slot, context.stamp.micros);
+            graph.entities.add_past_classified(name, slot);
+            graph.entities.replace(slot, &after);
+            return Ok(());
+        }
+        if before.classification(name).is_some() {
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("{instance} already carries the classification {}; reclassify it", content.name),
+            ));
+        }
+        let mut after = graph.next_version_here(&before, context);
+        let mut classifications = before.classifications().to_vec();
+        classifications.push(classification);
+        after.set_classifications(classifications);
+        graph.entities.set_classified(name, slot, true);
+        graph.entities.replace(slot, &after);
+        Ok(())
+    }
+}

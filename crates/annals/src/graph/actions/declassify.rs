@@ -1,0 +1,68 @@
+//! Takes a classification off an entity.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::content::not_classified;
+use super::contents::Contents;
+use super::context::Context;
+use crate::Result;
+use crate::graph::Graph;
+use crate::model::{Id, InstanceId};
+
+/// Takes a classification off an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declassify {
+    /// Which entity.
+    pub entity: Id,
+    /// Which of its classifications.
+    pub name: Arc<str>,
+}
+
+impl Act for Declassify {
+    const NAME: &'static str = "declassify";
+    const CODES: Codes = Codes::Entity(15);
+    const FIELDS: &'static [Field] =
+        &[Field::required(Key::Id, "id"), Field::required(Key::Name, "classification")];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { name: Some(&self.name), ..BagRef::of_entity(&self.entity) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Declassify { entity: bag.id?, name: bag.name? })
+    }
+
+    fn classification(&self) -> Option<&Arc<str>> {
+        Some(&self.name)
+    }
+
+    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
+        contents.declassify(&self.name)
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Declassify { entity, name } = self;
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = graph.live(&instance)?;
+        let symbol = graph.symbol("classification", name)?;
+        if context.valid_from < before.valid_from {
+            let after = graph.corrected(&instance, &before, context)?;
+            graph.entities.stamps.add_past(slot, context.stamp.micros);
+            graph.entities.replace(slot, &after);
+            return Ok(());
+        }
+        let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        graph.check_own(format_args!("classification {name} of {instance}"), known.header)?;
+        let mut after = graph.next_version_here(&before, context);
+        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
+        after.set_classifications(others.collect());
+        graph.entities.set_classified(symbol, slot, false);
+        graph.entities.replace(slot, &after);
+        Ok(())
+    }
+}

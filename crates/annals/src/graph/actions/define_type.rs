@@ -1,0 +1,107 @@
+//! Declares a type, or extends one.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::graph::Graph;
+use crate::graph::integrity::types::Types;
+use crate::graph::structures::slot_set::SlotSet;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Id, TypeDefinition, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+/// Declares a type, or extends one.
+pub type DefineType = Box<TypeDefinition>;
+
+impl Act for DefineType {
+    const NAME: &'static str = "define-type";
+    const CODES: Codes = Codes::Other(16);
+    const FIELDS: &'static [Field] = &[Field::required(Key::Type, "type")];
+    const TOUCHES: Touches = Touches::Everything;
+    const MAY_CHANGE_NOTHING: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { definition: Some(self), ..BagRef::default() }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Box::new(bag.definition?))
+    }
+
+    fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
+        let name = graph.names.find(&self.name);
+        let declared = name.and_then(|name| graph.types.get(self.kind, name));
+        Ok(declared.is_some_and(|declared| declared.definition == **self))
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let definition: &TypeDefinition = self;
+        // Uniqueness may have to be checked from now on.
+        graph.hand_over();
+        let before = Arc::clone(&graph.types);
+        let position = context.place.position;
+        let name = Arc::make_mut(&mut graph.types).define(definition, &mut graph.names, position)?;
+        graph.type_changes.push((position, Arc::new(definition.clone())));
+        let declared = Arc::clone(graph.types.get(definition.kind, name).expect("just defined"));
+        match definition.kind {
+            TypeKind::Classification => return graph.check_classified(&declared.descendants),
+            // Elements are only ever added.
+            TypeKind::Enum => return Ok(()),
+            TypeKind::Entity | TypeKind::Relationship => {}
+        }
+        for &subtype in &declared.descendants {
+            graph.check_and_reindex(definition.kind, subtype, &before)?;
+        }
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
+    fn check_and_reindex(&mut self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
+        let table = self.table(kind);
+        let slots: Vec<u32> = table.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
+        let types = Arc::clone(&self.types);
+        for slot in slots {
+            let instance = self.table(kind).get(slot)?.expect("extents list live instances");
+            self.check_instance(kind, &instance, Some(slot))
+                .and_then(|()| match kind {
+                    TypeKind::Relationship => self.check_linked_ends(type_name, instance.ends),
+                    TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
+                })
+                .map_err(|error| already_there(error, &instance.id))?;
+            let table = self.table_mut(kind);
+            for (name, value) in instance.properties.iter() {
+                match (before.is_indexed(kind, type_name, name), types.is_indexed(kind, type_name, name)) {
+                    (true, false) => table.remove_value(name, value, slot),
+                    (false, true) => table.add_value(name, value, slot),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
+        for &name in classifications {
+            for slot in self.entities.classified.of(name).into_iter().flat_map(SlotSet::iter) {
+                let entity = self.entities.get(slot)?.expect("classified entities are live");
+                let classification = entity.classification(name).expect("the index says so");
+                let touched = classification.properties.iter().map(|(name, _)| name);
+                self.check_properties(TypeKind::Classification, name, &classification.properties, touched)
+                    .and_then(|()| self.check_applies(name, &entity))
+                    .map_err(|error| already_there(error, &entity.id))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a declaration is refused: properties that are there were right when they were written.
+fn already_there(error: Error, id: &Id) -> Error {
+    let kind =
+        if error.kind() == ErrorKind::InvalidProperty { ErrorKind::TypeViolation } else { error.kind() };
+    Error::new(kind, error.text()).with("already there", id)
+}

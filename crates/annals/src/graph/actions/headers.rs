@@ -1,0 +1,219 @@
+//! Changes of what an instance is rather than of what it holds: status, provenance, home, id, type, ends.
+//!
+//! Each makes a version. None reaches into the past: what was said about earlier times stays.
+
+use crate::graph::integrity::status::ACTIVE;
+use std::sync::Arc;
+
+use super::context::Context;
+use super::lifecycle::check_not_before;
+use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::integrity::types::check_status_name;
+use crate::graph::structures::link::Link;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::{Graph, past_link_key};
+use crate::model::{Direction, InstanceId, Provenance, ProvenanceKind, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+impl Graph {
+    /// The header of an instance about to be created here.
+    pub(crate) fn new_header(
+        &mut self,
+        kind: TypeKind,
+        type_name: Symbol,
+        status: Option<&Arc<str>>,
+        provenance: Option<&Arc<Provenance>>,
+    ) -> Result<HeaderNumber> {
+        if status.is_none() && provenance.is_none() && self.types.is_empty() {
+            return Ok(PLAIN);
+        }
+        let status = self.new_status(kind, type_name, status)?;
+        let provenance = provenance.map(|given| self.own_provenance(given)).transpose()?.flatten();
+        let header = Header { status, provenance, ..Header::default() };
+        Ok(self.enter_header(header))
+    }
+
+    /// Interns a header, with the name of its home.
+    pub(crate) fn enter_header(&mut self, header: Header) -> HeaderNumber {
+        if let Some(home) = header.home() {
+            self.names.intern(home);
+        }
+        self.headers.intern(header)
+    }
+
+    /// The status of an instance of this type that is given `status`; `None` for active.
+    pub(crate) fn new_status(
+        &self,
+        kind: TypeKind,
+        type_name: Symbol,
+        status: Option<&Arc<str>>,
+    ) -> Result<Option<Arc<str>>> {
+        let declared = self.types.get(kind, type_name);
+        let Some(status) = status.or_else(|| declared?.initial_status.as_ref()) else { return Ok(None) };
+        check_status_name(status)?;
+        if let Some(declared) = declared.filter(|known| !known.statuses.is_empty())
+            && !declared.statuses.contains(status)
+        {
+            let known = declared.statuses.join(", ");
+            let text =
+                format!("type {}: expected a status of {known}, found {status}", self.names.name(type_name));
+            return Err(Error::new(ErrorKind::StatusNotAllowed, text));
+        }
+        Ok((**status != *ACTIVE).then(|| Arc::clone(status)))
+    }
+
+    /// What is kept of the provenance of something created here; `None` if that is nothing.
+    pub(crate) fn own_provenance(&self, given: &Arc<Provenance>) -> Result<Option<Arc<Provenance>>> {
+        given.check()?;
+        let is_own = given.home.is_none() || given.home == self.collection;
+        let mut provenance = Arc::clone(given);
+        if given.kind == ProvenanceKind::ExternalSource {
+            if given.replicated_by.is_none() {
+                Arc::make_mut(&mut provenance).replicated_by.clone_from(&self.collection);
+            }
+            if provenance.replicated_by.is_none() || provenance.replicated_by != self.collection {
+                let text = "external source: expected this repository as what replicates it; name the collection first";
+                return Err(Error::new(ErrorKind::NotHome, text));
+            }
+        } else if !is_own {
+            let text = format!(
+                "home {}: what is created here is of this repository; save a copy of what belongs elsewhere",
+                given.home.as_deref().unwrap_or_default()
+            );
+            return Err(Error::new(ErrorKind::NotHome, text));
+        }
+        if is_own && provenance.home.is_some() {
+            Arc::make_mut(&mut provenance).home = None;
+        }
+        Ok((*provenance != Provenance::default()).then_some(provenance))
+    }
+
+    /// True if this repository may write what has this header.
+    pub(crate) fn is_own(&self, header: HeaderNumber) -> bool {
+        self.check_own("", header).is_ok()
+    }
+
+    /// Refuses to write what only its home writes.
+    pub(crate) fn check_own(&self, what: impl std::fmt::Display, header: HeaderNumber) -> Result<()> {
+        if header == PLAIN {
+            return Ok(());
+        }
+        let Some(provenance) = &self.headers.get(header).provenance else { return Ok(()) };
+        let is_own = match provenance.kind {
+            ProvenanceKind::Local | ProvenanceKind::Unknown => provenance.home.is_none(),
+            ProvenanceKind::ExternalSource => {
+                provenance.replicated_by.is_some() && provenance.replicated_by == self.collection
+            }
+            _ => false,
+        };
+        if is_own {
+            return Ok(());
+        }
+        let text = match &provenance.home {
+            Some(home) => format!("{what} belongs to {home}; write it there, or re-home it"),
+            None => format!("{what} comes from a {} and is not changed here", provenance.kind.name()),
+        };
+        Err(Error::new(ErrorKind::NotHome, text))
+    }
+
+    /// The slot and the live instance, if this repository may write it and the change is not one of the past.
+    pub(super) fn own_live(&self, context: Context, instance: &InstanceId) -> Result<(u32, Arc<Instance>)> {
+        let (slot, found) = self.live(instance)?;
+        self.check_own(instance, found.header)?;
+        check_not_before(context, &found)?;
+        Ok((slot, found))
+    }
+
+    /// Refuses another home than the one that an instance has.
+    pub(crate) fn check_home(
+        &self,
+        what: impl std::fmt::Display,
+        found: Option<&Arc<str>>,
+        expected: &Arc<str>,
+    ) -> Result<()> {
+        let text = match found {
+            Some(found) if found == expected => return Ok(()),
+            Some(found) => format!("{what}: expected it to belong to {expected}, found {found}"),
+            None => format!("{what}: expected it to belong to {expected}, found it to be of this repository"),
+        };
+        Err(Error::new(ErrorKind::HomeConflict, text))
+    }
+
+    /// The header of `after`, which has another shape than `before`.
+    pub(crate) fn reshaped(&mut self, before: &Instance, after: &Instance, header: Header) -> HeaderNumber {
+        let shape = |of: &Instance| Shape { id: of.id.clone(), type_name: of.type_name, ends: of.ends };
+        let known = header.identity.as_ref();
+        let original = known.map_or_else(|| shape(before), |identity| identity.original.clone());
+        let identity = Some(Arc::new(Identity { own: shape(after), original }));
+        self.enter_header(Header { identity, ..header })
+    }
+
+    /// Moves the links of a relationship to where it leads now; reads of the past still find the ones before.
+    pub(crate) fn move_link(&mut self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
+        self.leave_links(slot, before);
+        self.check_ends(after.type_name, after.ends)?;
+        self.enter_links(slot, after);
+        Ok(())
+    }
+
+    /// Lists an instance below the home that its header names.
+    pub(crate) fn enter_home(&mut self, kind: TypeKind, slot: u32, header: HeaderNumber) {
+        let Some(home) = self.home_symbol(header) else { return };
+        let table = self.table_mut(kind);
+        table.homed.insert(home, slot);
+        table.past_homed.remove(home, slot);
+    }
+
+    pub(crate) fn leave_home(&mut self, kind: TypeKind, slot: u32, header: HeaderNumber) {
+        let Some(home) = self.home_symbol(header) else { return };
+        let table = self.table_mut(kind);
+        table.homed.remove(home, slot);
+        table.past_homed.insert(home, slot);
+    }
+
+    fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {
+        if header == PLAIN {
+            return None;
+        }
+        self.names.find(self.headers.get(header).home()?)
+    }
+
+    /// Forgets what the versions of an instance were called, were, and whose they were.
+    pub(crate) fn forget_headers(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
+        if self.headers.len() == 1 {
+            return;
+        }
+        for version in instance.all_versions() {
+            let shape = self.shape_of(instance, version.header);
+            let home = self.home_symbol(version.header);
+            if kind == TypeKind::Relationship {
+                for (end, direction, link) in links_of_shape(slot, &shape) {
+                    self.past_links.remove(&past_link_key(end, direction, link));
+                }
+            }
+            let table = self.table_mut(kind);
+            table.forget_extent(shape.type_name, slot);
+            if shape.id != instance.id {
+                table.former_ids.remove(&shape.id);
+            }
+            if let Some(home) = home {
+                table.homed.remove(home, slot);
+                table.past_homed.remove(home, slot);
+            }
+        }
+    }
+}
+
+fn links_of_shape(slot: u32, shape: &Shape) -> [(u32, Direction, Link); 2] {
+    let [from, to] = shape.ends;
+    let link = |other| Link { type_name: shape.type_name, relationship: slot, other };
+    [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
+}
+
+pub(crate) fn proxy_only(instance: &InstanceId) -> Error {
+    Error::new(
+        ErrorKind::ProxyOnly,
+        format!("{instance}: only a proxy of it is here; save a copy of the whole first"),
+    )
+}

@@ -1,0 +1,72 @@
+//! Takes a classification of the named home off an entity.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::contents::Contents;
+use super::context::Context;
+use super::lifecycle::check_not_before;
+use crate::Result;
+use crate::graph::Graph;
+use crate::model::{Id, InstanceId};
+
+/// Takes a classification of the named home off an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PurgeClassificationCopy {
+    /// Which entity.
+    pub entity: Id,
+    /// Which of its classifications.
+    pub name: Arc<str>,
+    /// The home that the classification must have.
+    pub home: Arc<str>,
+}
+
+impl Act for PurgeClassificationCopy {
+    const NAME: &'static str = "purge-classification-copy";
+    const CODES: Codes = Codes::Entity(33);
+    const FIELDS: &'static [Field] = &[
+        Field::required(Key::Id, "id"),
+        Field::required(Key::Name, "classification"),
+        Field::required(Key::Text, "home"),
+    ];
+    const TOUCHES: Touches = Touches::Instance;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { name: Some(&self.name), text: Some(&self.home), ..BagRef::of_entity(&self.entity) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(PurgeClassificationCopy { entity: bag.id?, name: bag.name?, home: bag.text? })
+    }
+
+    fn classification(&self) -> Option<&Arc<str>> {
+        Some(&self.name)
+    }
+
+    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
+        contents.declassify(&self.name)
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let PurgeClassificationCopy { entity, name, home } = self;
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = graph.live(&instance)?;
+        check_not_before(context, &before)?;
+        let symbol = graph.symbol("classification", name)?;
+        let known = before
+            .classification(symbol)
+            .ok_or_else(|| crate::graph::actions::content::not_classified(&instance, name))?;
+        let what = format!("classification {name} of {instance}");
+        graph.check_home(what, graph.headers.get(known.header).home(), home)?;
+        let mut after = graph.next_version_here(&before, context);
+        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
+        after.set_classifications(others.collect());
+        graph.entities.set_classified(symbol, slot, false);
+        if graph.headers.get(before.header).is_proxy {
+            graph.entities.add_past_classified(symbol, slot);
+        }
+        graph.entities.replace(slot, &after);
+        Ok(())
+    }
+}

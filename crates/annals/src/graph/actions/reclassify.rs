@@ -1,0 +1,98 @@
+//! Changes some properties of a classification.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::content::{check_steps, not_classified, successor};
+use super::contents::Contents;
+use super::context::Context;
+use crate::Result;
+use crate::graph::Graph;
+use crate::graph::instance::patch::{ValueChange, apply_patch};
+use crate::model::{Id, InstanceId, Patch, PatchStep, TypeKind};
+
+/// Changes some properties of a classification.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reclassify {
+    /// Which entity.
+    pub entity: Id,
+    /// Which of its classifications.
+    pub name: Arc<str>,
+    /// How.
+    pub patch: Patch,
+}
+
+impl Act for Reclassify {
+    const NAME: &'static str = "reclassify";
+    const CODES: Codes = Codes::Entity(14);
+    const FIELDS: &'static [Field] = &[
+        Field::required(Key::Id, "id"),
+        Field::required(Key::Name, "classification"),
+        Field::required(Key::Patch, "patch"),
+    ];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+    const MAY_CHANGE_NOTHING: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { name: Some(&self.name), patch: Some(&self.patch), ..BagRef::of_entity(&self.entity) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Reclassify { entity: bag.id?, name: bag.name?, patch: bag.patch? })
+    }
+
+    fn classification(&self) -> Option<&Arc<str>> {
+        Some(&self.name)
+    }
+
+    fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
+        let (_, known) = graph.live(&InstanceId::Entity(self.entity.clone()))?;
+        let Some(known) = graph.names.find(&self.name).and_then(|name| known.classification(name)) else {
+            return Ok(false);
+        };
+        Ok(graph.is_own(known.header) && graph.leaves(&known.properties, &self.patch)?)
+    }
+
+    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
+        contents.reclassify(&self.name, &self.patch)
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Reclassify { entity, name, patch } = self;
+        let instance = InstanceId::Entity(entity.clone());
+        let (slot, before) = graph.live(&instance)?;
+        check_steps(patch)?;
+        let symbol = graph.symbol("classification", name)?;
+        if context.valid_from < before.valid_from {
+            let after = graph.corrected(&instance, &before, context)?;
+            graph.entities.stamps.add_past(slot, context.stamp.micros);
+            // Reading history needs every name of the record.
+            for name in patch.steps.iter().filter_map(PatchStep::name) {
+                graph.symbol("property", name)?;
+            }
+            graph.entities.add_past_classified(symbol, slot);
+            graph.entities.replace(slot, &after);
+            return Ok(());
+        }
+        let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
+        graph.check_own(format_args!("classification {name} of {instance}"), known.header)?;
+        let mut properties = known.properties.clone();
+        let changes = apply_patch(&mut properties, patch, |name| graph.symbol("property", name))?;
+        graph.check_growth(
+            format_args!("classification {name} of {instance}"),
+            &known.properties,
+            &properties,
+        )?;
+        let touched = changes.iter().map(ValueChange::name);
+        graph.check_properties(TypeKind::Classification, symbol, &properties, touched)?;
+        let changed = successor(Some(known), symbol, context, properties);
+        let mut after = graph.next_version_here(&before, context);
+        let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
+        after.set_classifications(others.chain([changed]).collect());
+        graph.entities.replace(slot, &after);
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! Gives an instance another id; its history goes on under it.
+
+use super::act::{Act, Codes, Step, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::Result;
+use crate::graph::instance::headers::Header;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::{Graph, kind_of};
+use crate::model::{Id, InstanceId};
+
+/// Gives an instance another id; its history goes on under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reidentify {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// The id that it gets.
+    pub id: Id,
+}
+
+impl Act for Reidentify {
+    const NAME: &'static str = "reidentify";
+    const CODES: Codes = Codes::Both(23, 24);
+    const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id"), Field::required(Key::NewId, "newId")];
+    const TOUCHES: Touches = Touches::Everything;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { new_id: Some(&self.id), ..BagRef::of(&self.instance) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Reidentify { instance: bag.instance()?, id: bag.new_id? })
+    }
+
+    fn new_id(&self) -> Option<&Id> {
+        Some(&self.id)
+    }
+
+    fn take_back(step: &Step) -> Option<Self> {
+        let id = || step.was.id.clone();
+        (step.was.id != step.is.id).then(|| Reidentify { instance: step.instance.clone(), id: id() })
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Reidentify { instance, id } = self;
+        let kind = kind_of(instance);
+        let (slot, before) = graph.own_live(context, instance)?;
+        // It may have an id of its own again.
+        if graph.table(kind).former_ids.slot(id) != Some(slot) {
+            graph.check_new(kind, id)?;
+        }
+        let mut after = Instance { id: id.clone(), ..before.next_version(context) };
+        let known = Header::clone(graph.headers.get(before.header));
+        let reidentified_from = Some(before.id.clone());
+        after.header = graph.reshaped(&before, &after, Header { reidentified_from, ..known });
+        // Relationships lead to slots, so they follow by themselves.
+        let table = graph.table_mut(kind);
+        table.set_id(slot, id);
+        table.replace(slot, &after);
+        Ok(())
+    }
+}

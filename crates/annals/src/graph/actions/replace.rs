@@ -1,0 +1,118 @@
+//! Puts another whole content in place.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::contents::Contents;
+use super::context::Context;
+use crate::Result;
+use crate::graph::instance::patch::differences;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::{Graph, kind_of};
+use crate::model::{ClassificationContent, InstanceId, Value};
+
+/// Puts another whole content in place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replace {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// All its properties.
+    pub properties: Vec<(Arc<str>, Value)>,
+    /// All its classifications, for an entity; `None` leaves them as they are.
+    pub classifications: Option<Vec<ClassificationContent>>,
+}
+
+impl Act for Replace {
+    const NAME: &'static str = "replace";
+    const CODES: Codes = Codes::Both(5, 6);
+    const FIELDS: &'static [Field] = &[
+        Field::required(Key::Id, "id"),
+        Field::required(Key::Properties, "properties"),
+        Field::optional(Key::Classifications, "classifications"),
+    ];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+    const MAY_CHANGE_NOTHING: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef {
+            properties: Some(&self.properties),
+            classifications: self.classifications.as_deref(),
+            ..BagRef::of(&self.instance)
+        }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Replace {
+            instance: bag.instance()?,
+            properties: bag.properties?,
+            classifications: bag.classifications,
+        })
+    }
+
+    fn given_classifications(&self) -> &[ClassificationContent] {
+        self.classifications.as_deref().unwrap_or_default()
+    }
+
+    fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
+        let known = graph.own(&self.instance)?;
+        if !graph.are_equal(&known.properties, &self.properties) {
+            return Ok(false);
+        }
+        self.classifications.as_ref().map_or(Ok(true), |contents| graph.carries_just(&known, contents))
+    }
+
+    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
+        contents.replace(&self.properties, self.classifications.as_deref())
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Replace { instance, properties, .. } = self;
+        let classifications = self.classifications.as_deref();
+        let kind = kind_of(instance);
+        let (slot, before) = graph.live(instance)?;
+        graph.check_own(instance, before.header)?;
+        let properties = graph.properties(properties)?;
+        if context.valid_from < before.valid_from {
+            let after = graph.corrected(instance, &before, context)?;
+            graph.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
+            for (name, value) in properties.iter() {
+                graph.remember_past_value(kind, slot, before.type_name, name, value);
+            }
+            if let Some(contents) = classifications {
+                for classification in graph.new_classifications(context, &before, contents)? {
+                    graph.entities.add_past_classified(classification.name, slot);
+                }
+            }
+            graph.table_mut(kind).replace(slot, &after);
+            return Ok(());
+        }
+        let mut after = before.next_version(context);
+        let changes = differences(&before.properties, &properties);
+        after.properties = properties;
+        graph.check_growth(instance, &before.properties, &after.properties)?;
+        graph.check_changes(kind, slot, &after, &changes)?;
+        if let Some(classifications) = classifications {
+            after.set_classifications(graph.new_classifications(context, &before, classifications)?);
+            graph.change_classified(slot, &before, &after);
+        }
+        graph.change_values(kind, slot, &after, &changes);
+        graph.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+}
+
+impl Graph {
+    fn change_classified(&mut self, slot: u32, before: &Instance, after: &Instance) {
+        for classification in before.classifications() {
+            if after.classification(classification.name).is_none() {
+                self.entities.set_classified(classification.name, slot, false);
+            }
+        }
+        for classification in after.classifications() {
+            self.entities.set_classified(classification.name, slot, true);
+        }
+    }
+}

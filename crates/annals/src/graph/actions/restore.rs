@@ -1,0 +1,107 @@
+//! Brings back what was deleted.
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use super::lifecycle::check_not_before;
+use crate::graph::instance::past::Place;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::{Graph, kind_of};
+use crate::model::{InstanceId, Status, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+/// Brings back what was deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Restore {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// For an entity, whether the relationships that went with it come back, as far as their other ends are live.
+    pub with_relationships: bool,
+}
+
+impl Act for Restore {
+    const NAME: &'static str = "restore";
+    const CODES: Codes = Codes::Both(9, 10);
+    const FIELDS: &'static [Field] =
+        &[Field::required(Key::Id, "id"), Field::required(Key::WithRelationships, "withRelationships")];
+    const TOUCHES: Touches = Touches::WithRelationships;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { with_relationships: Some(self.with_relationships), ..BagRef::of(&self.instance) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Restore {
+            instance: bag.instance()?,
+            with_relationships: bag.with_relationships.unwrap_or_default(),
+        })
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Restore { instance, with_relationships } = self;
+        let (slot, found) = graph.known(instance)?;
+        if found.is_live() {
+            return Err(Error::new(
+                ErrorKind::NotDeleted,
+                format!("{instance} is not deleted; nothing to restore"),
+            ));
+        }
+        graph.check_own(instance, found.header)?;
+        check_not_before(context, &found)?;
+        if kind_of(instance) == TypeKind::Relationship {
+            return graph.restore_relationship(context, slot);
+        }
+        let restored = graph.restored(&found, context);
+        graph.check_instance(TypeKind::Entity, &restored, Some(slot))?;
+        // Types may have been declared or extended while it was deleted.
+        graph.check_content(TypeKind::Entity, &restored)?;
+        graph.entities.replace(slot, &restored);
+        graph.enter_indexes(TypeKind::Entity, slot, &restored);
+        if *with_relationships {
+            for relationship in graph.relationships_deleted_at(slot, found.place) {
+                let ends = graph.relationships.row(relationship).expect("it is in the past links").ends();
+                let is_possible = ends.iter().all(|&end| {
+                    graph
+                        .entities
+                        .row(end)
+                        .is_some_and(|entity| entity.is_live() && entity.live_from() <= context.valid_from)
+                });
+                if is_possible {
+                    graph.restore_relationship(context, relationship)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
+    fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
+        let mut slots = self.past_relationships(slot);
+        slots.retain(|&relationship| {
+            self.relationships.row(relationship).is_some_and(|found| found.place() == place)
+        });
+        slots
+    }
+
+    fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
+        let found = self.relationships.get(slot)?.expect("it was found");
+        for end in found.ends {
+            self.live_end(self.entities.id(end), context.valid_from)?;
+        }
+        self.check_ends(found.type_name, found.ends)?;
+        let restored = self.restored(&found, context);
+        self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
+        self.enter_links(slot, &found);
+        self.relationships.replace(slot, &restored);
+        self.enter_indexes(TypeKind::Relationship, slot, &restored);
+        // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
+        Ok(())
+    }
+
+    fn restored(&mut self, before: &Instance, context: Context) -> Instance {
+        let live_from = context.valid_from;
+        Instance { status: Status::Active, live_from, ..self.next_version_here(before, context) }
+    }
+}

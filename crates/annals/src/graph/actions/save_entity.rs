@@ -1,0 +1,81 @@
+//! Keeps an entity of another collection as it is there, in the place of an older copy or a proxy.
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::graph::Graph;
+use crate::graph::instance::unpacked::Classification;
+use crate::model::{EntityCopy, Id, InstanceId, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+/// Keeps an entity of another collection as it is there, in the place of an older copy or a proxy.
+pub type SaveEntity = Box<EntityCopy>;
+
+impl Act for SaveEntity {
+    const NAME: &'static str = "save-copy";
+    const CODES: Codes = Codes::Entity(28);
+    const FIELDS: &'static [Field] = &[
+        Field::required(Key::Id, "id"),
+        Field::required(Key::Name, "type"),
+        Field::required(Key::Properties, "properties"),
+        Field::optional(Key::Status, "status"),
+        Field::required(Key::Provenance, "provenance"),
+        Field::required(Key::Origin, "origin"),
+        Field::required(Key::Copied, "classifications"),
+    ];
+    const TOUCHES: Touches = Touches::Everything;
+    const IS_WHOLE: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef {
+            name: Some(&self.type_name),
+            properties: Some(&self.properties),
+            copied: Some(&self.classifications),
+            ..BagRef::of_entity(&self.id).with_header(&self.header)
+        }
+    }
+
+    fn of(mut bag: Bag) -> Option<Self> {
+        Some(Box::new(EntityCopy {
+            header: bag.copy_header()?,
+            id: bag.id?,
+            type_name: bag.name?,
+            properties: bag.properties.unwrap_or_default(),
+            classifications: bag.copied.unwrap_or_default(),
+        }))
+    }
+
+    fn new_id(&self) -> Option<&Id> {
+        Some(&self.id)
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let copy: &EntityCopy = self;
+        let instance = InstanceId::Entity(copy.id.clone());
+        let type_name = graph.symbol("type", &copy.type_name)?;
+        let properties = graph.properties(&copy.properties)?;
+        let mut classifications: Vec<Classification> = Vec::with_capacity(copy.classifications.len());
+        for known in &copy.classifications {
+            let copied = graph.copied_classification(known)?;
+            if classifications.iter().any(|other| other.name == copied.name) {
+                let text = format!("{instance}: classification {} is given twice; give it once", known.name);
+                return Err(Error::new(ErrorKind::AlreadyExists, text));
+            }
+            classifications.push(copied);
+        }
+        let known = graph.known_copy(context, &instance, &copy.header.provenance)?;
+        let mut after =
+            graph.copied(context, known.as_ref(), &copy.id, type_name, [u32::MAX; 2], &copy.header)?;
+        after.properties = properties;
+        after.set_classifications(classifications);
+        graph.check_content(TypeKind::Entity, &after)?;
+        let Some((slot, before)) = known else {
+            graph.links.push();
+            let slot = graph.entities.push(&after);
+            graph.enter_indexes(TypeKind::Entity, slot, &after);
+            return Ok(());
+        };
+        graph.put_copy(TypeKind::Entity, slot, &before, &after);
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Says anew where an instance comes from, all but its home.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Step, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::graph::instance::headers::Header;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::{Graph, kind_of};
+use crate::model::{InstanceId, Provenance};
+use crate::{Error, ErrorKind, Result};
+
+/// Says anew where an instance comes from, all but its home.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetProvenance {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// Where it comes from.
+    pub provenance: Box<Provenance>,
+}
+
+impl Act for SetProvenance {
+    const NAME: &'static str = "set-provenance";
+    const CODES: Codes = Codes::Both(19, 20);
+    const FIELDS: &'static [Field] =
+        &[Field::required(Key::Id, "id"), Field::required(Key::Provenance, "provenance")];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+    const MAY_CHANGE_NOTHING: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { provenance: Some(&self.provenance), ..BagRef::of(&self.instance) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(SetProvenance { instance: bag.instance()?, provenance: Box::new(bag.provenance?) })
+    }
+
+    fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
+        let known = graph.own(&self.instance)?;
+        let header = graph.headers.get(known.header);
+        let is_given_back = graph.is_given_back(header, &self.provenance);
+        Ok(!is_given_back && graph.provenance_after(header, &self.provenance)? == header.provenance)
+    }
+
+    fn take_back(step: &Step) -> Option<Self> {
+        let is_same =
+            (&step.before.provenance, step.before.is_proxy) == (&step.now.provenance, step.now.is_proxy);
+        let provenance = || step.before.provenance.as_deref().cloned().unwrap_or_default();
+        (!is_same)
+            .then(|| SetProvenance { instance: step.instance.clone(), provenance: Box::new(provenance()) })
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let SetProvenance { instance, provenance: given } = self;
+        let kind = kind_of(instance);
+        let (slot, before) = graph.own_live(context, instance)?;
+        let known = Header::clone(graph.headers.get(before.header));
+        if graph.is_given_back(&known, given) {
+            return graph.give_back(context, instance, slot, &before, given);
+        }
+        let provenance = graph.provenance_after(&known, given)?;
+        let header = graph.enter_header(Header { provenance, ..known });
+        let after = Instance { header, ..before.next_version(context) };
+        graph.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// True if `given` names a home that an instance with this header does not have.
+    pub(super) fn is_given_back(&self, known: &Header, given: &Provenance) -> bool {
+        given.home.is_some() && given.home.as_ref() != known.home() && given.home != self.collection
+    }
+
+    /// The provenance of an instance with this header, once `given` has been said of it.
+    pub(super) fn provenance_after(
+        &self,
+        known: &Header,
+        given: &Provenance,
+    ) -> Result<Option<Arc<Provenance>>> {
+        let given = Arc::new(Provenance { home: known.home().cloned(), ..given.clone() });
+        given.check()?;
+        if known.home().is_some() { Ok(Some(given)) } else { self.own_provenance(&given) }
+    }
+
+    /// Takes back that an instance was re-homed: it has the home again that it was taken from.
+    fn give_back(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        slot: u32,
+        before: &Instance,
+        given: &Provenance,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let base = before.version_numbered(before.base);
+        let theirs = base.filter(|base| self.headers.get(base.header).provenance.as_deref() == Some(given));
+        let Some(theirs) = theirs else {
+            let text = format!(
+                "{instance}: expected no home, or what its provenance was before it was re-homed, found the home {}; \
+                 another home is only given by re-homing",
+                given.home.as_deref().unwrap_or_default()
+            );
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        };
+        let next = before.next_version(context);
+        let after = Instance { header: self.header_here(theirs, next.version), ..next };
+        self.table_mut(kind).replace(slot, &after);
+        self.enter_home(kind, slot, after.header);
+        Ok(())
+    }
+}

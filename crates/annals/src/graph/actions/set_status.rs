@@ -1,0 +1,63 @@
+//! Gives an instance another status.
+
+use std::sync::Arc;
+
+use super::act::{Act, Codes, Step, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::Result;
+use crate::graph::instance::headers::Header;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::{Graph, kind_of};
+use crate::model::{InstanceId, Status};
+
+/// Gives an instance another status.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetStatus {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// The status.
+    pub status: Arc<str>,
+}
+
+impl Act for SetStatus {
+    const NAME: &'static str = "set-status";
+    const CODES: Codes = Codes::Both(17, 18);
+    const FIELDS: &'static [Field] =
+        &[Field::required(Key::Id, "id"), Field::required(Key::Status, "status")];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+    const MAY_CHANGE_NOTHING: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { status: Some(&self.status), ..BagRef::of(&self.instance) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(SetStatus { instance: bag.instance()?, status: bag.status? })
+    }
+
+    fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
+        let known = graph.own(&self.instance)?;
+        let status = graph.new_status(kind_of(&self.instance), known.type_name, Some(&self.status))?;
+        Ok(status == graph.headers.get(known.header).status)
+    }
+
+    fn take_back(step: &Step) -> Option<Self> {
+        let status = || step.before.status.clone().unwrap_or_else(|| Status::Active.name().into());
+        (step.before.status != step.now.status)
+            .then(|| SetStatus { instance: step.instance.clone(), status: status() })
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let SetStatus { instance, status } = self;
+        let kind = kind_of(instance);
+        let (slot, before) = graph.own_live(context, instance)?;
+        let status = graph.new_status(kind, before.type_name, Some(status))?;
+        let header = Header { status, ..Header::clone(graph.headers.get(before.header)) };
+        let after = Instance { header: graph.enter_header(header), ..before.next_version(context) };
+        graph.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+}

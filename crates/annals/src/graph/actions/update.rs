@@ -1,0 +1,99 @@
+//! Changes some properties.
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::content::check_steps;
+use super::contents::Contents;
+use super::context::Context;
+use crate::Result;
+use crate::graph::instance::patch::apply_patch;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::{Graph, kind_of};
+use crate::model::{InstanceId, Patch, PatchStep, Value};
+
+/// Changes some properties.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// Which instance.
+    pub instance: InstanceId,
+    /// How.
+    pub patch: Patch,
+}
+
+impl Act for Update {
+    const NAME: &'static str = "update";
+    const CODES: Codes = Codes::Both(3, 4);
+    const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id"), Field::required(Key::Patch, "patch")];
+    const TOUCHES: Touches = Touches::Instance;
+    const IS_ANCHORED: bool = true;
+    const READS_LINKS: bool = false;
+    const MAY_CHANGE_NOTHING: bool = true;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { patch: Some(&self.patch), ..BagRef::of(&self.instance) }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(Update { instance: bag.instance()?, patch: bag.patch? })
+    }
+
+    fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
+        let known = graph.own(&self.instance)?;
+        graph.leaves(&known.properties, &self.patch)
+    }
+
+    fn content(&self, contents: &mut dyn Contents) -> Result<()> {
+        contents.patch(&self.patch)
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        let Update { instance, patch } = self;
+        let kind = kind_of(instance);
+        let (slot, before) = graph.live(instance)?;
+        graph.check_own(instance, before.header)?;
+        check_steps(patch)?;
+        if context.valid_from < before.valid_from {
+            return graph.correct(context, instance, slot, &before, patch);
+        }
+        let mut after = before.next_version(context);
+        let changes = apply_patch(&mut after.properties, patch, |name| graph.symbol("property", name))?;
+        graph.check_growth(instance, &before.properties, &after.properties)?;
+        graph.check_changes(kind, slot, &after, &changes)?;
+        graph.change_values(kind, slot, &after, &changes);
+        graph.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// Writes a version into the past: the present stays, as-of searches must find the values of the correction.
+    fn correct(
+        &mut self,
+        context: Context,
+        instance: &InstanceId,
+        slot: u32,
+        before: &Instance,
+        patch: &Patch,
+    ) -> Result<()> {
+        let kind = kind_of(instance);
+        let after = self.corrected(instance, before, context)?;
+        self.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
+        for step in &patch.steps {
+            let (name, value) = match step {
+                PatchStep::Set(name, value) | PatchStep::Add(name, value) => (name, Some(value)),
+                PatchStep::Unset(name) | PatchStep::Remove(name, _) => (name, None),
+                PatchStep::Clear => continue,
+            };
+            let name = self.symbol("property", name)?;
+            if let PatchStep::Add(_, value) = step {
+                let set = Value::set([value.clone()])?;
+                self.table_mut(kind).note_set(name, &set);
+            }
+            if let Some(value) = value {
+                self.remember_past_value(kind, slot, before.type_name, name, value);
+            }
+        }
+        self.table_mut(kind).replace(slot, &after);
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! Nothing: stands where a purged change stood before the log was compacted.
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field};
+use super::context::Context;
+use crate::Result;
+use crate::graph::Graph;
+
+/// Nothing: stands where a purged change stood before the log was compacted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Void;
+
+impl Act for Void {
+    const NAME: &'static str = "void";
+    const CODES: Codes = Codes::Other(0);
+    const FIELDS: &'static [Field] = &[];
+    const TOUCHES: Touches = Touches::Nothing;
+    const IS_LOGGED: bool = false;
+    const READS_LINKS: bool = false;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef::default()
+    }
+
+    fn of(_: Bag) -> Option<Self> {
+        Some(Void)
+    }
+
+    fn apply(&self, _: &mut Graph, _: Context) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! What every store must do, as one public test function.
+
+#![allow(clippy::as_conversions, clippy::indexing_slicing, reason = "tests: a panic is how they fail")]
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::store::Store;
+
+/// Checks `store`, which must be empty.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use annals::storage::{DiskStore, RealDisk, conformance};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// conformance::check_store(&DiskStore::new(Arc::new(RealDisk), folder.path().join("objects")));
+/// ```
+pub fn check_store(store: &dyn Store) {
+    assert!(store.list().expect("an empty store is listed").is_empty(), "the store under test is empty");
+    assert_eq!(
+        store.open("a").err().map(|e| e.kind()),
+        Some(io::ErrorKind::NotFound),
+        "nothing is there yet"
+    );
+    store.remove(&["a".to_owned()]).expect("removing what is not there is no error");
+
+    put(store, "a", b"first");
+    put(store, "b", &vec![7; 3 << 20]);
+    assert_eq!(read(store, "a"), b"first");
+    assert_eq!(names(store), ["a", "b"]);
+
+    let mut before = store.open("a").expect("it is there");
+    put(store, "a", b"second");
+    assert_eq!(read(store, "a"), b"second", "the newest object has the name");
+
+    let failed = store.put("a", &mut |out| {
+        out.write_all(&vec![1; 2 << 20])?;
+        Err(io::Error::other("the writer gives up"))
+    });
+    assert!(failed.is_err(), "the error of the writer is told");
+    let failed = store.put("c", &mut |_| Err(io::Error::other("the writer gives up")));
+    assert!(failed.is_err(), "the error of the writer is told");
+    assert_eq!(read(store, "a"), b"second", "a failed write leaves what was there");
+    assert_eq!(names(store), ["a", "b"], "a failed write leaves no object");
+    store.remove_unfinished().expect("leftovers are removed");
+    assert_eq!(names(store), ["a", "b"], "whole objects are no leftovers");
+
+    let mut part = [0; 3];
+    let mut reader = store.open("b").expect("it is there");
+    assert_eq!(reader.seek(SeekFrom::End(-3)).expect("seeks"), (3 << 20) - 3);
+    reader.read_exact(&mut part).expect("reads the end");
+    assert_eq!((part, reader.read(&mut part).expect("reads nothing")), ([7; 3], 0));
+
+    store.remove(&["a".to_owned()]).expect("removes");
+    assert_eq!(names(store), ["b"]);
+    let mut text = Vec::new();
+    before.read_to_end(&mut text).expect("an open object stays readable");
+    assert_eq!(text, b"first", "an open object stays as it was");
+    assert!(store.describe("b").contains('b'), "an error text names the object");
+}
+
+fn put(store: &dyn Store, name: &str, bytes: &[u8]) {
+    store.put(name, &mut |out| out.write_all(bytes)).expect("puts an object");
+}
+
+fn read(store: &dyn Store, name: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    store.open(name).expect("it is there").read_to_end(&mut bytes).expect("reads it");
+    bytes
+}
+
+fn names(store: &dyn Store) -> Vec<String> {
+    let mut names = store.list().expect("lists");
+    names.sort();
+    names
+}

@@ -1,0 +1,136 @@
+//! Stores of whole objects by name: checkpoints are kept in one, whatever storage is below.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::disk::{Access, Disk, DiskFile, widen};
+use super::whole_file::{UNFINISHED_SUFFIX, put_whole};
+
+/// An object that is being read, from any place in it.
+pub trait StoreReader: Read + Seek + Send {}
+
+impl<R: Read + Seek + Send> StoreReader for R {}
+
+/// Objects with names, each written once and as a whole.
+///
+/// A log brings its own store if checkpoints are to lie where it lies. [`conformance`](super::conformance) says what
+/// every store must do.
+pub trait Store: Send + Sync {
+    /// Puts what `write` writes under `name`, durably, in place of what had the name. After a crash or an error the name
+    /// has what it had before, or all that was written.
+    ///
+    /// Errors: those of `write` and of the storage.
+    fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()>;
+
+    /// Opens an object. It stays readable when its name is removed or given to another object.
+    ///
+    /// Errors: `NotFound` if there is none of this name.
+    fn open(&self, name: &str) -> io::Result<Box<dyn StoreReader>>;
+
+    /// The names of all whole objects, in no order; none if nothing was ever put.
+    fn list(&self) -> io::Result<Vec<String>>;
+
+    /// Removes objects, durably. A name that is not there is no error.
+    fn remove(&self, names: &[String]) -> io::Result<()>;
+
+    /// Removes, durably, what crashes have left of objects that were being put. Only the one writer calls it.
+    fn remove_unfinished(&self) -> io::Result<()>;
+
+    /// Where the object of this name is, as error texts say it.
+    fn describe(&self, name: &str) -> String;
+}
+
+/// The files of one folder.
+pub struct DiskStore {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+}
+
+impl DiskStore {
+    /// The store in `folder`, which the first [`Store::put`] creates.
+    pub fn new(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>) -> DiskStore {
+        DiskStore { disk, folder: folder.into() }
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        match self.disk.list(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            names => names,
+        }
+    }
+}
+
+impl Store for DiskStore {
+    fn put(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        self.disk.create_folder(&self.folder)?;
+        put_whole(&*self.disk, &self.folder, name, write)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn StoreReader>> {
+        let file = self.disk.open(&self.folder.join(name), Access::Read)?;
+        Ok(Box::new(FileReader::new(file)))
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = self.names()?;
+        names.retain(|name| !name.ends_with(UNFINISHED_SUFFIX));
+        Ok(names)
+    }
+
+    fn remove(&self, names: &[String]) -> io::Result<()> {
+        let mut is_removed = false;
+        for name in names {
+            match self.disk.remove(&self.folder.join(name)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => {
+                    removed?;
+                    is_removed = true;
+                }
+            }
+        }
+        if is_removed { self.disk.sync_folder(&self.folder) } else { Ok(()) }
+    }
+
+    fn remove_unfinished(&self) -> io::Result<()> {
+        let mut names = self.names()?;
+        names.retain(|name| name.ends_with(UNFINISHED_SUFFIX));
+        self.remove(&names)
+    }
+
+    fn describe(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+}
+
+/// Reads a file in order, from any place in it.
+struct FileReader {
+    file: Arc<dyn DiskFile>,
+    offset: u64,
+}
+
+impl FileReader {
+    fn new(file: Arc<dyn DiskFile>) -> FileReader {
+        FileReader { file, offset: 0 }
+    }
+}
+
+impl Read for FileReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.offset)?;
+        self.offset += widen(count);
+        Ok(count)
+    }
+}
+
+impl Seek for FileReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::Current(distance) => self.offset.checked_add_signed(distance),
+            SeekFrom::End(distance) => self.file.len()?.checked_add_signed(distance),
+        };
+        self.offset = place.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(self.offset)
+    }
+}
