@@ -1,13 +1,14 @@
 //! Changes and records as JSON: the operations of a transaction, and the entries of the feed.
 
-use annals::action;
+use std::sync::{Arc, LazyLock};
+
+use annals::action::{Bag, BagRef, Field, Form, Key};
 use annals::{
-    Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
-    PatchStep, Position, Record, Result, TypeKind, Value,
+    Action, Change, ClassificationContent, Id, InstanceId, Instant, Patch, PatchStep, Position, Record,
+    Result, TypeKind, Value,
 };
 use serde_json::{Value as Json, json};
 
-use super::difference::kind_name;
 use super::provenance::*;
 use super::{
     Object, array, boolean, classification_from_json, invalid, kind, object, only, optional_text,
@@ -37,98 +38,67 @@ fn change_to_json(change: &Change, record_valid_from: Option<Instant>) -> Json {
 
 /// The JSON form of an action; [`action_from_json`] reads it back.
 pub fn action_to_json(action: &Action) -> Json {
-    let mut json = json!({ "action": action.verb() });
-    if let Some(id) = action.instance() {
-        json["kind"] = kind_name(&id).into();
-        json["id"] = id.id().to_string().into();
+    let (form, bag) = (action.form(), action.bag());
+    let mut json = json!({ "action": form.verb });
+    if let Some(kind) = bag.kind {
+        json["kind"] = kind.name().into();
     }
-    match action {
-        Action::CreateEntity(new) => {
-            json["type"] = (&*new.type_name).into();
-            json["properties"] = properties_to_json(&new.properties);
-            if !new.classifications.is_empty() {
-                json["classifications"] = new.classifications.iter().map(content_to_json).collect();
-            }
-            add_header(&mut json, new.status.as_deref(), new.provenance.as_deref());
-        }
-        Action::CreateRelationship(new) => {
-            json["type"] = (&*new.type_name).into();
-            json["from"] = new.from.to_string().into();
-            json["to"] = new.to.to_string().into();
-            json["properties"] = properties_to_json(&new.properties);
-            add_header(&mut json, new.status.as_deref(), new.provenance.as_deref());
-        }
-        Action::Update(action::Update { patch, .. }) => json["patch"] = patch_to_json(patch),
-        Action::Replace(action::Replace { properties, classifications, .. }) => {
-            json["properties"] = properties_to_json(properties);
-            if let Some(classifications) = classifications {
-                json["classifications"] = classifications.iter().map(content_to_json).collect();
-            }
-        }
-        Action::Restore(action::Restore { with_relationships, .. }) => {
-            json["withRelationships"] = (*with_relationships).into()
-        }
-        Action::Classify(action::Classify { content, .. }) => {
-            json["classification"] = (&*content.name).into();
-            json["properties"] = properties_to_json(&content.properties);
-            add_header(&mut json, None, content.provenance.as_deref());
-        }
-        Action::Reclassify(action::Reclassify { name, patch, .. }) => {
-            json["classification"] = (&**name).into();
-            json["patch"] = patch_to_json(patch);
-        }
-        Action::Declassify(action::Declassify { name, .. }) => json["classification"] = (&**name).into(),
-        Action::DefineType(definition) => json["type"] = type_to_json(definition),
-        Action::SetStatus(action::SetStatus { status, .. }) => json["status"] = (&**status).into(),
-        Action::SetProvenance(action::SetProvenance { provenance, .. }) => {
-            add_provenance(&mut json, provenance)
-        }
-        Action::Rehome(action::Rehome { home, .. }) | Action::PurgeCopy(action::PurgeCopy { home, .. }) => {
-            json["home"] = (&**home).into()
-        }
-        Action::Reidentify(action::Reidentify { id, .. }) => json["newId"] = id.to_string().into(),
-        Action::Retype(action::Retype { type_name, .. }) => json["type"] = (&**type_name).into(),
-        Action::Relink(action::Relink { from, to, .. }) => {
-            for (name, end) in [("from", from), ("to", to)] {
-                if let Some(end) = end {
-                    json[name] = end.to_string().into();
-                }
-            }
-        }
-        Action::SaveEntity(copy) => add_entity_copy(&mut json, copy),
-        Action::SaveProxy(proxy) => add_proxy(&mut json, proxy),
-        Action::SaveRelationship(copy) => add_relationship_copy(&mut json, copy),
-        Action::SaveClassification(action::SaveClassification { copy, .. }) => {
-            json["classification"] = (&*copy.name).into();
-            add_classification_copy(&mut json, copy);
-        }
-        Action::PurgeClassificationCopy(action::PurgeClassificationCopy { name, home, .. }) => {
-            json["classification"] = (&**name).into();
-            json["home"] = (&**home).into();
-        }
-        Action::NameCollection(action::NameCollection { name }) => json["collection"] = (&**name).into(),
-        _ => {}
-    }
+    form.fields.iter().for_each(|field| add_entry(&mut json, field, &bag));
     json
 }
 
-fn properties_to_json(properties: &[(std::sync::Arc<str>, Value)]) -> Json {
+/// Adds an entry of the bag, if it is there.
+fn add_entry(json: &mut Json, field: &Field, bag: &BagRef) {
+    let id = |id: Option<&Id>| id.map(|id| id.to_string().into());
+    let text = |text: Option<&Arc<str>>| text.map(|text| (**text).into());
+    let entry = match field.key {
+        Key::Id => id(bag.id),
+        Key::From => id(bag.from),
+        Key::To => id(bag.to),
+        Key::NewId => id(bag.new_id),
+        Key::Name => text(bag.name),
+        Key::Status => text(bag.status),
+        Key::Text => text(bag.text),
+        Key::Properties => Some(properties_to_json(bag.properties.unwrap_or_default())),
+        Key::Patch => bag.patch.map(patch_to_json),
+        Key::Classifications => {
+            bag.classifications.map(|contents| contents.iter().map(content_to_json).collect())
+        }
+        Key::WithRelationships => bag.with_relationships.map(Json::from),
+        Key::Type => bag.definition.map(type_to_json),
+        Key::Provenance => {
+            bag.provenance.into_iter().for_each(|provenance| add_provenance(json, provenance));
+            None
+        }
+        Key::Origin => {
+            if let Some((version, created, updated)) = bag.origin {
+                add_origin(json, version, created, updated);
+            }
+            None
+        }
+        Key::Copied => {
+            let copied = bag.copied.filter(|copied| !copied.is_empty());
+            copied.map(|copied| copied.iter().map(classification_copy_to_json).collect())
+        }
+        Key::CopiedOne => bag.copied.and_then(<[_]>::first).map(|copy| {
+            add_classification_copy(json, copy);
+            (*copy.name).into()
+        }),
+        other => unreachable!("{other:?} has a form in JSON"),
+    };
+    if let Some(entry) = entry {
+        json[field.name] = entry;
+    }
+}
+
+fn properties_to_json(properties: &[(Arc<str>, Value)]) -> Json {
     properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value))).collect::<Object>().into()
 }
 
 fn content_to_json(content: &ClassificationContent) -> Json {
     let mut json = json!({ "name": &*content.name, "properties": properties_to_json(&content.properties) });
-    add_header(&mut json, None, content.provenance.as_deref());
+    content.provenance.iter().for_each(|provenance| add_provenance(&mut json, provenance));
     json
-}
-
-fn add_header(json: &mut Json, status: Option<&str>, provenance: Option<&annals::Provenance>) {
-    if let Some(status) = status {
-        json["status"] = status.into();
-    }
-    if let Some(provenance) = provenance {
-        add_provenance(json, provenance);
-    }
 }
 
 fn patch_to_json(patch: &Patch) -> Json {
@@ -209,185 +179,109 @@ fn step_from_json(json: &Json) -> Result<PatchStep> {
     })
 }
 
+/// What operations may be beside actions.
+const OTHERS: [&str; 4] = ["upsert", "undo", "patch-type", "expect"];
+
 /// The actions that operations may have.
-pub const ACTIONS: &[&str] = &[
-    "create",
-    "upsert",
-    "update",
-    "replace",
-    "delete",
-    "restore",
-    "purge",
-    "undo",
-    "set-status",
-    "set-provenance",
-    "rehome",
-    "reidentify",
-    "retype",
-    "relink",
-    "classify",
-    "reclassify",
-    "declassify",
-    "save-copy",
-    "save-proxy",
-    "save-classification-copy",
-    "purge-copy",
-    "purge-classification-copy",
-    "define-type",
-    "patch-type",
-    "name-collection",
-    "expect",
-];
-
-const FIELDS: &[&str] = &[
-    "action",
-    "kind",
-    "id",
-    "type",
-    "from",
-    "to",
-    "properties",
-    "classifications",
-    "classification",
-    "patch",
-    "withRelationships",
-    "validFrom",
-    "status",
-    "newId",
-    "collection",
-];
-
-fn status(fields: &Object) -> Result<Option<std::sync::Arc<str>>> {
-    Ok(optional_text(fields, "operation", "status")?.map(Into::into))
+pub fn actions() -> Vec<&'static str> {
+    let verbs = Action::FORMS.iter().map(|form| form.verb).filter(|verb| *verb != "void");
+    let mut actions: Vec<&str> = verbs.collect();
+    actions.dedup();
+    actions.extend(OTHERS);
+    actions
 }
+
+/// The members that actions have, each once.
+static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let fields = Action::FORMS.iter().flat_map(|form| form.fields).map(|field| field.name);
+    let told = [PROVENANCE_FIELDS, ORIGIN_FIELDS].concat();
+    let mut members = vec!["action", "kind", "validFrom"];
+    for name in fields.chain(told) {
+        if !members.contains(&name) {
+            members.push(name);
+        }
+    }
+    members
+});
 
 /// The creation of an entity, or of a relationship. One without id gets a fresh one.
 pub fn creation_from_json(kind: TypeKind, fields: &Object) -> Result<Action> {
-    let what = "operation";
-    let id = new_id(fields)?;
-    let type_name = text(fields, what, "type")?.into();
-    let properties = properties_from_json(fields.get("properties"), "properties")?;
-    let (status, provenance) = (status(fields)?, optional_provenance(fields, what)?);
-    Ok(if kind == TypeKind::Entity {
-        let classifications = classifications(fields)?;
-        Action::CreateEntity(NewEntity { id, type_name, properties, classifications, status, provenance })
-    } else {
-        let from = Id::new(text(fields, what, "from")?)?;
-        let to = Id::new(text(fields, what, "to")?)?;
-        Action::CreateRelationship(NewRelationship {
-            id,
-            type_name,
-            from,
-            to,
-            properties,
-            status,
-            provenance,
-        })
-    })
+    let is_it = |form: &&Form| form.verb == "create" && form.kinds == [kind];
+    let form = Action::FORMS.iter().find(is_it).expect("entities and relationships are created");
+    of_form(form, kind, fields)
 }
 
 /// An action from its JSON form. A create without id gets a fresh one.
 pub fn action_from_json(json: &Json) -> Result<Action> {
     let what = "operation";
     let fields = object(json, what)?;
-    only(fields, what, &[FIELDS, PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
+    only(fields, what, &MEMBERS)?;
     let verb = text(fields, what, "action")?;
-    Ok(match verb {
-        "create" if instance_kind(fields)? == "entity" => creation_from_json(TypeKind::Entity, fields)?,
-        "create" => creation_from_json(TypeKind::Relationship, fields)?,
-        "update" => Action::Update(action::Update { instance: instance(fields)?, patch: patch(fields)? }),
-        "replace" => {
-            let classifications =
-                if fields.contains_key("classifications") { Some(classifications(fields)?) } else { None };
-            let properties = properties_from_json(fields.get("properties"), "properties")?;
-            Action::Replace(action::Replace { instance: instance(fields)?, properties, classifications })
-        }
-        "delete" => Action::Delete(action::Delete { instance: instance(fields)? }),
-        "restore" => Action::Restore(action::Restore {
-            instance: instance(fields)?,
-            with_relationships: boolean(fields, what, "withRelationships", true)?,
-        }),
-        "purge" => Action::Purge(action::Purge { instance: instance(fields)? }),
-        "classify" => Action::Classify(action::Classify {
-            entity: entity(fields)?,
-            content: ClassificationContent {
-                name: text(fields, what, "classification")?.into(),
-                properties: properties_from_json(fields.get("properties"), "properties")?,
-                provenance: optional_provenance(fields, what)?,
-            },
-        }),
-        "reclassify" => Action::Reclassify(action::Reclassify {
-            entity: entity(fields)?,
-            name: text(fields, what, "classification")?.into(),
-            patch: patch(fields)?,
-        }),
-        "declassify" => Action::Declassify(action::Declassify {
-            entity: entity(fields)?,
-            name: text(fields, what, "classification")?.into(),
-        }),
-        "define-type" => {
-            let definition =
-                fields.get("type").ok_or_else(|| invalid("operation define-type: expected a \"type\""))?;
-            Action::DefineType(Box::new(type_from_json(definition)?))
-        }
-        "set-status" => Action::SetStatus(action::SetStatus {
-            instance: instance(fields)?,
-            status: text(fields, what, "status")?.into(),
-        }),
-        "set-provenance" => Action::SetProvenance(action::SetProvenance {
-            instance: instance(fields)?,
-            provenance: Box::new(provenance_from_json(fields, what)?),
-        }),
-        "rehome" => Action::Rehome(action::Rehome {
-            instance: instance(fields)?,
-            home: text(fields, what, "home")?.into(),
-        }),
-        "reidentify" => Action::Reidentify(action::Reidentify {
-            instance: instance(fields)?,
-            id: Id::new(text(fields, what, "newId")?)?,
-        }),
-        "retype" => Action::Retype(action::Retype {
-            instance: instance(fields)?,
-            type_name: text(fields, what, "type")?.into(),
-        }),
-        "relink" => {
-            let end = |name: &str| optional_text(fields, what, name)?.map(Id::new).transpose();
-            Action::Relink(action::Relink { id: entity(fields)?, from: end("from")?, to: end("to")? })
-        }
-        "save-copy" if instance_kind(fields)? == "entity" => {
-            Action::SaveEntity(Box::new(entity_copy(fields, what)?))
-        }
-        "save-copy" => Action::SaveRelationship(Box::new(relationship_copy(fields, what)?)),
-        "save-proxy" => Action::SaveProxy(Box::new(proxy_from_json(fields, what)?)),
-        "save-classification-copy" => {
-            let copy = classification_copy(fields, what, text(fields, what, "classification")?)?;
-            Action::SaveClassification(action::SaveClassification {
-                entity: entity(fields)?,
-                copy: Box::new(copy),
-            })
-        }
-        "purge-copy" => Action::PurgeCopy(action::PurgeCopy {
-            instance: instance(fields)?,
-            home: text(fields, what, "home")?.into(),
-        }),
-        "purge-classification-copy" => Action::PurgeClassificationCopy(action::PurgeClassificationCopy {
-            entity: entity(fields)?,
-            name: text(fields, what, "classification")?.into(),
-            home: text(fields, what, "home")?.into(),
-        }),
-        "name-collection" => {
-            Action::NameCollection(action::NameCollection { name: text(fields, what, "collection")?.into() })
-        }
-        "void" => Action::Void(action::Void),
-        unknown => {
-            let known = ACTIONS.join(", ");
-            return Err(invalid(format!("operation: unknown action {unknown:?}; expected one of {known}")));
-        }
-    })
+    let mut forms = Action::FORMS.iter().filter(|form| form.verb == verb);
+    let (first, second) = (forms.next(), forms.next());
+    let Some(form) = first else {
+        let known = actions().join(", ");
+        return Err(invalid(format!("operation: unknown action {verb:?}; expected one of {known}")));
+    };
+    let kind = match (form.kinds, second) {
+        ([], _) => return action(form, Bag::default(), fields),
+        ([kind], None) => *kind,
+        _ if instance_kind(fields)? == "entity" => TypeKind::Entity,
+        _ => TypeKind::Relationship,
+    };
+    let form = second.filter(|form| form.kinds == [kind]).unwrap_or(form);
+    of_form(form, kind, fields)
 }
 
-fn new_id(fields: &Object) -> Result<Id> {
-    optional_text(fields, "operation", "id")?.map_or_else(|| Ok(Id::random()), Id::new)
+fn of_form(form: &Form, kind: TypeKind, fields: &Object) -> Result<Action> {
+    action(form, Bag { kind: Some(kind), ..Bag::default() }, fields)
+}
+
+/// The action of this form, with what `fields` holds.
+fn action(form: &Form, mut bag: Bag, fields: &Object) -> Result<Action> {
+    form.fields.iter().try_for_each(|field| take_entry(&mut bag, field, fields))?;
+    Action::from_bag(form, bag)
+        .ok_or_else(|| invalid(format!("operation {}: expected all that it needs, found less", form.verb)))
+}
+
+/// Puts what `fields` holds of an entry into the bag.
+fn take_entry(bag: &mut Bag, field: &Field, fields: &Object) -> Result<()> {
+    let (what, name) = ("operation", field.name);
+    let found = || match field.is_required {
+        true => text(fields, what, name).map(Some),
+        false => optional_text(fields, what, name),
+    };
+    let id = || found()?.map(Id::new).transpose();
+    let word = || Ok::<_, annals::Error>(found()?.map(Into::into));
+    match field.key {
+        Key::Id => bag.id = Some(id()?.unwrap_or_else(Id::random)),
+        Key::From => bag.from = id()?,
+        Key::To => bag.to = id()?,
+        Key::NewId => bag.new_id = id()?,
+        Key::Name => bag.name = word()?,
+        Key::Status => bag.status = word()?,
+        Key::Text => bag.text = word()?,
+        Key::Properties => bag.properties = Some(properties_from_json(fields.get(name), name)?),
+        Key::Patch => bag.patch = Some(patch(fields)?),
+        Key::Classifications => {
+            bag.classifications = fields.contains_key(name).then(|| classifications(fields)).transpose()?;
+        }
+        Key::WithRelationships => bag.with_relationships = Some(boolean(fields, what, name, true)?),
+        Key::Type => {
+            let definition =
+                fields.get(name).ok_or_else(|| invalid("operation define-type: expected a \"type\""))?;
+            bag.definition = Some(type_from_json(definition)?);
+        }
+        Key::Provenance if field.is_required => bag.provenance = Some(provenance_from_json(fields, what)?),
+        Key::Provenance => bag.provenance = optional_provenance(fields, what)?.map(Arc::unwrap_or_clone),
+        Key::Origin => bag.origin = Some(origin(fields, what)?),
+        Key::Copied => bag.copied = Some(classification_copies(fields, what)?),
+        Key::CopiedOne => {
+            bag.copied = Some(vec![classification_copy(fields, what, text(fields, what, name)?)?]);
+        }
+        other => unreachable!("{other:?} has a form in JSON"),
+    }
+    Ok(())
 }
 
 fn instance_kind(fields: &Object) -> Result<&str> {
@@ -405,10 +299,6 @@ pub(super) fn instance(fields: &Object) -> Result<InstanceId> {
         "entity" => InstanceId::Entity(id),
         _ => InstanceId::Relationship(id),
     })
-}
-
-fn entity(fields: &Object) -> Result<Id> {
-    Id::new(text(fields, "operation", "id")?)
 }
 
 fn patch(fields: &Object) -> Result<Patch> {

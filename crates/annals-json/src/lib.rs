@@ -33,7 +33,7 @@ mod logged_schemas;
 mod exchange_schemas;
 mod feed_schemas;
 
-pub use change::{ACTIONS, action_from_json, creation_from_json, patch_from_json, record_to_json};
+pub use change::{action_from_json, actions, creation_from_json, patch_from_json, record_to_json};
 pub use difference::{difference_to_json, instance_change_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,

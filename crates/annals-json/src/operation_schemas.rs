@@ -1,8 +1,10 @@
 //! Operations, transactions and what tells that they are done as schemas, each with an example.
 
+use annals::Action;
+use annals::action::Key;
 use serde_json::{Value as Json, json};
 
-use super::ACTIONS;
+use super::actions;
 use super::provenance_schemas::{origin, provenance};
 use super::schema::{any_object, flag, instant, list, number, object, partial, reference, text, with};
 
@@ -13,26 +15,15 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     let operation = partial(
         &["action"],
         with(&[
+            held(),
             provenance(),
             origin(),
             json!({
-                "action": { "type": "string", "enum": ACTIONS },
+                "action": { "type": "string", "enum": actions() },
                 "kind": { "type": "string", "enum": ["entity", "relationship"] },
-                "id": text(),
-                "type": { "oneOf": [text(), reference("Type"), reference("TypePatch")] },
-                "from": text(),
-                "to": text(),
-                "properties": reference("Properties"),
-                "classifications": { "oneOf": [list(any_object()), any_object()] },
-                "classification": text(),
-                "patch": reference("Patch"),
-                "withRelationships": flag(),
                 "validFrom": instant(),
-                "status": text(),
-                "newId": text(),
                 "ifVersion": number(),
                 "always": flag(),
-                "collection": text(),
                 "deletedOnly": flag(),
                 "proxies": list(any_object()),
             }),
@@ -81,4 +72,24 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         ("CommitReceipt", done, done_example),
         ("DryRunReceipt", possible, possible_example),
     ]
+}
+
+/// The members of operations that actions hold. Those of where something comes from have a schema of their own.
+fn held() -> Json {
+    let mut members = json!({});
+    for field in Action::FORMS.iter().flat_map(|form| form.fields) {
+        let schema = match field.key {
+            Key::Provenance | Key::Origin => continue,
+            Key::Properties => reference("Properties"),
+            Key::Patch => reference("Patch"),
+            Key::WithRelationships => flag(),
+            Key::Classifications | Key::Copied => json!({ "oneOf": [list(any_object()), any_object()] }),
+            // A declaration stands where others have the name of a type.
+            Key::Type => json!({ "oneOf": [text(), reference("Type"), reference("TypePatch")] }),
+            _ if members.get(field.name).is_some() => continue,
+            _ => text(),
+        };
+        members[field.name] = schema;
+    }
+    members
 }

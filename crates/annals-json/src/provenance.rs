@@ -154,14 +154,14 @@ fn stamp_from_json(fields: &Object, what: &str, key: &str) -> Result<Option<Stam
 /// Members that tell what a copy has of its home, beside its provenance.
 pub const ORIGIN_FIELDS: &[&str] = &["version", "created", "updated"];
 
-fn add_origin(json: &mut Json, version: u32, created: &Stamp, updated: &Stamp) {
+pub(super) fn add_origin(json: &mut Json, version: u32, created: &Stamp, updated: &Stamp) {
     json["version"] = version.into();
     json["created"] = stamp_to_json(created);
     json["updated"] = stamp_to_json(updated);
 }
 
 // A copy that was not changed since is as it was created.
-fn origin(fields: &Object, what: &str) -> Result<(u32, Stamp, Stamp)> {
+pub(super) fn origin(fields: &Object, what: &str) -> Result<(u32, Stamp, Stamp)> {
     let version = number(fields, what, "version")?.unwrap_or(1);
     let created = stamp_from_json(fields, what, "created")?
         .ok_or_else(|| invalid(format!("{what}: expected \"created\", with an instant, found nothing")))?;
@@ -175,57 +175,37 @@ fn header(fields: &Object, what: &str) -> Result<CopyHeader> {
     Ok(CopyHeader { provenance: provenance_from_json(fields, what)?, version, status, created, updated })
 }
 
-fn add_header(json: &mut Json, header: &CopyHeader) {
-    if let Some(status) = &header.status {
-        json["status"] = (&**status).into();
-    }
-    add_provenance(json, &header.provenance);
-    add_origin(json, header.version, &header.created, &header.updated);
-}
-
 fn properties_to_json(properties: &[(Arc<str>, Value)]) -> Json {
     let fields = properties.iter().map(|(name, value)| (name.to_string(), super::value_to_json(value)));
     fields.collect::<Object>().into()
 }
 
-/// Adds the members of a copied entity.
-pub fn add_entity_copy(json: &mut Json, copy: &EntityCopy) {
-    json["type"] = (&*copy.type_name).into();
-    json["properties"] = properties_to_json(&copy.properties);
-    if !copy.classifications.is_empty() {
-        let one = |known: &ClassificationCopy| {
-            let mut json = json!({ "name": &*known.name });
-            add_classification_copy(&mut json, known);
-            json
-        };
-        json["classifications"] = copy.classifications.iter().map(one).collect();
-    }
-    add_header(json, &copy.header);
+/// A copied classification, with its name.
+pub(super) fn classification_copy_to_json(copy: &ClassificationCopy) -> Json {
+    let mut json = json!({ "name": &*copy.name });
+    add_classification_copy(&mut json, copy);
+    json
 }
 
-/// A copied entity from its members.
-pub fn entity_copy(fields: &Object, what: &str) -> Result<EntityCopy> {
-    let classifications = array(fields, what, "classifications")?.iter().map(|json| {
+/// The copied classifications of an entity.
+pub(super) fn classification_copies(fields: &Object, what: &str) -> Result<Vec<ClassificationCopy>> {
+    let copies = array(fields, what, "classifications")?.iter().map(|json| {
         let (what, fields) = ("classification", object(json, "classification")?);
         only(fields, what, &[&["name", "properties"], PROVENANCE_FIELDS, ORIGIN_FIELDS].concat())?;
         classification_copy(fields, what, text(fields, what, "name")?)
     });
+    copies.collect()
+}
+
+/// A copied entity from its members.
+pub fn entity_copy(fields: &Object, what: &str) -> Result<EntityCopy> {
     Ok(EntityCopy {
         id: Id::new(text(fields, what, "id")?)?,
         type_name: text(fields, what, "type")?.into(),
         properties: properties_from_json(fields.get("properties"), "properties")?,
-        classifications: classifications.collect::<Result<_>>()?,
+        classifications: classification_copies(fields, what)?,
         header: header(fields, what)?,
     })
-}
-
-/// Adds the members of a copied relationship.
-pub fn add_relationship_copy(json: &mut Json, copy: &RelationshipCopy) {
-    json["type"] = (&*copy.type_name).into();
-    json["from"] = copy.from.to_string().into();
-    json["to"] = copy.to.to_string().into();
-    json["properties"] = properties_to_json(&copy.properties);
-    add_header(json, &copy.header);
 }
 
 /// A copied relationship from its members.
@@ -258,13 +238,6 @@ pub fn classification_copy(fields: &Object, what: &str, name: &str) -> Result<Cl
         created,
         updated,
     })
-}
-
-/// Adds the members of a proxy.
-pub fn add_proxy(json: &mut Json, proxy: &EntityProxy) {
-    json["type"] = (&*proxy.type_name).into();
-    json["properties"] = properties_to_json(&proxy.properties);
-    json["home"] = (&*proxy.home).into();
 }
 
 /// A proxy from its members.

@@ -261,8 +261,7 @@ fn files_import_each_other_only_in_pairs_of_one_folder() {
     let arrows = workspace.arrows();
     let mut found = Vec::new();
     for group in circles(&arrows) {
-        let is_pair = group.len() == 2 && are_together(group[0], group[1]);
-        if is_pair {
+        if group.len() == 2 && are_together(group[0], group[1]) {
             continue;
         }
         let mut lines = vec![format!("{} files", group.len())];

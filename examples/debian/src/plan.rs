@@ -5,9 +5,9 @@
 //! ends with `[release 2023-06-10T00:00:00Z crc32 1a2b3c4d bytes 123 begun]`, and one behind the last change, which
 //! says `finished` and how many stanzas were refused.
 
+use annals::action;
 use std::collections::HashSet;
 
-use annals::action;
 use annals::{Action, Error, ErrorKind, Find, Instant, Position, Repository, Result, Snapshot};
 use annals_exchange::text::count;
 use annals_exchange::{Outcome, Progress, Stop};

@@ -10,11 +10,11 @@
 //! The id of a relationship is `FROM/TYPE/TO` without the prefix of FROM (`bash/depends/package:libc6`), with `/2`
 //! behind it for the second relation of one type between the same two.
 
+use annals::action;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use annals::action;
 use annals::{
     Action, AttributeDefinition, ClassificationContent, Direction, Entity, ErrorKind, Find, Id, InstanceId,
     Instant, NewEntity, NewRelationship, Patch, PatchStep, Repository, Result, Snapshot, TypeDefinition,

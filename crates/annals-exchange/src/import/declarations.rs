@@ -1,10 +1,10 @@
 //! Types come first, whatever their order in the files: they are found and loaded before anything else of an import.
 
+use annals::action;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::sync::Arc;
 
-use annals::action;
 use annals::{Action, Error, ErrorKind, Repository, Result, TypeKind};
 use annals_json::Object;
 

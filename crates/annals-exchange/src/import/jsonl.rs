@@ -1,8 +1,8 @@
 //! Reads JSON Lines, the native form: one type, entity, relationship or record per line.
 
+use annals::action;
 use std::io::{BufRead, Read};
 
-use annals::action;
 use annals::{Action, Instant, Position, Result};
 use annals_json::{
     action_from_json, array, invalid, json_from_slice, object, only, optional_text, text, tree_bytes,

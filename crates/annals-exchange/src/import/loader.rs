@@ -264,7 +264,7 @@ impl<'r> Loader<'r> {
     pub fn mark(&mut self, message: &str) -> Outcome {
         let mut transaction = self.repository.transaction();
         transaction.author(&self.options.author).message(message);
-        transaction.push_action(Action::Void(action::Void))?;
+        transaction.push_action(action::Void)?;
         transaction.submit()?.wait()?;
         self.report.summary.records_count += 1;
         Ok(())

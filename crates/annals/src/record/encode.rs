@@ -235,7 +235,7 @@ fn encode_entry<'a>(out: &mut Sink, names: &mut Names<'a>, key: Key, bag: &BagRe
                 encode_origin(out, version, created, updated);
             }
         }
-        Key::Copied => {
+        Key::Copied | Key::CopiedOne => {
             if let Some(copied) = bag.copied {
                 out.u32(change_key::COPIED)
                     .and_then(|out| out.array(length(copied.len())))

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use annals::{Condition, Expression, Field, Find, Header, Id, Instant, Operator, Order, TypeKind, Value};
 
 use crate::methods::archive::{Attribute, Form};
+use crate::methods::book::Kept;
 use crate::methods::call::Call;
 use crate::methods::record::Part;
 use crate::methods::row::Method;
@@ -16,6 +17,16 @@ struct Rows {
     pages: Method,
     by_property: Method,
     by_text: Method,
+}
+
+/// A type whose instances are searched, now or as of `then`.
+struct Searched<'a> {
+    rows: &'a Rows,
+    kind: TypeKind,
+    number: usize,
+    name: &'a str,
+    attributes: &'a [Attribute],
+    then: Option<Instant>,
 }
 
 /// A regular expression, the order, and whether a text is found by the name that the expression was made from.
@@ -59,8 +70,9 @@ pub fn all(run: &mut Run, kind: TypeKind, then: Option<Instant>) -> Outcome<()> 
             _ => (archive.entities[number].subtree.len(), None),
         };
         run.sweep(rows.pages, kind, name, [then, others], types * run.of_each_type())?;
-        run.by_property(&rows, kind, number, name, attributes, then)?;
-        run.by_text(&rows, kind, number, name, attributes, then)?;
+        let searched = Searched { rows: &rows, kind, number, name, attributes, then };
+        run.by_property(&searched)?;
+        run.by_text(&searched)?;
     }
     Ok(())
 }
@@ -106,38 +118,22 @@ impl Run<'_> {
     }
 
     /// The four searches by property, first page only.
-    fn by_property(
-        &mut self,
-        rows: &Rows,
-        kind: TypeKind,
-        type_number: usize,
-        type_name: &str,
-        attributes: &[Attribute],
-        then: Option<Instant>,
-    ) -> Outcome<()> {
-        for search in self.property_searches(attributes) {
-            let find = Find::of(type_name)
+    fn by_property(&mut self, searched: &Searched) -> Outcome<()> {
+        for search in self.property_searches(searched.attributes) {
+            let find = Find::of(searched.name)
                 .filter(search.filter())
                 .sort(Field::Property(search.order_by.clone()), search.order)
                 .limit(self.volume.page);
-            self.first_page(rows.by_property, kind, find, then, |run| {
-                run.expected(kind, type_number, |kept| search.holds(|name| kept.value(name)))
+            self.first_page(searched.rows.by_property, searched.kind, find, searched.then, |run| {
+                run.expected(searched.kind, searched.number, |kept| search.holds(|name| kept.value(name)))
             })?;
         }
         Ok(())
     }
 
     /// The five searches by text, first page only.
-    fn by_text(
-        &mut self,
-        rows: &Rows,
-        kind: TypeKind,
-        type_number: usize,
-        type_name: &str,
-        attributes: &[Attribute],
-        then: Option<Instant>,
-    ) -> Outcome<()> {
-        let text = attributes.iter().find(|one| one.form == Form::Text && one.name.len() > 2);
+    fn by_text(&mut self, searched: &Searched) -> Outcome<()> {
+        let text = searched.attributes.iter().find(|one| one.form == Form::Text && one.name.len() > 2);
         let Some(name) = text.map(|one| &*one.name) else { return Ok(()) };
         let searches: [TextSearch; 5] = [
             (format!(r"\Q{name}\E"), Header::CreatedAt, Order::Ascending, |text, name| text == name),
@@ -155,12 +151,12 @@ impl Run<'_> {
             }),
         ];
         for (pattern, header, order, holds) in searches {
-            let find = Find::of(type_name)
+            let find = Find::of(searched.name)
                 .filter(Expression::any_text(Operator::Matches, pattern))
                 .order_by_header(header, order)
                 .limit(self.volume.page);
-            self.first_page(rows.by_text, kind, find, then, |run| {
-                run.expected(kind, type_number, |kept| {
+            self.first_page(searched.rows.by_text, searched.kind, find, searched.then, |run| {
+                run.expected(searched.kind, searched.number, |kept| {
                     kept.properties
                         .iter()
                         .any(|(_, value)| value.as_str().is_some_and(|text| holds(text, name)))
@@ -204,7 +200,7 @@ impl Run<'_> {
         &self,
         kind: TypeKind,
         type_number: usize,
-        holds: impl Fn(&crate::methods::book::Kept) -> bool,
+        holds: impl Fn(&Kept) -> bool,
     ) -> Option<HashSet<Id>> {
         let book = self.book.as_ref()?;
         let alone = [type_number];
@@ -212,7 +208,7 @@ impl Run<'_> {
             TypeKind::Relationship => (&book.relationships, &alone[..]),
             _ => (&book.entities, &self.archive.entities[type_number].subtree[..]),
         };
-        let is_meant = |kept: &&crate::methods::book::Kept| types.contains(&kept.type_number) && holds(kept);
+        let is_meant = |kept: &&Kept| types.contains(&kept.type_number) && holds(kept);
         Some(all.iter().filter(is_meant).map(|kept| kept.id.clone()).collect())
     }
 

@@ -42,6 +42,8 @@ pub enum Key {
     Origin,
     /// Classifications of other collections.
     Copied,
+    /// One of them. Doors write what it holds beside its name.
+    CopiedOne,
 }
 
 /// An entry that an action has.
@@ -51,7 +53,7 @@ pub struct Field {
     pub key: Key,
     /// Its name at doors. Those of [`Key::Provenance`] and [`Key::Origin`] are several, which their own forms name.
     pub name: &'static str,
-    /// True if the action is none without it.
+    /// True if the action is none without it. Of what is created, doors make the id if none is given.
     pub is_required: bool,
 }
 
@@ -150,7 +152,7 @@ impl<'a> BagRef<'a> {
             Key::NewId => self.new_id.is_some(),
             Key::Text => self.text.is_some(),
             Key::Origin => self.origin.is_some(),
-            Key::Copied => self.copied.is_some(),
+            Key::Copied | Key::CopiedOne => self.copied.is_some(),
         }
     }
 }

@@ -17,7 +17,7 @@ impl Act for CreateEntity {
     const NAME: &'static str = "create";
     const CODES: Codes = Codes::Entity(1);
     const FIELDS: &'static [Field] = &[
-        Field::required(Key::Id, "id"),
+        Field::optional(Key::Id, "id"),
         Field::required(Key::Name, "type"),
         Field::optional(Key::Properties, "properties"),
         Field::optional(Key::Classifications, "classifications"),

@@ -17,7 +17,7 @@ impl Act for CreateRelationship {
     const NAME: &'static str = "create";
     const CODES: Codes = Codes::Relationship(2);
     const FIELDS: &'static [Field] = &[
-        Field::required(Key::Id, "id"),
+        Field::optional(Key::Id, "id"),
         Field::required(Key::Name, "type"),
         Field::required(Key::From, "from"),
         Field::required(Key::To, "to"),

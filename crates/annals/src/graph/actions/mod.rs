@@ -89,9 +89,7 @@ macro_rules! actions {
             }
 
             /// All actions that there are.
-            pub fn forms() -> Vec<Form> {
-                vec![$(<$name as Act>::FORM),*]
-            }
+            pub const FORMS: &'static [Form] = &[$(<$name as Act>::FORM),*];
 
             /// Its form.
             pub fn form(&self) -> Form {

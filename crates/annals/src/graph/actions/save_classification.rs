@@ -24,7 +24,7 @@ impl Act for SaveClassification {
     const NAME: &'static str = "save-classification-copy";
     const CODES: Codes = Codes::Entity(30);
     const FIELDS: &'static [Field] =
-        &[Field::required(Key::Id, "id"), Field::required(Key::Copied, "classification")];
+        &[Field::required(Key::Id, "id"), Field::required(Key::CopiedOne, "classification")];
     const TOUCHES: Touches = Touches::Instance;
 
     fn bag(&self) -> BagRef<'_> {
