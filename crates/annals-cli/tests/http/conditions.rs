@@ -82,7 +82,8 @@ fn of_many_writers_with_one_tag_one_wins() {
     let (_folder, server) = server_with_bash();
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let patch = |number: usize| {
-            let body = json!({ "size": number }).to_string();
+            // None of them is the size it has: that would change nothing, and leave the tag to another.
+            let body = json!({ "size": 100 + number }).to_string();
             server.request("PATCH", "/v1/entities/bash", &[("if-match", "\"1\"")], Some(&body)).status
         };
         let threads: Vec<_> = (0..16).map(|number| scope.spawn(move || patch(number))).collect();
