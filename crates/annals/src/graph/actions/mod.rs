@@ -39,6 +39,9 @@ mod set_status;
 mod update;
 mod void;
 
+#[cfg(test)]
+mod tests;
+
 use crate::Result;
 use crate::graph::Graph;
 use crate::model::{ClassificationContent, Id, InstanceId};
@@ -90,6 +93,9 @@ macro_rules! actions {
 
             /// All actions that there are.
             pub const FORMS: &'static [Form] = &[$(<$name as Act>::FORM),*];
+
+            #[cfg(test)]
+            const CODES: &'static [Codes] = &[$(<$name as Act>::CODES),*];
 
             /// Its form.
             pub fn form(&self) -> Form {
