@@ -18,7 +18,7 @@ pub struct FileOptions {
     /// Off unless asked for. A torn write can only be in the last segment, because a segment is synced before the
     /// next one is created, so the last one is always scanned. Damage by age of the medium can be anywhere and at
     /// any time, so every read verifies what it reads, the first read of a segment all of it, and
-    /// [`FileLog::verify`] everything when asked to. Opening a large log then costs one segment, not the log.
+    /// [`FileLog::verify`](super::FileLog::verify) everything when asked to. Opening a large log then costs one segment, not the log.
     pub verify_sealed: bool,
     /// How many segment files are open for reading at once; beyond that, the one opened first is closed.
     pub open_files_max: usize,
