@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// use annals::{InstanceId, LogQuery, LoggedChange, NewEntity, Patch, Repository};
 /// let repository = Repository::in_memory();
 /// let (id, _) = repository.transact(|t| t.create_entity(NewEntity::new("table").property("rows", 5)))?;
-/// repository.transact(|t| t.author("bob").update(&InstanceId::Entity(id), Patch::new().set("rows", 9)))?;
+/// repository.transact(|t| t.author("bob").update(&InstanceId::Entity(id.clone()), Patch::new().set("rows", 9)))?;
 /// let query = LogQuery { author: Some("bob".into()), ..LogQuery::default() };
 /// let page = repository.snapshot().log(&query)?;
 /// let LoggedChange::Instance(change) = &page.records[0].changes[0] else { panic!() };
