@@ -1,11 +1,10 @@
 //! Exports from a running server: as of one snapshot, whole or visibly cut off.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
+use super::importing::annals;
 use crate::support::Server;
 
 fn server(arguments: &[&str]) -> (tempfile::TempDir, Server) {
@@ -21,17 +20,6 @@ fn commit(server: &Server, operations: &[Json]) {
 
 fn create(id: &str, type_name: &str, text: &str) -> Json {
     json!({"action": "create", "kind": "entity", "id": id, "type": type_name, "properties": {"text": text}})
-}
-
-fn annals(repository: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_annals"))
-        .arg("--repository")
-        .arg(repository)
-        .args(arguments)
-        .output()
-        .expect("the binary starts");
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
