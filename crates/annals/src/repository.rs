@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
@@ -184,14 +185,18 @@ impl Repository {
         let queue_bytes = memory.share(options.queue_bytes_max);
         let source = Arc::new(Source::new(Arc::clone(&log), memory));
         let mut warnings = Vec::from_iter(warning);
-        let empty = Graph::with_spill(spill);
+        let empty = Indexed::new(Graph::with_spill(spill), Arc::default());
         let on_replay = options.on_replay.as_ref();
-        let (graph, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
+        let (indexed, loaded_position) = load_with(&*log, source.memory(), on_replay, || {
             let newest = match &checkpoints {
                 Some(checkpoints) => checkpoints.load_newest(&*log, spill, &mut warnings)?,
                 None => None,
             };
-            Ok(newest.unwrap_or_else(|| Graph { generation: log.generation(), ..empty.clone() }))
+            Ok(newest.unwrap_or_else(|| {
+                let mut empty = empty.clone();
+                empty.graph.generation = log.generation();
+                empty
+            }))
         })?;
         let read_only = options.is_read_only.then(|| {
             let text = format!("{}: it is open read-only; open it for writing", log.describe());
@@ -199,7 +204,7 @@ impl Repository {
         });
         let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
         let committer =
-            Arc::new(Committer::new(Arc::new(graph), source, Arc::clone(&options.clock), limits, read_only));
+            Arc::new(Committer::new(indexed, source, Arc::clone(&options.clock), limits, read_only));
         let inner = Arc::new(Inner {
             committer,
             folder,
@@ -223,6 +228,7 @@ impl Repository {
         } else {
             start(&inner.committer)?
         };
+        threads.push(index(inner)?);
         if inner.checkpoints.is_some() && !inner.options.is_read_only {
             threads.push(crate::maintenance::checkpoint::start(inner, Arc::clone(&inner.is_stopping))?);
         }
@@ -276,6 +282,12 @@ impl Repository {
     /// Every record after `position`, now and as they come.
     pub fn follow(&self, after: Position) -> Follow {
         Follow::new(Arc::clone(&self.inner.committer), after)
+    }
+
+    /// From now on indexes stay behind what is committed, or do not any more: for tests, as searches find the same either way.
+    #[doc(hidden)]
+    pub fn hold_indexes(&self, is_held: bool) {
+        self.inner.committer.publisher().hold(is_held);
     }
 
     /// Waits until the record at `position` is in new snapshots, at most `timeout`; true if it is. This is how a
@@ -379,14 +391,14 @@ pub(crate) fn load_with(
     log: &dyn Log,
     memory: &Memory,
     on_replay: Option<&ReplayProgress>,
-    mut load: impl FnMut() -> Result<Graph>,
-) -> Result<(Graph, Position)> {
+    mut load: impl FnMut() -> Result<Indexed>,
+) -> Result<(Indexed, Position)> {
     for _ in 0..LOADS_MAX {
-        let mut graph = load()?;
-        let loaded_position = graph.position;
-        let replayed = crate::maintenance::recover::replay(log, &mut graph, memory, on_replay);
-        if log.generation() == graph.generation {
-            return replayed.map(|()| (graph, loaded_position));
+        let mut indexed = load()?;
+        let loaded_position = indexed.graph.position;
+        let replayed = crate::maintenance::recover::replay(log, &mut indexed, memory, on_replay);
+        if log.generation() == indexed.graph.generation {
+            return replayed.map(|()| (indexed, loaded_position));
         }
     }
     let text = format!("{}: it was compacted again and again while it was opened; retry", log.describe());
@@ -407,6 +419,7 @@ impl Inner {
     fn stop(&self) -> bool {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.committer.close();
+        self.committer.publisher().close();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         let is_own = threads.iter().any(|thread| thread.thread().id() == std::thread::current().id());
         for thread in threads {
@@ -427,6 +440,15 @@ impl Drop for Open {
             let _ = self.committer.source().log().close();
         }
     }
+}
+
+/// A thread that brings indexes up to date behind those who commit.
+fn index(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
+    let publisher = Arc::clone(inner.committer.publisher());
+    std::thread::Builder::new()
+        .name("annals-index".into())
+        .spawn(move || publisher.run())
+        .map_err(|source| Error::io("start the thread annals-index", source))
 }
 
 /// A thread that looks for new records of another writer.

@@ -1,39 +1,22 @@
 //! Compares two graphs, and a graph with itself: what its indexes say with what its instances hold.
 
 use super::Graph;
-use super::index::key::for_each_indexed;
+use super::index::TableIndexes;
+use super::index::key::{append_value_key, for_each_indexed};
+use super::indexed::Indexed;
 use super::instance::row::Row;
 use super::instance::unpacked::Instance;
+use super::report::Report;
 use super::structures::link::Link;
-use super::structures::symbols::{Symbol, Symbols};
+use super::structures::symbols::Symbols;
 use super::table::Table;
-use crate::model::{Direction, TypeKind, append_index_key};
+use crate::model::{Direction, TypeKind};
 use crate::structures::key_set::KeySet;
-use crate::structures::vector::Vector;
-
-/// Most differences that are told.
-pub(crate) const DIFFERENCES_MAX: usize = 100;
-
-/// Collects differences up to the bound.
-#[derive(Default)]
-pub(super) struct Report {
-    differences: Vec<String>,
-}
-
-impl Report {
-    pub(super) fn into_lines(self) -> Vec<String> {
-        self.differences
-    }
-
-    pub(super) fn add(&mut self, text: impl FnOnce() -> String) {
-        if self.differences.len() < DIFFERENCES_MAX {
-            self.differences.push(text());
-        }
-    }
-}
 
 /// How `found` differs from `expected`, which was rebuilt from the same records.
-pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
+pub(crate) fn differences(expected: &Indexed, found: &Indexed) -> Vec<String> {
+    let indexes = [&expected.indexes, &found.indexes];
+    let (expected, found) = (&expected.graph, &found.graph);
     let mut report = Report::default();
     if expected.position != found.position {
         report.add(|| format!("position: expected {}, found {}", expected.position, found.position));
@@ -53,6 +36,14 @@ pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
     }
     compare_tables(&mut report, "entity", &expected.entities, &found.entities);
     compare_tables(&mut report, "relationship", &expected.relationships, &found.relationships);
+    let [expected_indexes, found_indexes] = indexes;
+    report.about("entity ");
+    expected.entities.lists.compare(&found.entities.lists, &mut report);
+    expected_indexes.entities.compare(&found_indexes.entities, &mut report);
+    report.about("relationship ");
+    expected.relationships.lists.compare(&found.relationships.lists, &mut report);
+    expected_indexes.relationships.compare(&found_indexes.relationships, &mut report);
+    report.about("");
     let entities_len = |graph: &Graph| graph.adjacency(Direction::Out).len();
     for slot in 0..u32::try_from(entities_len(expected).min(entities_len(found))).unwrap_or(u32::MAX) {
         for direction in [Direction::Out, Direction::In] {
@@ -68,8 +59,8 @@ pub(crate) fn differences(expected: &Graph, found: &Graph) -> Vec<String> {
             }
         }
     }
-    compare_keys(&mut report, "past relationships", &expected.past_links, &found.past_links);
-    report.differences
+    report.compare_keys("past relationships", &expected.past_links, &found.past_links);
+    report.into_lines()
 }
 
 fn compare_symbols(report: &mut Report, what: &str, expected: &Symbols, found: &Symbols) {
@@ -84,7 +75,6 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
         report.add(|| format!("{what} slots: expected {}, found {}", counts.0, counts.1));
     }
     for slot in 0..u32::try_from(counts.0.min(counts.1)).unwrap_or(u32::MAX) {
-        let expected_table = expected;
         let (expected, instance) = match (expected.get(slot), found.get(slot)) {
             (Ok(expected), Ok(found)) => (expected, found),
             (Err(error), _) | (_, Err(error)) => {
@@ -107,73 +97,20 @@ fn compare_tables(report: &mut Report, what: &str, expected: &Table, found: &Tab
                 format!("{what} slot {slot}: expected {}, found {}", name(&expected), name(&instance))
             });
         }
-        let past_keys = |table: &Table| {
-            let mut keys: Vec<(Symbol, Vec<u8>)> =
-                table.past_keys(slot).map(|(name, key)| (name, key.to_vec())).collect();
-            keys.sort_unstable();
-            keys
-        };
-        if past_keys(expected_table) != past_keys(found) {
-            report.add(|| format!("{what} slot {slot}: its past values differ"));
-        }
-        let is_proxy = |table: &Table| (table.proxies.contains(slot), table.ever_proxies.contains(slot));
-        if is_proxy(expected_table) != is_proxy(found) {
-            report.add(|| format!("{what} slot {slot}: it is, or was, a proxy in one of them"));
-        }
         if let Some(instance) = instance
             && found.slot(&instance.id) != Some(slot)
         {
             report.add(|| format!("{what} {}: its id leads elsewhere", instance.id));
         }
     }
-    compare_keys(
-        report,
-        &format!("{what} past classifications by entity"),
-        &expected.past_classified_of,
-        &found.past_classified_of,
-    );
-    compare_sets(report, &format!("{what} values"), expected.values.sets(), found.values.sets());
-    compare_sets(
-        report,
-        &format!("{what} past values"),
-        expected.past_values.sets(),
-        found.past_values.sets(),
-    );
-    for (index, expected, found) in [
-        ("type extents", &expected.extents, &found.extents),
-        ("past type extents", &expected.past_extents, &found.past_extents),
-        ("classification extents", &expected.classified, &found.classified),
-        ("past classification extents", &expected.past_classified, &found.past_classified),
-        ("home extents", &expected.homed, &found.homed),
-        ("past home extents", &expected.past_homed, &found.past_homed),
-    ] {
-        if expected != found {
-            report.add(|| {
-                format!("{what} {index}: expected {} slots, found {} or others", expected.len(), found.len())
-            });
-        }
-    }
-}
-
-fn compare_sets(report: &mut Report, what: &str, expected: &Vector<KeySet>, found: &Vector<KeySet>) {
-    let none = KeySet::new();
-    for at in 0..expected.len().max(found.len()) {
-        let (expected, found) = (expected.get(at).unwrap_or(&none), found.get(at).unwrap_or(&none));
-        compare_keys(report, &format!("{what} of property {at}"), expected, found);
-    }
-}
-
-fn compare_keys(report: &mut Report, what: &str, expected: &KeySet, found: &KeySet) {
-    if expected.len() != found.len() || !expected.iter().eq(found.iter()) {
-        report.add(|| format!("{what}: expected {} keys, found {} or others", expected.len(), found.len()));
-    }
 }
 
 /// What a graph's indexes lack of, or have beyond, what its live instances hold.
-pub(crate) fn inconsistencies(graph: &Graph) -> Vec<String> {
+pub(crate) fn inconsistencies(indexed: &Indexed) -> Vec<String> {
+    let graph = &indexed.graph;
     let mut report = Report::default();
     for kind in [TypeKind::Entity, TypeKind::Relationship] {
-        check_table(&mut report, graph, kind);
+        check_table(&mut report, graph, kind, indexed.indexes(kind));
     }
     let mut links_count = [0, 0];
     for (slot, id, relationship) in graph.relationships.live() {
@@ -189,17 +126,17 @@ pub(crate) fn inconsistencies(graph: &Graph) -> Vec<String> {
             }
         }
     }
-    for (side, neighbors) in graph.links.part().iter().enumerate() {
+    for (side, neighbors) in graph.links.both().iter().enumerate() {
         let slots = 0..u32::try_from(neighbors.len()).unwrap_or(u32::MAX);
         let found: usize = slots.map(|slot| neighbors.get(slot).degree(None)).sum();
         if found != links_count[side] {
             report.add(|| format!("neighbours: expected {} links, found {found}", links_count[side]));
         }
     }
-    report.differences
+    report.into_lines()
 }
 
-fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind) {
+fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind, indexes: &TableIndexes) {
     let table = graph.table(kind);
     let (mut live, mut classified) = (0, 0);
     let mut values_counts: Vec<usize> = vec![0; graph.names.len()];
@@ -212,12 +149,12 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind) {
                 continue;
             }
         };
-        if !table.extents.contains(instance.type_name, slot) {
+        if !table.lists.by_type.extents.contains(instance.type_name, slot) {
             report.add(|| format!("{id}: missing in the extent of its type"));
         }
         for known in instance.classifications() {
             classified += 1;
-            if !table.classified.contains(known.name, slot) {
+            if !table.lists.classified.present.contains(known.name, slot) {
                 report.add(|| format!("{id}: missing in the extent of a classification"));
             }
         }
@@ -231,28 +168,27 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind) {
             let mut keys = Vec::new();
             for_each_indexed(value, |scalar| {
                 let mut key = Vec::new();
-                append_index_key(scalar, &mut key);
-                key.extend_from_slice(&slot.to_be_bytes());
+                append_value_key(scalar, slot, &mut key);
                 keys.push(key);
             });
             // Long members of one set may share the beginning that is their key.
             keys.sort_unstable();
             keys.dedup();
             values_counts[name.index()] += keys.len();
-            let has_all = table
+            let has_all = indexes
                 .values
-                .get(name.index())
+                .get(name)
                 .is_some_and(|values| keys.iter().all(|key| values.contains(key)));
             if !has_all && !keys.is_empty() {
                 report.add(|| format!("{id}: missing in the index of {}", graph.names.name(name)));
             }
         }
     }
-    if (live, classified) != (table.extents.len(), table.classified.len()) {
+    if (live, classified) != (table.lists.by_type.extents.len(), table.lists.classified.present.len()) {
         report.add(|| format!("{} extents: they list what is not live", kind.name()));
     }
     for (name, expected) in values_counts.into_iter().enumerate() {
-        let found = table.values.get(name).map_or(0, KeySet::len);
+        let found = indexes.values.sets().get(name).map_or(0, KeySet::len);
         if found != expected {
             report.add(|| {
                 format!("{} index of property {name}: expected {expected} keys, found {found}", kind.name())

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Graph;
-use super::compare::Report;
+use super::report::Report;
 use super::instance::headers::{Header, HeaderNumber, Identity, Shape};
 use super::instance::past::PastVersion;
 use super::instance::properties::Properties;

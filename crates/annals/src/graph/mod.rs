@@ -7,7 +7,10 @@ pub(crate) mod index;
 pub(crate) mod table;
 pub(crate) mod former_ids;
 pub(crate) mod integrity;
+pub(crate) mod put;
 pub mod actions;
+pub(crate) mod indexed;
+pub(crate) mod report;
 pub(crate) mod compare;
 pub(crate) mod meanings;
 
@@ -18,8 +21,6 @@ use std::sync::Arc;
 
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
-use index::links::Links;
-use index::staged::{Behind, Indexer, Lagging};
 use instance::headers::{HeaderNumber, Headers, PLAIN, Shape};
 use instance::past::Place;
 use instance::spill::Spill;
@@ -27,20 +28,20 @@ use instance::unpacked::Instance;
 use integrity::types::Types;
 use structures::adjacency::{Adjacency, Neighbors};
 use structures::link::Link;
+use structures::links::Links;
 use structures::spill_file::SpillSettings;
 use structures::symbols::Symbols;
 use structures::wide::append_link_key;
 use table::Table;
 
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
-use crate::{Position, Result};
+use crate::Position;
 
 pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified, too_many_properties};
 
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
 pub(crate) struct Graph {
-    // Order: indexes are let go of first, as tables say.
     pub(crate) entities: Table,
     pub(crate) relationships: Table,
     pub(crate) position: Position,
@@ -60,7 +61,6 @@ pub(crate) struct Graph {
     pub(crate) collection: Option<Arc<str>>,
     /// Relationships that are not live now. Shape: entity slot (4), direction (1), link (12).
     pub(crate) past_links: KeySet,
-    pub(crate) indexer: Arc<Indexer>,
     /// How often the log had been rewritten when it was replayed into this graph: slots and symbols of graphs of
     /// different generations mean different things.
     pub(crate) generation: u64,
@@ -83,11 +83,10 @@ impl Graph {
             type_changes: Vector::new(),
             entities: Table::new(Spill::new(settings)),
             relationships: Table::new(Spill::new(settings)),
-            links: Links::new([Adjacency::new(), Adjacency::new()]),
+            links: Links::default(),
             headers: Headers::new(),
             collection: None,
             past_links: KeySet::new(),
-            indexer: Arc::default(),
             generation: 0,
             is_bounded: false,
             purged: None,
@@ -107,17 +106,11 @@ impl Graph {
 
     /// A copy to try changes on that are thrown away: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
-        // Links that are behind are entered once here, and not for each copy.
-        self.links.catch_up();
         let mut copy = self.clone();
         copy.entities.spill.stop();
         copy.relationships.spill.stop();
-        // Ids that may never be committed must not come into the order that others share.
-        copy.entities.id_order = Arc::default();
-        copy.relationships.id_order = Arc::default();
         copy.entities.fork();
         copy.relationships.fork();
-        copy.links.fork();
         copy
     }
 
@@ -125,48 +118,6 @@ impl Graph {
     pub(crate) fn go_on_after(&mut self, lost: &Graph) {
         self.entities.go_on_after(&lost.entities);
         self.relationships.go_on_after(&lost.relationships);
-    }
-
-    /// From now on what becomes of links and of the indexes of values and times is only noted, unless a check reads them: until
-    /// [`Graph::hand_over`], none of them may be read.
-    pub(crate) fn defer(&mut self) {
-        let with_values = !self.types.has_unique;
-        self.entities.defer(with_values);
-        self.relationships.defer(with_values);
-        if !self.types.has_cardinality {
-            self.links.defer();
-        }
-    }
-
-    /// Ends that. What was noted is done by whoever reads it first, or by the thread that
-    /// [`Graph::behind`] tells.
-    pub(crate) fn hand_over(&mut self) {
-        self.entities.hand_over();
-        self.relationships.hand_over();
-        self.links.hand_over();
-    }
-
-    /// Links and indexes, if another thread should bring them up to date.
-    pub(crate) fn behind(&self) -> Option<Behind> {
-        let lag = self.links.lag() + self.entities.lag() + self.relationships.lag();
-        Behind::of(&self.indexer, lag, || self.lagging().collect())
-    }
-
-    /// Brings links and indexes up to date on this thread.
-    pub(crate) fn catch_up(&self) {
-        self.lagging().for_each(|part| part.catch_up());
-    }
-
-    fn lagging(&self) -> impl Iterator<Item = Arc<dyn Lagging>> {
-        let tables = [&self.entities, &self.relationships].into_iter().flat_map(Table::lagging);
-        tables.chain([self.links.lagging()])
-    }
-
-    /// Errors: `Unavailable` if links or an index of this version are lost, because a thread panicked over them.
-    pub(crate) fn check_indexes(&self) -> Result<()> {
-        self.links.check()?;
-        self.entities.check_indexes()?;
-        self.relationships.check_indexes()
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.
@@ -180,10 +131,7 @@ impl Graph {
     /// True if the type is declared, or an instance is, or was, of it.
     pub(crate) fn is_type_known(&self, kind: TypeKind, name: structures::symbols::Symbol) -> bool {
         let table = self.table(kind);
-        let extents = match kind {
-            TypeKind::Classification => [&table.classified, &table.past_classified],
-            _ => [&table.extents, &table.past_extents],
-        };
+        let extents = table.lists.extents_of(kind);
         self.types.get(kind, name).is_some()
             || extents.iter().any(|extents| extents.of(name).is_some_and(|slots| slots.len() > 0))
     }

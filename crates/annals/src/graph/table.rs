@@ -1,6 +1,5 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
 
-use super::index::key::{for_each_indexed, value_key};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -8,14 +7,10 @@ use smallvec::SmallVec;
 
 mod by_id;
 mod derive;
-mod past_values;
 
 use super::former_ids::FormerIds;
-use super::index::id_order::IdOrder;
-use super::index::past_index::PastIndex;
-use super::index::staged::Lagging;
-use super::index::stamps::{Stamps, times};
-use super::index::value_index::ValueIndex;
+use super::index::Lists;
+use super::index::event::Event;
 use super::instance::past::{Past, PastVersion, View};
 use super::instance::row::{NO_EXTRA, Packed, Row, pack_whole};
 use super::instance::spill::Spill;
@@ -24,15 +19,15 @@ use super::structures::column::Columns;
 use super::structures::id_map::AHEAD;
 use super::structures::id_map::Home;
 use super::structures::rows::Rows;
-use super::structures::slot_set::{Extents, SlotSet};
+use super::structures::slot_set::SlotSet;
 use super::structures::spill_file::SpillPlace;
 use super::structures::symbols::Symbol;
 use crate::Result;
 use crate::model::{INDEX_KEY_BYTES_MAX, Id, Value};
-use crate::structures::key_set::KeySet;
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::vector::Vector;
 use by_id::SlotsById;
+pub(crate) use derive::Meanings;
 
 // The longest key holds a value and a slot.
 const _: () = assert!(INDEX_KEY_BYTES_MAX + 4 <= KEY_BYTES_MAX);
@@ -43,9 +38,6 @@ const ROW_BYTES: usize = 160;
 /// One kind of instances with its indexes.
 #[derive(Clone)]
 pub(crate) struct Table {
-    /// Values held now, by property. Order: let go of first, because whoever settles the next version of them changes this one
-    /// in place, without copying, when nobody else has it any more.
-    pub(crate) values: ValueIndex,
     /// Versions in force by slot, in the order of creation; empty where an instance was purged.
     pub(crate) rows: Rows,
     /// What does not fit the rows.
@@ -59,38 +51,12 @@ pub(crate) struct Table {
     slots: SlotsById,
     /// Ids that instances had before they got others.
     pub(crate) former_ids: FormerIds,
-    /// Entities of which only what relationships tell is known: live for relationships, and in no other index.
-    pub(crate) proxies: SlotSet,
-    /// The same, and those that were proxies in a version that is not in force, or are and are deleted.
-    pub(crate) ever_proxies: SlotSet,
-    /// Live instances of other collections, by the symbol of the collection's name.
-    pub(crate) homed: Extents,
-    /// Instances that were of another collection in a version that is not in force, or are and are deleted.
-    pub(crate) past_homed: Extents,
-    /// Slots by id, for whoever asks.
-    pub(crate) id_order: Arc<IdOrder>,
-    /// Slots by the time of their creation and of their last change.
-    pub(crate) stamps: Stamps,
     /// Short values held now, by property and slot.
     pub(super) columns: Columns,
-    /// Live instances.
-    live: SlotSet,
-    /// Instances that are not live now but were.
-    dead: SlotSet,
-    /// Live instances by type.
-    pub(crate) extents: Extents,
-    /// Instances that are not live now but were, by type.
-    pub(crate) past_extents: Extents,
-    /// Values held by some version that is not in force.
-    pub(crate) past_values: PastIndex,
-    /// Properties of which some instance holds, or held, a set. Shape: property (4).
-    pub(crate) multi_valued: KeySet,
-    /// Live entities by classification.
-    pub(crate) classified: Extents,
-    /// Entities that carried a classification in a version that is not in force.
-    pub(crate) past_classified: Extents,
-    /// The same by slot, so that a purge finds them. Shape: slot (4), classification (4).
-    pub(crate) past_classified_of: KeySet,
+    /// By type, by home, and whatever else what is sequenced is checked against.
+    pub(crate) lists: Lists,
+    /// What became of instances and no index has taken yet. Shape: empty in graphs that are published.
+    pub(super) events: Vector<Event>,
 }
 
 /// What a row does not hold itself.
@@ -114,23 +80,9 @@ impl Table {
             ids: Vector::new(),
             slots: SlotsById::new(),
             former_ids: FormerIds::new(),
-            proxies: SlotSet::new(),
-            ever_proxies: SlotSet::new(),
-            homed: Extents::new(),
-            past_homed: Extents::new(),
-            id_order: Arc::default(),
-            stamps: Stamps::new(),
             columns: Columns::new(),
-            live: SlotSet::new(),
-            dead: SlotSet::new(),
-            extents: Extents::new(),
-            past_extents: Extents::new(),
-            values: ValueIndex::new(Vector::new()),
-            past_values: PastIndex::empty(),
-            multi_valued: KeySet::new(),
-            classified: Extents::new(),
-            past_classified: Extents::new(),
-            past_classified_of: KeySet::new(),
+            lists: Lists::default(),
+            events: Vector::new(),
         }
     }
 
@@ -293,29 +245,29 @@ impl Table {
     }
 
     pub(crate) fn live_slots(&self) -> &SlotSet {
-        &self.live
+        &self.lists.by_type.live
     }
 
     pub(crate) fn dead_slots(&self) -> &SlotSet {
-        &self.dead
+        &self.lists.by_type.dead
     }
 
     /// True if the instance at `slot` is live.
     #[inline]
     pub(crate) fn is_live(&self, slot: u32) -> bool {
         let is_one = self.are_all_live() && (slot as usize) < self.rows.len();
-        is_one || self.live.contains(slot) || self.proxies.contains(slot)
+        is_one || self.live_slots().contains(slot) || self.lists.proxies.present.contains(slot)
     }
 
     /// True if every slot has a live instance, and none is a proxy: many repositories never have another.
     #[inline]
     pub(crate) fn are_all_live(&self) -> bool {
-        self.live.len() == self.rows.len()
+        self.live_slots().len() == self.rows.len()
     }
 
     /// All live instances.
     pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Id, Row<'_>)> {
-        self.live.iter().filter_map(|slot| Some((slot, self.id(slot), self.row(slot)?)))
+        self.live_slots().iter().filter_map(|slot| Some((slot, self.id(slot), self.row(slot)?)))
     }
 
     /// The id of the instance at `slot`.
@@ -342,45 +294,9 @@ impl Table {
         self.slots.homes_of_new(id)
     }
 
-    /// From now on what becomes of the indexes of values and times is only noted; of values in force, only `with_values`.
-    pub(super) fn defer(&mut self, with_values: bool) {
-        if with_values {
-            self.values.defer();
-        }
-        self.past_values.defer();
-        self.stamps.keys.defer();
-    }
-
-    /// Ends that.
-    pub(super) fn hand_over(&mut self) {
-        self.values.hand_over();
-        self.past_values.hand_over();
-        self.stamps.keys.hand_over();
-    }
-
-    /// How much of that is behind. Units: bytes noted.
-    pub(super) fn lag(&self) -> usize {
-        self.values.lag() + self.past_values.lag() + self.stamps.keys.lag()
-    }
-
-    /// Errors: `Unavailable` if an index is lost.
-    pub(crate) fn check_indexes(&self) -> Result<()> {
-        self.values.check()?;
-        self.past_values.check()?;
-        self.stamps.keys.check()
-    }
-
-    /// What may be behind.
-    pub(super) fn lagging(&self) -> [Arc<dyn Lagging>; 3] {
-        [self.values.lagging(), self.past_values.lagging(), self.stamps.keys.lagging()]
-    }
-
     /// From now on tries changes that are thrown away.
     pub(super) fn fork(&mut self) {
         self.slots.fork();
-        self.values.fork();
-        self.past_values.fork();
-        self.stamps.keys.fork();
     }
 
     /// Goes on where `lost` does not: a later version that nobody has any more.
@@ -394,7 +310,6 @@ impl Table {
         self.slots.remove(&before, slot);
         self.slots.insert(id, slot, &self.ids);
         self.ids.set(slot as usize, id.clone());
-        self.id_order = Arc::default();
         self.former_ids.remove(id);
         self.former_ids.insert(&before, slot, id);
     }
@@ -413,19 +328,14 @@ impl Table {
         let mut row = Vec::with_capacity(ROW_BYTES);
         self.pack(instance, None, &[], &mut row);
         self.rows.push(&row);
-        self.stamps.push(slot, instance.created.micros, instance.updated.micros);
         for (name, value) in instance.properties.iter() {
             self.columns.put(name, slot, Some(value));
         }
         slot
     }
 
-    /// Puts a later version in the place of the one at `slot`. What changes in columns and other indexes, the caller
-    /// says.
+    /// Puts a later version in the place of the one at `slot`. What changes in columns, the caller says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
-        if let Some(before) = self.row(slot).map(times) {
-            self.stamps.replace(slot, before, (instance.created.micros, instance.updated.micros));
-        }
         let before = self.packed(slot);
         let extra = before.and_then(Packed::extra);
         let places = before.map(Packed::places).unwrap_or_default();
@@ -458,12 +368,8 @@ impl Table {
 
     /// Takes an instance away for good.
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.ever_proxies.remove(slot);
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
             self.columns.put(name, slot, None);
-        }
-        if let Some((created, updated)) = self.row(slot).map(times) {
-            self.stamps.remove(slot, created, updated);
         }
         let Some(packed) = self.packed(slot) else { return };
         let places = packed.places();
@@ -472,73 +378,12 @@ impl Table {
         }
         places.into_iter().for_each(|place| self.spill.release(place));
         self.slots.remove(self.ids.get(slot as usize).expect("every slot has an id"), slot);
-        self.proxies.remove(slot);
         self.ids.set(slot as usize, Id::from_uuid_bytes([0; 16]));
         self.rows.set(slot as usize, &[]);
     }
 
-    /// Lists the instance among the live ones of its type, or among those of the past.
-    pub(crate) fn set_live(&mut self, type_name: Symbol, slot: u32, is_live: bool) {
-        if is_live {
-            self.live.insert(slot);
-            self.dead.remove(slot);
-            self.extents.insert(type_name, slot);
-            self.past_extents.remove(type_name, slot);
-        } else {
-            self.live.remove(slot);
-            self.dead.insert(slot);
-            self.extents.remove(type_name, slot);
-            self.past_extents.insert(type_name, slot);
-        }
-    }
-
-    /// Lists an entity among the proxies, which are in no other index, or takes it off.
-    pub(crate) fn set_proxy(&mut self, slot: u32, is_proxy: bool) {
-        if is_proxy {
-            self.proxies.insert(slot);
-            self.ever_proxies.insert(slot);
-        } else {
-            self.proxies.remove(slot);
-        }
-    }
-
-    /// Forgets the instance's place in the extents.
-    pub(crate) fn forget_extent(&mut self, type_name: Symbol, slot: u32) {
-        self.live.remove(slot);
-        self.dead.remove(slot);
-        self.extents.remove(type_name, slot);
-        self.past_extents.remove(type_name, slot);
-    }
-
-    /// Adds the scalars of `value` to the index of current values.
-    pub(crate) fn add_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        self.note_set(name, value);
-        for_each_indexed(value, |scalar| self.values.insert(name, &|key| value_key(scalar, slot, key)));
-    }
-
-    /// Notes that one value may stand at several places of the index of this property, if it is a set.
-    pub(crate) fn note_set(&mut self, name: Symbol, value: &Value) {
-        if matches!(value, Value::Set(_)) && !self.is_multi_valued(name) {
-            self.multi_valued.insert(&name.0.to_be_bytes());
-        }
-    }
-
     /// True if some instance holds, or held, a set as this property.
     pub(crate) fn is_multi_valued(&self, name: Symbol) -> bool {
-        !self.multi_valued.is_empty() && self.multi_valued.contains(&name.0.to_be_bytes())
-    }
-
-    /// Takes the scalars of `value` out of the index of current values.
-    pub(crate) fn remove_value(&mut self, name: Symbol, value: &Value, slot: u32) {
-        for_each_indexed(value, |scalar| self.values.remove(name, &|key| value_key(scalar, slot, key)));
-    }
-
-    /// Lists an entity among those that carry a classification, or among those that did.
-    pub(crate) fn set_classified(&mut self, name: Symbol, slot: u32, is_classified: bool) {
-        if is_classified {
-            self.classified.insert(name, slot);
-        } else if self.classified.remove(name, slot) {
-            self.add_past_classified(name, slot);
-        }
+        self.lists.sets.has(name)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::folder::{log_folder, open_log};
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::log::{FileLog, FileOptions, Log, is_vacant_log};
 use crate::memory::Memory;
 use crate::options::Options;
@@ -90,8 +91,9 @@ pub fn verify_on(disk: Arc<dyn Disk>, folder: impl AsRef<Path>, options: &Option
     let log = open_log(&disk, folder.as_ref(), options.of_files(), true)?;
     let verified = log.verify()?;
     let spill = options.spill(None, &memory);
-    let (graph, _) = load_with(&log, &memory, None, || {
-        Ok(Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) })
+    let (Indexed { graph, .. }, _) = load_with(&log, &memory, None, || {
+        let empty = Graph { generation: log.generation(), ..Graph::with_spill(spill.as_ref()) };
+        Ok(Indexed::new(empty, Arc::default()))
     })?;
     Ok(BackupReport {
         position: graph.position,

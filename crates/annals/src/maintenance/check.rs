@@ -1,9 +1,10 @@
 //! Check: rebuilds the graph from the log and compares it with the one in use.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use super::recover;
-use crate::graph::{Graph, compare};
+use crate::graph::compare;
+use crate::graph::indexed::Indexed;
 use crate::memory::Memory;
 use crate::repository::Repository;
 use crate::write::catch_up;
@@ -39,7 +40,7 @@ impl Repository {
     /// graph in use; then compares every index with the instances. Writers and readers go on meanwhile.
     ///
     /// Units: it takes the memory of a second graph.
-    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it; `Unavailable` if an index is lost. What is wrong with the graph is in the report.
+    /// Errors: those of reading the log; `TooLarge` if a memory budget has no room for it. What is wrong with the graph is in the report.
     pub fn check(&self) -> Result<CheckReport> {
         self.check_with(|_, _| {})
     }
@@ -50,8 +51,9 @@ impl Repository {
         self.snapshot().source().memory().admit_second_graph()?;
         let (snapshot, rebuilt) = self.rebuilt(&mut progress)?;
         let position = snapshot.position();
-        let mut differences = compare::differences(&rebuilt, snapshot.graph());
-        differences.extend(compare::inconsistencies(snapshot.graph()));
+        let found = snapshot.indexed().settled();
+        let mut differences = compare::differences(&rebuilt, &found);
+        differences.extend(compare::inconsistencies(&found));
         Ok(CheckReport {
             position,
             records_count: position.0,
@@ -63,16 +65,16 @@ impl Repository {
 
     /// A snapshot, and the graph of the same records of the log, replayed from nothing. Another process may rewrite the
     /// log meanwhile: then the snapshot is taken again.
-    fn rebuilt(&self, progress: &mut impl FnMut(Position, Position)) -> Result<(Snapshot, Graph)> {
+    fn rebuilt(&self, progress: &mut impl FnMut(Position, Position)) -> Result<(Snapshot, Indexed)> {
         for _ in 0..REBUILDS_MAX {
             let snapshot = self.snapshot();
             let position = snapshot.position();
-            let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
+            let mut rebuilt = Indexed::new(snapshot.graph().rebuilt_from_nothing(), Arc::default());
             let log = snapshot.source().log();
             let unbounded = Memory::new(None);
             let report = |at| progress(at, position);
             let replayed = recover::replay_to(&**log, &mut rebuilt, position, &unbounded, report);
-            if log.generation() == rebuilt.generation {
+            if log.generation() == rebuilt.graph.generation {
                 return replayed.map(|()| (snapshot, rebuilt));
             }
             if !self.is_read_only() {

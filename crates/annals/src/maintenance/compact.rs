@@ -6,11 +6,12 @@
 
 mod purged;
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::checkpoint::Checkpointed;
 use super::recover;
+use crate::graph::indexed::Indexed;
 use crate::graph::{compare, meanings};
 use crate::log::{Log, Rewrite, Rewritten};
 use crate::memory::Memory;
@@ -104,14 +105,14 @@ impl Repository {
     /// Replays `rewritten` from nothing and compares the graph with the one in force.
     ///
     /// Errors: `Corrupted` if they differ.
-    fn prove(&self, rewritten: &dyn Rewritten) -> Result<crate::graph::Graph> {
+    fn prove(&self, rewritten: &dyn Rewritten) -> Result<Indexed> {
         let snapshot = self.snapshot();
-        let mut rebuilt = snapshot.graph().rebuilt_from_nothing();
-        rebuilt.generation = rewritten.generation();
+        let mut rebuilt = Indexed::new(snapshot.graph().rebuilt_from_nothing(), Arc::default());
+        rebuilt.graph.generation = rewritten.generation();
         let unbounded = Memory::new(None);
         let mut differences =
             match recover::replay_to(rewritten, &mut rebuilt, snapshot.position(), &unbounded, |_| {}) {
-                Ok(()) => meanings::meanings(snapshot.graph(), &rebuilt),
+                Ok(()) => meanings::meanings(snapshot.graph(), &rebuilt.graph),
                 Err(error) => vec![error.to_string()],
             };
         if differences.is_empty() {

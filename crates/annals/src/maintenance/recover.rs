@@ -1,8 +1,11 @@
 //! Recovery: brings a graph up to the tail of its log.
 
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
+use crate::graph::put::Batch;
 use crate::log::{Log, ReadLimit};
 use crate::memory::{Memory, Stored};
 use crate::model::Record;
@@ -23,15 +26,15 @@ const AHEAD_BATCHES_MAX: usize = 2;
 /// graph's position; `TooLarge` if the memory budget does not hold it.
 pub(crate) fn replay(
     log: &dyn Log,
-    graph: &mut Graph,
+    indexed: &mut Indexed,
     memory: &Memory,
     progress: Option<&ReplayProgress>,
 ) -> Result<()> {
     let tail = log.tail()?;
-    if tail < graph.position {
+    if tail < indexed.graph.position {
         return Err(Error::new(
             ErrorKind::Gap,
-            format!("{}: expected a tail of at least {}, found {tail}", log.describe(), graph.position),
+            format!("{}: expected a tail of at least {}, found {tail}", log.describe(), indexed.graph.position),
         ));
     }
     let report = |at: Position| {
@@ -39,8 +42,8 @@ pub(crate) fn replay(
             progress(at, tail);
         }
     };
-    replay_to(log, graph, tail, memory, report)?;
-    report(graph.position);
+    replay_to(log, indexed, tail, memory, report)?;
+    report(indexed.graph.position);
     Ok(())
 }
 
@@ -50,40 +53,39 @@ pub(crate) fn replay(
 /// Errors: as [`replay`].
 pub(crate) fn replay_to(
     log: &dyn Log,
-    graph: &mut Graph,
+    indexed: &mut Indexed,
     end: Position,
     memory: &Memory,
     mut progress: impl FnMut(Position),
 ) -> Result<()> {
+    indexed.take_events(0);
+    let Indexed { graph, indexes, .. } = indexed;
+    let indexes = Arc::make_mut(indexes);
     let first = graph.position.next();
-    let outcome = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let batches_max = if memory.is_bounded() { 1 } else { AHEAD_BATCHES_MAX };
         let (batches_in, batches) = sync_channel(batches_max);
         let ahead_bytes = memory.step(AHEAD_BYTES);
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
+        // What indexes have not taken takes memory, too: one batch waits for them at most.
+        let (events_in, events) = sync_channel::<Arc<Batch>>(if memory.is_bounded() { 0 } else { 1 });
+        scope.spawn(move || events.iter().for_each(|batch| indexes.take(&[batch])));
         for batch in batches {
             let stored = Stored::Records { done: graph.position.0, all: end.0 };
             memory.admit_stored(ahead_bytes, stored)?;
-            graph.defer();
-            for record in batch {
+            let outcome = batch.into_iter().try_for_each(|record| {
                 apply_decoded(graph, graph.position.next(), &record?)?;
                 if graph.position.0.is_multiple_of(REPORT_RECORDS) {
                     progress(graph.position);
                 }
-            }
-            graph.hand_over();
-            if memory.is_bounded() {
-                // What is noted and not yet entered takes memory, too.
-                graph.catch_up();
-            } else {
-                graph.behind().into_iter().for_each(|behind| behind.catch_up());
-            }
+                Ok(())
+            });
+            // A thread that has panicked takes this one along when the scope ends.
+            let _ = events_in.send(Arc::new(graph.take_events()));
+            outcome?;
         }
         Ok(())
-    });
-    // A record that could not be read or applied has left some.
-    graph.hand_over();
-    outcome
+    })
 }
 
 /// Sends decoded records in order; the last may be the error that ends them.

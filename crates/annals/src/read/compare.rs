@@ -295,7 +295,6 @@ impl Snapshot {
     /// Relationships that the entity at `slot` has or had; one may come several times.
     pub(super) fn links_ever(&self, slot: u32) -> Result<impl Iterator<Item = u32> + '_> {
         let graph = self.graph();
-        graph.links.check()?;
         Ok([Direction::Out, Direction::In].into_iter().flat_map(move |direction| {
             let current = graph.neighbors(slot, direction).iter(None);
             let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);

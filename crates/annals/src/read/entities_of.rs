@@ -54,11 +54,11 @@ impl Snapshot {
     pub fn entities_of(&self, type_name: Option<&str>) -> EntitiesOf<'_> {
         let table = &self.graph().entities;
         let is_past = self.view().is_some();
-        let past = |name| table.past_extents.of(name).filter(|_| is_past);
+        let past = |name| table.lists.by_type.past_extents.of(name).filter(|_| is_past);
         let lists: Vec<[Option<&SlotSet>; 2]> = match type_name {
             Some(name) => {
                 let types = self.types_named(TypeKind::Entity, name);
-                types.into_iter().map(|name| [table.extents.of(name), past(name)]).collect()
+                types.into_iter().map(|name| [table.lists.by_type.extents.of(name), past(name)]).collect()
             }
             None => vec![[Some(table.live_slots()), Some(table.dead_slots()).filter(|_| is_past)]],
         };

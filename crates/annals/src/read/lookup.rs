@@ -68,7 +68,6 @@ impl Snapshot {
             return Ok(std::iter::from_fn(|| neighbors.next_link()).count());
         }
         let slot = self.live_slot(id)?;
-        self.graph().links.check()?;
         let neighbors = self.graph().neighbors(slot, direction);
         Ok(match self.known_relationship_types(type_name)? {
             LinkTypes::All => neighbors.degree(None),

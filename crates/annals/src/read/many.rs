@@ -115,7 +115,6 @@ impl Snapshot {
         direction: Direction,
         type_name: Option<&str>,
     ) -> Result<Vec<Entity<'s>>> {
-        self.graph().links.check()?;
         let types = self.relationship_types(type_name);
         if let Some(slots) = self.plain_ends(from, direction, &types) {
             let entity = |slot| Entity::new(self, slot, Held::InForce);
@@ -180,7 +179,6 @@ impl Snapshot {
         name: Name,
         mut take: impl FnMut(Option<&Value>),
     ) -> Result<()> {
-        self.graph().links.check()?;
         match self.plain_ends(from, direction, &self.relationship_types(type_name)) {
             Some(slots) => self.graph().entities.each_value(&slots, name.symbol(), take),
             None => {

@@ -198,7 +198,6 @@ impl Snapshot {
     }
 
     fn resolve(&self, id: &Id, of: &RelationshipsOf) -> Result<(u32, LinkTypes, Statuses)> {
-        self.graph().links.check()?;
         let statuses = Statuses::new(self, &of.statuses)?;
         let slot = self.slot_of(TypeKind::Entity, id);
         let slot = match slot.filter(|slot| self.sees_status(TypeKind::Entity, *slot, &statuses)) {

@@ -8,11 +8,13 @@ use super::source::{Pending, Source};
 use super::version::{Version, VersionKey};
 use crate::cancel::{Cancel, cancelled};
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::graph::instance::headers::Shape;
 use crate::graph::instance::past::{PastVersion, View};
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
+use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, InstanceId, Instant, StampRef, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
@@ -42,7 +44,7 @@ pub struct AsOf {
 /// ```
 #[derive(Clone)]
 pub struct Snapshot {
-    graph: Arc<Graph>,
+    indexed: Arc<Indexed>,
     source: Arc<Source>,
     // `None`: the present of the graph, which needs no look at versions.
     view: Option<View>,
@@ -54,18 +56,23 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn new(graph: Arc<Graph>, source: Arc<Source>) -> Snapshot {
-        let is_plain = is_plain(&graph, None);
-        Snapshot { graph, source, view: None, is_plain, pending: None, cancel: None }
+    pub(crate) fn new(indexed: Arc<Indexed>, source: Arc<Source>) -> Snapshot {
+        let is_plain = is_plain(&indexed.graph, None);
+        Snapshot { indexed, source, view: None, is_plain, pending: None, cancel: None }
     }
 
-    pub(crate) fn with_pending(graph: Arc<Graph>, source: Arc<Source>, pending: Pending) -> Snapshot {
-        Snapshot { pending: Some(pending), ..Snapshot::new(graph, source) }
+    pub(crate) fn with_pending(indexed: Arc<Indexed>, source: Arc<Source>, pending: Pending) -> Snapshot {
+        Snapshot { pending: Some(pending), ..Snapshot::new(indexed, source) }
     }
 
     #[inline]
     pub(crate) fn graph(&self) -> &Graph {
-        &self.graph
+        &self.indexed.graph
+    }
+
+    /// The graph with its indexes.
+    pub(crate) fn indexed(&self) -> &Indexed {
+        &self.indexed
     }
 
     pub(crate) fn source(&self) -> &Arc<Source> {
@@ -81,14 +88,14 @@ impl Snapshot {
     }
 
     /// The graph that it is a view of, to be kept.
-    pub(super) fn shared_graph(&self) -> &Arc<Graph> {
-        &self.graph
+    pub(super) fn shared_graph(&self) -> &Arc<Indexed> {
+        &self.indexed
     }
 
     /// The same view of another graph.
-    pub(super) fn over(&self, graph: Arc<Graph>, view: Option<View>) -> Snapshot {
-        let is_plain = is_plain(&graph, view);
-        Snapshot { graph, view, is_plain, ..self.clone() }
+    pub(super) fn over(&self, indexed: Arc<Indexed>, view: Option<View>) -> Snapshot {
+        let is_plain = is_plain(&indexed.graph, view);
+        Snapshot { indexed, view, is_plain, ..self.clone() }
     }
 
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
@@ -108,7 +115,7 @@ impl Snapshot {
 
     /// Position of the last record this snapshot knows.
     pub fn position(&self) -> Position {
-        self.view.map_or(self.graph.position, |view| Position(view.position))
+        self.view.map_or(self.indexed.graph.position, |view| Position(view.position))
     }
 
     /// When the record at a position was committed; `None` beyond this snapshot.
@@ -117,7 +124,7 @@ impl Snapshot {
             return None;
         }
         let index = usize::try_from(position.0.checked_sub(1)?).ok()?;
-        self.graph.instants.get(index).map(|&micros| Instant::from_checked_micros(micros))
+        self.indexed.graph.instants.get(index).map(|&micros| Instant::from_checked_micros(micros))
     }
 
     /// The same graph as of an earlier time.
@@ -129,7 +136,7 @@ impl Snapshot {
             return Ok(self.clone());
         }
         for instant in [as_of.instant, as_of.valid].into_iter().flatten() {
-            let last = Instant::from_checked_micros(self.graph.last_instant());
+            let last = Instant::from_checked_micros(self.indexed.graph.last_instant());
             if instant > last && instant > Instant::now() {
                 let last = last.max(Instant::now());
                 return Err(Error::new(
@@ -154,34 +161,34 @@ impl Snapshot {
             (Some(position), None) => position,
             // What is not committed has an instant for a while only: nothing may be noted of it.
             (None, Some(instant)) if self.pending.is_some() => {
-                self.graph.position_at(instant).min(self.position())
+                self.indexed.graph.position_at(instant).min(self.position())
             }
-            (None, Some(instant)) => self.source.position_at(&self.graph, instant).min(self.position()),
+            (None, Some(instant)) => self.source.position_at(self.graph(), instant).min(self.position()),
             (None, None) => self.position(),
         };
         let earlier = self.view.map_or(i64::MAX, |view| view.valid);
         let valid = as_of.valid.map_or(earlier, Instant::micros);
-        let is_present = position == self.graph.position && valid == i64::MAX;
+        let is_present = position == self.indexed.graph.position && valid == i64::MAX;
         let view = View { position: position.0, valid };
-        Ok(self.over(Arc::clone(&self.graph), (!is_present).then_some(view)))
+        Ok(self.over(Arc::clone(&self.indexed), (!is_present).then_some(view)))
     }
 
     /// Name of the collection that this repository is; `None` if nobody has named it.
     pub fn collection(&self) -> Option<&str> {
-        self.graph.collection.as_deref()
+        self.indexed.graph.collection.as_deref()
     }
 
     /// The slot of the instance that has this id in this snapshot.
     #[inline]
     pub(crate) fn slot_of(&self, kind: TypeKind, id: &Id) -> Option<u32> {
-        let table = self.graph.table(kind);
+        let table = self.indexed.graph.table(kind);
         match (table.slot(id), self.view) {
             (found, None) => found,
-            (Some(slot), Some(_)) if self.graph.has_one_shape(kind, slot) => Some(slot),
+            (Some(slot), Some(_)) if self.indexed.graph.has_one_shape(kind, slot) => Some(slot),
             (found, Some(view)) => {
                 let slot = found.or_else(|| table.former_ids.slot(id))?;
                 let version = table.version_in(slot, view)?;
-                (self.graph.id_in(kind, slot, version.header) == id).then_some(slot)
+                (self.indexed.graph.id_in(kind, slot, version.header) == id).then_some(slot)
             }
         }
     }
@@ -193,16 +200,16 @@ impl Snapshot {
 
     /// The id that the instance at `slot` has in this snapshot.
     pub(crate) fn id_of(&self, kind: TypeKind, slot: u32) -> &Id {
-        let table = self.graph.table(kind);
-        let view = self.view.filter(|_| !self.graph.has_one_shape(kind, slot));
+        let table = self.indexed.graph.table(kind);
+        let view = self.view.filter(|_| !self.indexed.graph.has_one_shape(kind, slot));
         let version = view.and_then(|view| table.version_in(slot, view));
-        version.map_or_else(|| table.id(slot), |seen| self.graph.id_in(kind, slot, seen.header))
+        version.map_or_else(|| table.id(slot), |seen| self.indexed.graph.id_in(kind, slot, seen.header))
     }
 
     /// The version of the instance at `slot` that this snapshot sees; deleted ones only if asked for.
     #[inline]
     pub(crate) fn seen(&self, kind: TypeKind, slot: u32, with_deleted: bool) -> Result<Option<Held>> {
-        let table = self.graph.table(kind);
+        let table = self.indexed.graph.table(kind);
         let Some(view) = self.view else {
             let is_seen = table.is_live(slot) || with_deleted && table.row(slot).is_some();
             return if is_seen { self.in_force(kind, slot).map(Some) } else { Ok(None) };
@@ -219,7 +226,7 @@ impl Snapshot {
     /// Errors: those of reading spilled values. A handle reads them when it is made, because asking it cannot fail.
     #[inline]
     pub(crate) fn in_force(&self, kind: TypeKind, slot: u32) -> Result<Held> {
-        let table = self.graph.table(kind);
+        let table = self.indexed.graph.table(kind);
         if !table.has_spilled(slot) {
             return Ok(Held::InForce);
         }
@@ -229,7 +236,7 @@ impl Snapshot {
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
     #[inline]
     pub(crate) fn sees(&self, kind: TypeKind, slot: u32) -> bool {
-        let table = self.graph.table(kind);
+        let table = self.indexed.graph.table(kind);
         match self.view {
             None => table.is_live(slot),
             Some(view) => {
@@ -241,7 +248,7 @@ impl Snapshot {
 
     /// One version of the instance at `slot`, with its content.
     pub(crate) fn content(&self, kind: TypeKind, slot: u32, version: PastVersion) -> Result<Held> {
-        let table = self.graph.table(kind);
+        let table = self.indexed.graph.table(kind);
         let row = table.row(slot).expect("the caller has its version from there");
         if row.version() == version.version {
             return self.in_force(kind, slot);
@@ -251,7 +258,7 @@ impl Snapshot {
             slot,
             version: version.version,
             changed: row.changed(),
-            generation: self.graph.generation,
+            generation: self.indexed.graph.generation,
         };
         if let Some(known) = self.kept_version(key) {
             return Ok(Held::Read(known));
@@ -264,7 +271,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn row<'h>(&'h self, kind: TypeKind, slot: u32, held: &'h Held) -> Row<'h> {
         match held {
-            Held::InForce => self.graph.table(kind).row(slot).expect("a handle comes from this graph"),
+            Held::InForce => self.indexed.graph.table(kind).row(slot).expect("a handle comes from this graph"),
             Held::Read(version) => version.row(),
         }
     }
@@ -273,7 +280,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn value(&self, kind: TypeKind, slot: u32, held: &Held, name: Symbol) -> Option<Value> {
         match held {
-            Held::InForce => self.graph.table(kind).value(slot, name),
+            Held::InForce => self.indexed.graph.table(kind).value(slot, name),
             Held::Read(version) => value_read(version, name),
         }
     }
@@ -281,13 +288,13 @@ impl Snapshot {
     /// The same, taken apart.
     pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Result<Arc<Instance>> {
         match held {
-            Held::InForce => Ok(self.graph.table(kind).get(slot)?.expect("a handle comes from this graph")),
-            Held::Read(version) => version.unpack(self.graph.id_in(kind, slot, version.row().header())),
+            Held::InForce => Ok(self.indexed.graph.table(kind).get(slot)?.expect("a handle comes from this graph")),
+            Held::Read(version) => version.unpack(self.indexed.graph.id_in(kind, slot, version.row().header())),
         }
     }
 
     pub(crate) fn stamp(&self, stamp: crate::graph::instance::unpacked::Stamp) -> StampRef<'_> {
-        let author = self.graph.authors.name(stamp.author);
+        let author = self.indexed.graph.authors.name(stamp.author);
         StampRef { instant: Instant::from_checked_micros(stamp.micros), author }
     }
 
@@ -304,46 +311,46 @@ impl Snapshot {
     }
 
     fn instances_count(&self, kind: TypeKind) -> u64 {
-        let table = self.graph.table(kind);
+        let table = self.indexed.graph.table(kind);
         if self.view.is_none() {
-            return table.extents.len() as u64;
+            return table.lists.by_type.extents.len() as u64;
         }
         self.seen_slots(kind).count() as u64
     }
 
     fn seen_slots(&self, kind: TypeKind) -> impl Iterator<Item = u32> + '_ {
-        let slots = 0..u32::try_from(self.graph.table(kind).slots_count()).unwrap_or(u32::MAX);
+        let slots = 0..u32::try_from(self.indexed.graph.table(kind).slots_count()).unwrap_or(u32::MAX);
         slots.filter(move |slot| self.sees(kind, *slot) && !self.is_proxy(kind, *slot))
     }
 
     /// False if no instance is a proxy in this snapshot, which saves asking each.
     pub(crate) fn has_proxies(&self) -> bool {
-        self.graph.headers.has_proxy() && (self.view.is_some() || self.graph.entities.proxies.len() > 0)
+        self.indexed.graph.headers.has_proxy() && (self.view.is_some() || self.indexed.graph.entities.lists.proxies.present.len() > 0)
     }
 
     /// True if the instance at `slot` is a proxy in this snapshot.
     #[inline]
     pub(crate) fn is_proxy(&self, kind: TypeKind, slot: u32) -> bool {
-        let table = self.graph.table(kind);
-        let Some(view) = self.view else { return table.proxies.contains(slot) };
-        table.ever_proxies.contains(slot)
-            && table.version_in(slot, view).is_some_and(|seen| self.graph.headers.get(seen.header).is_proxy)
+        let table = self.indexed.graph.table(kind);
+        let Some(view) = self.view else { return table.lists.proxies.present.contains(slot) };
+        table.lists.proxies.ever.contains(slot)
+            && table.version_in(slot, view).is_some_and(|seen| self.indexed.graph.headers.get(seen.header).is_proxy)
     }
 
     /// The type that the instance at `slot`, which this snapshot sees, has in it.
     pub(crate) fn type_seen(&self, kind: TypeKind, slot: u32) -> Symbol {
-        let row = self.graph.table(kind).row(slot).expect("the snapshot sees it");
+        let row = self.indexed.graph.table(kind).row(slot).expect("the snapshot sees it");
         self.shape_seen(kind, slot).map_or_else(|| row.type_name(), |shape| shape.type_name)
     }
 
     /// What the instance at `slot` is in this snapshot; `None` if that is what its row says.
     #[inline]
     pub(crate) fn shape_seen(&self, kind: TypeKind, slot: u32) -> Option<&Shape> {
-        if self.graph.has_one_shape(kind, slot) {
+        if self.indexed.graph.has_one_shape(kind, slot) {
             return None;
         }
-        let version = self.graph.table(kind).version_in(slot, self.view?)?;
-        self.graph.shape(kind, slot, version.header)
+        let version = self.indexed.graph.table(kind).version_in(slot, self.view?)?;
+        self.indexed.graph.shape(kind, slot, version.header)
     }
 
     /// True if the relationship of this link has it in this snapshot, which sees the relationship: it may have led to
@@ -351,10 +358,10 @@ impl Snapshot {
     #[inline]
     pub(crate) fn has_link(&self, own: u32, direction: Direction, link: Link) -> bool {
         let (kind, slot) = (TypeKind::Relationship, link.relationship);
-        if self.graph.has_one_shape(kind, slot) {
+        if self.indexed.graph.has_one_shape(kind, slot) {
             return true;
         }
-        let Some(row) = self.graph.relationships.row(slot) else { return false };
+        let Some(row) = self.indexed.graph.relationships.row(slot) else { return false };
         let shape = self.shape_seen(kind, slot);
         let (found, type_name) =
             shape.map_or((row.ends(), row.type_name()), |shape| (shape.ends, shape.type_name));
@@ -367,18 +374,19 @@ impl Snapshot {
     /// Shape: `[(type name, count)]`.
     /// Errors: those of reading history, for classifications as of an earlier time only.
     pub fn counts(&self, kind: TypeKind) -> Result<Vec<(Arc<str>, u64)>> {
-        let table = self.graph.table(kind);
-        let mut counts: Vec<u64> = vec![0; self.graph.names.len()];
+        let table = self.indexed.graph.table(kind);
+        let mut counts: Vec<u64> = vec![0; self.indexed.graph.names.len()];
         if kind == TypeKind::Classification {
             self.count_classified(&mut counts)?;
         } else if self.view.is_none() {
-            table.extents.iter().for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
+            table.lists.by_type.extents.iter().for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
         } else {
             for slot in self.seen_slots(kind) {
                 counts[self.type_seen(kind, slot).index()] += 1;
             }
         }
         let mut named: Vec<(Arc<str>, u64)> = self
+            .indexed
             .graph
             .names
             .iter()
@@ -392,12 +400,12 @@ impl Snapshot {
 
     fn count_classified(&self, counts: &mut [u64]) -> Result<()> {
         if self.view.is_none() {
-            let classified = self.graph.entities.classified.iter();
+            let classified = self.indexed.graph.entities.lists.classified.present.iter();
             classified.for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
             return Ok(());
         }
-        let entities = &self.graph.entities;
-        let extents = entities.classified.iter().chain(entities.past_classified.iter());
+        let entities = &self.indexed.graph.entities;
+        let extents = [&entities.lists.classified.present, &entities.lists.classified.past].into_iter().flat_map(Extents::iter);
         let slots: BTreeSet<u32> = extents.flat_map(|(_, slots)| slots.iter()).collect();
         for slot in slots {
             let Some(entity) = self.entity_at(slot)?.filter(|found| !found.is_proxy()) else { continue };
@@ -412,7 +420,7 @@ impl Snapshot {
     #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
         let found =
-            if self.is_plain { self.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
+            if self.is_plain { self.indexed.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
         found.ok_or_else(|| self.no_entity(id))
     }
 

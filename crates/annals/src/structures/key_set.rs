@@ -117,15 +117,10 @@ impl KeySet {
         true
     }
 
-    /// Adds keys: all that go into one leaf together.
+    /// Adds keys: all that go into one leaf together. Calls `tell` with each that was missing.
     ///
     /// Shape: `keys` ascending; those that are there, or come twice, count once.
-    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, keys: &[K]) {
-        self.insert_sorted_telling(keys, &mut |_| {});
-    }
-
-    /// The same; calls `tell` with each key that was missing.
-    pub(crate) fn insert_sorted_telling<K: AsRef<[u8]>>(
+    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(
         &mut self,
         mut keys: &[K],
         tell: &mut impl FnMut(&[u8]),

@@ -210,8 +210,14 @@ fn sequence(committer: &Committer, mut sequencer: Box<Sequencer>, leader: Leader
 
 /// Appends, publishes, tells: in this order, so nobody sees what is not durable.
 fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
+    let Batch { mut sequenced, graph, events } = batch;
+    if let Err(error) = committer.publisher.wait_for_room() {
+        committer.fail(&error);
+        free(committer, committer.state(), leader);
+        refuse(sequenced.into_iter().map(|sequenced| sequenced.request), &error);
+        return Told::default();
+    }
     let start = Clock::now();
-    let Batch { mut sequenced, graph } = batch;
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
     let at = sequenced[0].position;
@@ -219,9 +225,8 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
     let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append(at, &records)));
     match outcome.unwrap_or_else(|_| Err(panicked())) {
         Ok(()) => {
-            let behind = graph.behind();
             let patience = (start.elapsed() / PATIENCE_PART).min(PATIENCE_MAX);
-            let before = committer.publish(graph);
+            let before = committer.publish(graph, events);
             let mut state = committer.state();
             state.note_append(None);
             free(committer, state, leader);
@@ -231,7 +236,6 @@ fn append(committer: &Committer, batch: Batch, leader: Leader) -> Told {
             }));
             // Order: nobody waits while what only the graph before held is freed.
             drop(before);
-            behind.into_iter().for_each(|behind| behind.catch_up());
             if sequenced.capacity() <= SPARE_MAX {
                 committer.state().spare = sequenced;
             }

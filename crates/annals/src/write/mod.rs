@@ -17,6 +17,7 @@ mod declarations;
 mod undo;
 mod request;
 mod outcome;
+mod publisher;
 mod upsert;
 mod own_graph;
 mod touched;

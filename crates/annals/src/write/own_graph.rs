@@ -5,13 +5,17 @@ use std::sync::Arc;
 use super::request::need;
 use crate::Result;
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::memory::{Charge, Memory};
 use crate::model::{Change, Instant, Record};
 use crate::record::RecordBody;
 
+/// Indexes take the changes of a transaction, once it is searched, when there are more. Fewer are looked at by each search.
+const TAIL_EVENTS_MAX: usize = 1_000;
+
 /// The graph of the base with the first changes of a transaction.
 pub(super) struct OwnGraph {
-    graph: Graph,
+    indexed: Indexed,
     /// When the changes would be committed.
     instant: Instant,
     applied: usize,
@@ -19,8 +23,8 @@ pub(super) struct OwnGraph {
 
 impl OwnGraph {
     /// The graph of the base, without changes so far.
-    pub(super) fn new(base: &Graph, instant: Instant) -> OwnGraph {
-        OwnGraph { graph: base.speculative(), instant, applied: 0 }
+    pub(super) fn new(base: &Indexed, instant: Instant) -> OwnGraph {
+        OwnGraph { indexed: base.speculative(), instant, applied: 0 }
     }
 
     /// True if it can learn of the rest of `changes`: none of them claims to be true only from a later instant on.
@@ -40,17 +44,16 @@ impl OwnGraph {
         // It is thrown away, but until then it takes as much as if it were committed.
         let _charge = if memory.is_bounded() {
             let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
-            memory.admit(need(&self.graph, &body, record.changes.len()))?
+            memory.admit(need(&self.indexed.graph, &body, record.changes.len()))?
         } else {
             Charge::default()
         };
-        // Most views are never searched.
-        self.graph.defer();
+        let graph = &mut self.indexed.graph;
         if self.applied == 0 {
-            self.graph.apply_new(self.graph.position.next(), &record)?;
+            graph.apply_new(graph.position.next(), &record)?;
         } else {
             let applied = u32::try_from(self.applied).expect("a transaction has a bounded number of changes");
-            self.graph.apply_new_changes(self.graph.position, &record, applied)?;
+            graph.apply_new_changes(graph.position, &record, applied)?;
         }
         self.applied = changes.len();
         Ok(())
@@ -61,14 +64,14 @@ impl OwnGraph {
         self.instant
     }
 
-    /// The graph, to look instances up in: its indexes may lag.
+    /// The graph, to look instances up in.
     pub(super) fn graph(&self) -> &Graph {
-        &self.graph
+        &self.indexed.graph
     }
 
-    /// A copy with all indexes.
-    pub(super) fn indexed(&mut self) -> Graph {
-        self.graph.hand_over();
-        self.graph.clone()
+    /// A copy to search in.
+    pub(super) fn indexed(&mut self) -> Indexed {
+        self.indexed.take_events(TAIL_EVENTS_MAX);
+        self.indexed.clone()
     }
 }

@@ -7,15 +7,18 @@ use std::time::{Duration, Instant as Clock};
 
 use super::clock;
 use super::outcome::refuse;
+use super::publisher::Publisher;
 use super::sequencer::{Sequenced, Sequencer};
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
+use crate::graph::put::Batch;
 use crate::memory::Need;
 use crate::model::Instant;
 use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// One wait of somebody who waits for ever.
@@ -57,7 +60,7 @@ struct Refused {
 
 /// Everything the threads of one repository share for committing.
 pub(crate) struct Committer {
-    pub(super) published: ArcSwap<Graph>,
+    pub(super) publisher: Arc<Publisher>,
     pub(super) source: Arc<Source>,
     /// Set by the first serializable transaction: from then on the sequencer remembers what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
@@ -109,7 +112,7 @@ pub(super) struct State {
     /// that is done with the list.
     pub(super) spare: Vec<Sequenced>,
     /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
-    pub(super) replacement: Option<(Graph, std::sync::mpsc::Sender<Result<()>>)>,
+    pub(super) replacement: Option<(Indexed, std::sync::mpsc::Sender<Result<()>>)>,
     /// Why nothing more is written.
     pub(super) failed: Option<Error>,
     /// Why nothing is written by this handle at all.
@@ -119,14 +122,14 @@ pub(super) struct State {
 
 impl Committer {
     pub(crate) fn new(
-        graph: Arc<Graph>,
+        indexed: Indexed,
         source: Arc<Source>,
         clock: WallClock,
         limits: Limits,
         read_only: Option<Error>,
     ) -> Committer {
         Committer {
-            published: ArcSwap::new(graph),
+            publisher: Arc::new(Publisher::new(indexed)),
             source,
             is_remembering: Arc::default(),
             clock,
@@ -144,7 +147,12 @@ impl Committer {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        Snapshot::new(self.published.load_full(), Arc::clone(&self.source))
+        Snapshot::new(self.publisher.load(), Arc::clone(&self.source))
+    }
+
+    /// What publishes graphs.
+    pub(crate) fn publisher(&self) -> &Arc<Publisher> {
+        &self.publisher
     }
 
     pub(crate) fn source(&self) -> &Arc<Source> {
@@ -192,7 +200,7 @@ impl Committer {
 
     /// Warns while the clock is far behind the last record that is visible.
     pub(crate) fn clock_warning(&self) -> Option<String> {
-        let graph = self.published.load();
+        let graph = &self.publisher.load().graph;
         clock::warning((self.clock)(), Instant::from_checked_micros(graph.last_instant()), graph.position)
     }
 
@@ -216,7 +224,7 @@ impl Committer {
         let memory = self.source.memory();
         // Names are looked up only where there is a budget to charge them to.
         work.charge = if memory.is_bounded() {
-            memory.admit(need(&self.published.load(), &work.body, work.record.changes.len()))?
+            memory.admit(need(&self.publisher.load().graph, &work.body, work.record.changes.len()))?
         } else {
             memory.admit(Need::default())?
         };
@@ -292,11 +300,17 @@ impl Committer {
         refuse(returned.into_iter().map(|sequenced| sequenced.request).chain(waiting), error);
     }
 
-    /// Makes `graph` what every new snapshot sees. Shape: the one before; freeing it may take a while.
-    pub(crate) fn publish(&self, graph: Arc<Graph>) -> Arc<Graph> {
-        let before = self.published.swap(graph);
+    /// Makes `graph`, which a batch made of the one before, what every new snapshot sees. Shape: the one before; freeing it may take a while.
+    pub(super) fn publish(&self, graph: Graph, batch: Batch) -> Arc<Indexed> {
+        let before = self.publisher.publish(graph, batch);
         self.wake();
         before
+    }
+
+    /// Makes a graph that was read from the log what every new snapshot sees.
+    pub(super) fn replace(&self, indexed: Indexed) {
+        self.publisher.replace(indexed);
+        self.wake();
     }
 
     /// Wakes whoever waits for a position.
@@ -315,7 +329,7 @@ impl Committer {
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let mut guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_there = loop {
-            if self.published.load().position >= position {
+            if self.publisher.load().graph.position >= position {
                 break true;
             }
             let left = deadline.map_or(FAR, |deadline| deadline.saturating_duration_since(Clock::now()));
@@ -331,7 +345,7 @@ impl Committer {
 
     /// Goes on from `graph`, which was rebuilt from the log up to any published position. Returns when it is
     /// published, caught up with all that was committed meanwhile.
-    pub(crate) fn replace_graph(&self, graph: Graph) -> Result<()> {
+    pub(crate) fn replace_graph(&self, graph: Indexed) -> Result<()> {
         let (sender, done) = std::sync::mpsc::channel();
         let mut state = self.state();
         state.check_writable()?;

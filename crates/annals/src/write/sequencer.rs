@@ -9,7 +9,8 @@ use super::queue::{Committer, State};
 use super::reads::{Touched, touched_by};
 use super::request::{Request, Work};
 use super::ticket::Receipt;
-use crate::graph::{Graph, check_conflicts, find_conflict};
+use crate::graph::indexed::Indexed;
+use crate::graph::{self, Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::{Memory, Stored};
 use crate::model::{Instant, Record};
@@ -48,7 +49,9 @@ pub(super) struct Sequenced {
 pub(super) struct Batch {
     /// Shape: never empty, positions dense.
     pub(super) sequenced: Vec<Sequenced>,
-    pub(super) graph: Arc<Graph>,
+    pub(super) graph: Graph,
+    /// What became of instances in it.
+    pub(super) events: graph::put::Batch,
 }
 
 /// What the next position needs to know. Whichever thread has it, leads; there is one.
@@ -76,7 +79,7 @@ pub(super) struct Sequencer {
 
 impl Sequencer {
     pub(super) fn new(committer: &Committer) -> Sequencer {
-        let graph = committer.published.load_full();
+        let graph = Arc::new(committer.publisher.load().graph.clone());
         Sequencer {
             is_remembering: Arc::clone(&committer.is_remembering),
             batch_bytes_max: committer.source.memory().share(BATCH_BYTES_MAX),
@@ -169,7 +172,6 @@ impl Sequencer {
         // Order: the clock is read after the position is known.
         work.record.instant = commit_instant(&self.clock, last, work.instant)?;
         let position = self.working.position.next();
-        self.working.defer();
         if let Err(error) = self.working.apply_new(position, &work.record) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
@@ -203,13 +205,11 @@ impl Sequencer {
         let (graph, applied) = &self.savepoint;
         let lost = std::mem::replace(&mut self.working, Graph::clone(graph));
         self.working.go_on_after(&lost);
-        self.working.defer();
         for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.work.record)
                 .expect("applying is a function of the records, and these were applied before");
         }
-        self.working.hand_over();
         self.savepoint = (Arc::new(self.working.clone()), self.batch.len());
     }
 
@@ -240,11 +240,10 @@ impl Sequencer {
 
     /// The batch, and the graph it makes. The next batch is gathered in `spare`.
     pub(super) fn hand_over(&mut self, spare: Vec<Sequenced>) -> Batch {
-        self.batch_bytes = 0;
-        self.working.hand_over();
-        let graph = Arc::new(self.working.clone());
-        self.savepoint = (Arc::clone(&graph), 0);
-        Batch { sequenced: std::mem::replace(&mut self.batch, spare), graph }
+        let bytes = std::mem::take(&mut self.batch_bytes);
+        let events = graph::put::Batch { bytes, ..self.working.take_events() };
+        self.savepoint = (Arc::new(self.working.clone()), 0);
+        Batch { sequenced: std::mem::replace(&mut self.batch, spare), graph: self.working.clone(), events }
     }
 
     /// The requests of the batch, which will not be appended.
@@ -254,14 +253,13 @@ impl Sequencer {
     }
 
     /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
-    pub(super) fn replace_graph(&mut self, committer: &Committer, mut graph: Graph) -> Result<()> {
+    pub(super) fn replace_graph(&mut self, committer: &Committer, mut indexed: Indexed) -> Result<()> {
         // Whatever it takes: these records are committed.
-        read_on(committer, &mut graph, &Memory::new(None))?;
-        check_generation(committer, &graph)?;
-        self.working = graph.clone();
-        let graph = Arc::new(graph);
-        self.savepoint = (Arc::clone(&graph), 0);
-        committer.publish(graph);
+        read_on(committer, &mut indexed, &Memory::new(None))?;
+        check_generation(committer, &indexed.graph)?;
+        self.working = indexed.graph.clone();
+        self.savepoint = (Arc::new(self.working.clone()), 0);
+        committer.replace(indexed);
         Ok(())
     }
 
@@ -270,7 +268,7 @@ impl Sequencer {
     pub(super) fn take_back(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
         let ahead: Vec<Request> = self.give_up().collect();
         // Nothing is being appended now, so this is the graph that the batch was applied to.
-        self.go_on_from(Graph::clone(&committer.published.load()));
+        self.go_on_from(committer.publisher.load().graph.clone());
         while self.recent.back().is_some_and(|(position, _)| *position > self.working.position) {
             self.recent_changes -= self.recent.pop_back().map_or(0, |(_, touched)| touched.len());
         }
@@ -340,25 +338,27 @@ fn queue_again(committer: &Committer, requests: Vec<Request>) {
 /// A follower's own thread and its caller take turns: of two graphs that go on from one, only one changes ids in place.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let _one = committer.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut graph = Graph::clone(&committer.published.load());
-    let before = (graph.generation, graph.position);
-    let mut outcome = read_on(committer, &mut graph, committer.source.memory());
+    let mut indexed = committer.publisher.load().settled();
+    let before = (indexed.graph.generation, indexed.graph.position);
+    let mut outcome = read_on(committer, &mut indexed, committer.source.memory());
     let log = committer.source.log();
     for _ in 0..REBUILDS_MAX {
-        if log.generation() == graph.generation {
+        if log.generation() == indexed.graph.generation {
             break;
         }
         // Another process rewrote the log: what it took out is still in this graph, and the records behind it no
         // longer say so.
-        graph = Graph { generation: log.generation(), ..graph.rebuilt_from_nothing() };
-        outcome = read_on(committer, &mut graph, committer.source.memory());
+        let empty = Graph { generation: log.generation(), ..indexed.graph.rebuilt_from_nothing() };
+        indexed = Indexed::new(empty, Arc::default());
+        outcome = read_on(committer, &mut indexed, committer.source.memory());
         committer.source.clear();
     }
+    let graph = indexed.graph.clone();
     check_generation(committer, &graph)?;
     // A spent memory budget stops between two records: what was read is kept.
     let is_whole = outcome.as_ref().map_or_else(|error| error.kind() == ErrorKind::TooLarge, |()| true);
     if is_whole && (graph.generation, graph.position) > before && graph.position >= before.1 {
-        committer.publish(Arc::new(graph.clone()));
+        committer.replace(indexed);
     }
     outcome.map(|()| graph)
 }
@@ -374,10 +374,13 @@ fn check_generation(committer: &Committer, graph: &Graph) -> Result<()> {
 }
 
 /// Brings the graph up to all records of the log.
-fn read_on(committer: &Committer, graph: &mut Graph, memory: &Memory) -> Result<()> {
+fn read_on(committer: &Committer, indexed: &mut Indexed, memory: &Memory) -> Result<()> {
     let default = ReadLimit::default();
     let limit = ReadLimit { bytes: memory.step(default.bytes), ..default };
     loop {
+        // Also before an error: what was applied is kept.
+        indexed.take_events(0);
+        let graph = &mut indexed.graph;
         let records = committer.source.log().read(graph.position.next(), limit)?;
         if records.is_empty() {
             return Ok(());

@@ -462,8 +462,8 @@ impl Transaction {
         let mut own = match self.own.take().filter(|own| own.can_go_on(&self.changes)) {
             Some(own) => own,
             None => {
-                let base = self.base.graph();
-                let last = Instant::from_checked_micros(base.last_instant());
+                let base = self.base.indexed();
+                let last = Instant::from_checked_micros(base.graph.last_instant());
                 let instant = commit_instant(&self.committer.clock, last, self.instant)?;
                 Box::new(OwnGraph::new(base, instant))
             }
@@ -475,10 +475,10 @@ impl Transaction {
 
     fn speculate(&mut self) -> Result<Snapshot> {
         let own = self.bring_up()?;
-        let (instant, graph) = (own.instant(), own.indexed());
+        let (instant, indexed) = (own.instant(), own.indexed());
         let record = Record { instant, ..self.record(self.changes.clone()) };
-        let pending = Pending { position: graph.position.0, record: Arc::new(record) };
-        Ok(Snapshot::with_pending(Arc::new(graph), Arc::clone(self.base.source()), pending))
+        let pending = Pending { position: indexed.graph.position.0, record: Arc::new(record) };
+        Ok(Snapshot::with_pending(Arc::new(indexed), Arc::clone(self.base.source()), pending))
     }
 
     fn record(&self, changes: Vec<Change>) -> Record {

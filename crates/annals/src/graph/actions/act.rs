@@ -28,9 +28,6 @@ pub(crate) trait Act: Sized {
     const IS_ANCHORED: bool = false;
     /// True if the log shows its changes.
     const IS_LOGGED: bool = true;
-    /// True if applying it may look at the relationships of an entity, beside the checks for which [`Graph::defer`] defers
-    /// nothing.
-    const READS_LINKS: bool = true;
     /// True if it may find an instance, or a type, that is already as it would leave it, and then need not be done.
     const MAY_CHANGE_NOTHING: bool = false;
 

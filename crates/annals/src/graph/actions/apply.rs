@@ -6,9 +6,7 @@
 use super::context::Context;
 use std::sync::Arc;
 
-use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::past::Place;
-use crate::graph::instance::patch::ValueChange;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Instance, Stamp};
@@ -17,7 +15,6 @@ use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
     Action, Change, Id, InstanceId, NAMES_MAX, PROPERTIES_MAX, Record, TypeKind, Value, check_name,
-    has_own_key,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -60,7 +57,6 @@ impl Graph {
     /// Errors: whatever check the record fails; the graph must then be thrown away.
     pub(crate) fn apply(&mut self, position: Position, record: &Record) -> Result<()> {
         assert_eq!(position, self.position.next(), "records are applied in order, without gaps");
-        self.check_indexes()?;
         let micros = record.instant.micros();
         if micros < self.last_instant() {
             return Err(Error::new(
@@ -103,9 +99,6 @@ impl Graph {
                 applied + u32::try_from(index).expect("a record has a bounded number of changes");
             let place = Place { position: position.0, change: change_number };
             let is_anchored = change.anchor.is_some();
-            if change.action.reads_links() {
-                self.links.hand_over();
-            }
             change.action.apply(self, Context { place, stamp, valid_from, is_anchored })?;
         }
         if is_remembering {
@@ -209,102 +202,6 @@ impl Graph {
             self.check_unique(kind, instance, slot, name, value)?;
         }
         Ok(())
-    }
-
-    /// Lists a live instance in every index.
-    pub(crate) fn enter_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
-        let types = Arc::clone(&self.types);
-        if instance.header != PLAIN {
-            self.enter_home(kind, slot, instance.header);
-            if self.headers.get(instance.header).is_proxy {
-                self.table_mut(kind).set_proxy(slot, true);
-                return;
-            }
-        }
-        let table = self.table_mut(kind);
-        table.set_live(instance.type_name, slot, true);
-        for (name, value) in instance.properties.iter() {
-            if types.is_indexed(kind, instance.type_name, name) {
-                table.add_value(name, value, slot);
-            }
-        }
-        for classification in instance.classifications() {
-            table.set_classified(classification.name, slot, true);
-        }
-    }
-
-    /// Moves an instance from the indexes of the present to those of the past.
-    pub(crate) fn leave_indexes(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
-        let types = Arc::clone(&self.types);
-        if instance.header != PLAIN {
-            self.leave_home(kind, slot, instance.header);
-            if self.headers.get(instance.header).is_proxy {
-                self.leave_proxies(slot, instance);
-                return;
-            }
-        }
-        let table = self.table_mut(kind);
-        table.set_live(instance.type_name, slot, false);
-        for (name, value) in instance.properties.iter() {
-            if types.is_indexed(kind, instance.type_name, name) {
-                table.remove_value(name, value, slot);
-                table.add_past_value(name, value, slot);
-            }
-        }
-        for classification in instance.classifications() {
-            table.set_classified(classification.name, slot, false);
-        }
-    }
-
-    /// Takes an entity off the proxies. Searches for proxies as of before find it in the indexes of the past.
-    fn leave_proxies(&mut self, slot: u32, proxy: &Instance) {
-        let types = Arc::clone(&self.types);
-        let table = self.table_mut(TypeKind::Entity);
-        table.set_proxy(slot, false);
-        table.past_extents.insert(proxy.type_name, slot);
-        for (name, value) in proxy.properties.iter() {
-            if types.is_indexed(TypeKind::Entity, proxy.type_name, name) {
-                table.add_past_value(name, value, slot);
-            }
-        }
-        for classification in proxy.classifications() {
-            table.add_past_classified(classification.name, slot);
-        }
-    }
-
-    /// Brings columns and property indexes up to date with changes of one live instance.
-    pub(crate) fn change_values(
-        &mut self,
-        kind: TypeKind,
-        slot: u32,
-        after: &Instance,
-        changes: &[ValueChange],
-    ) {
-        let types = Arc::clone(&self.types);
-        let table = self.table_mut(kind);
-        for change in changes {
-            table.columns.put(change.name(), slot, after.properties.get(change.name()));
-            if !types.is_indexed(kind, after.type_name, change.name()) {
-                continue;
-            }
-            match change {
-                ValueChange::Added(name, value) => {
-                    // What is added may be a member of a set.
-                    after.properties.get(*name).into_iter().for_each(|whole| table.note_set(*name, whole));
-                    table.add_value(*name, value, slot);
-                }
-                ValueChange::Removed(name, value) => {
-                    table.remove_value(*name, value, slot);
-                    table.add_past_value(*name, value, slot);
-                    // A long text shares its key with others that begin alike, and one of them may still be held.
-                    if !has_own_key(value)
-                        && let Some(held) = after.properties.get(*name)
-                    {
-                        table.add_value(*name, held, slot);
-                    }
-                }
-            }
-        }
     }
 }
 

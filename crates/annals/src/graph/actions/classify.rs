@@ -6,8 +6,9 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key, filled};
 use super::contents::Contents;
 use super::context::Context;
+use crate::graph::put::Corrected;
 use crate::graph::Graph;
-use crate::model::{ClassificationContent, Id, InstanceId};
+use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 /// Attaches a classification to an entity.
@@ -30,7 +31,6 @@ impl Act for Classify {
     ];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef {
@@ -73,9 +73,8 @@ impl Act for Classify {
         let name = classification.name;
         if context.valid_from < before.valid_from {
             let after = graph.corrected(&instance, &before, context)?;
-            graph.entities.stamps.add_past(slot, context.stamp.micros);
-            graph.entities.add_past_classified(name, slot);
-            graph.entities.replace(slot, &after);
+            let (written, classified) = (context.stamp.micros, vec![name]);
+            graph.correct(TypeKind::Entity, slot, &after, Corrected { written, values: Vec::new(), classified });
             return Ok(());
         }
         if before.classification(name).is_some() {
@@ -88,8 +87,7 @@ impl Act for Classify {
         let mut classifications = before.classifications().to_vec();
         classifications.push(classification);
         after.set_classifications(classifications);
-        graph.entities.set_classified(name, slot, true);
-        graph.entities.replace(slot, &after);
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
         Ok(())
     }
 }

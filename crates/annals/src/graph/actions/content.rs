@@ -6,23 +6,10 @@ use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::patch::ValueChange;
 use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{ClassificationContent, InstanceId, Patch, PatchStep, TypeKind, Value};
+use crate::model::{ClassificationContent, InstanceId, Patch, PatchStep, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    pub(super) fn remember_past_value(
-        &mut self,
-        kind: TypeKind,
-        slot: u32,
-        type_name: Symbol,
-        name: Symbol,
-        value: &Value,
-    ) {
-        if self.types.is_indexed(kind, type_name, name) {
-            self.table_mut(kind).add_past_value(name, value, slot);
-        }
-    }
-
     /// Checks the changed values of `after` against its type.
     pub(super) fn check_changes(
         &self,

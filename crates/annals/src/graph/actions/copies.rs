@@ -15,20 +15,6 @@ use crate::model::{ClassificationCopy, CopyHeader, Id, InstanceId, Provenance, S
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
-    pub(super) fn put_copy(&mut self, kind: TypeKind, slot: u32, before: &Instance, after: &Instance) {
-        if before.is_live() {
-            self.leave_indexes(kind, slot, before);
-        }
-        for (name, _) in before.properties.iter().filter(|(name, _)| after.properties.get(*name).is_none()) {
-            self.table_mut(kind).columns.put(name, slot, None);
-        }
-        for (name, value) in after.properties.iter() {
-            self.table_mut(kind).columns.put(name, slot, Some(value));
-        }
-        self.table_mut(kind).replace(slot, after);
-        self.enter_indexes(kind, slot, after);
-    }
-
     /// What is here of an instance that a copy of this provenance may replace; `None` if nothing is.
     pub(super) fn known_copy(
         &self,

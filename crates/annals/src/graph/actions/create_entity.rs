@@ -27,7 +27,6 @@ impl Act for CreateEntity {
     const TOUCHES: Touches = Touches::Instance;
     const IS_CREATE: bool = true;
     const IS_WHOLE: bool = true;
-    const READS_LINKS: bool = false;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef {
@@ -70,9 +69,7 @@ impl Act for CreateEntity {
         let classifications = graph.new_classifications(context, &entity, &new.classifications)?;
         entity.set_classifications(classifications);
         graph.check_instance(TypeKind::Entity, &entity, None)?;
-        graph.links.push();
-        let slot = graph.entities.push(&entity);
-        graph.enter_indexes(TypeKind::Entity, slot, &entity);
+        graph.create(TypeKind::Entity, entity);
         Ok(())
     }
 }

@@ -28,7 +28,6 @@ impl Act for CreateRelationship {
     const TOUCHES: Touches = Touches::Instance;
     const IS_CREATE: bool = true;
     const IS_WHOLE: bool = true;
-    const READS_LINKS: bool = false;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef {
@@ -71,9 +70,7 @@ impl Act for CreateRelationship {
         let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
         relationship.header = graph.new_header(TypeKind::Relationship, type_name, status, provenance)?;
         graph.check_instance(TypeKind::Relationship, &relationship, None)?;
-        let slot = graph.relationships.push(&relationship);
-        graph.links.insert(slot, type_name, ends);
-        graph.enter_indexes(TypeKind::Relationship, slot, &relationship);
+        graph.create(TypeKind::Relationship, relationship);
         Ok(())
     }
 }

@@ -7,9 +7,10 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::not_classified;
 use super::contents::Contents;
 use super::context::Context;
+use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::Graph;
-use crate::model::{Id, InstanceId};
+use crate::model::{Id, InstanceId, TypeKind};
 
 /// Takes a classification off an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +28,6 @@ impl Act for Declassify {
         &[Field::required(Key::Id, "id"), Field::required(Key::Name, "classification")];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef { name: Some(&self.name), ..BagRef::of_entity(&self.entity) }
@@ -52,8 +52,8 @@ impl Act for Declassify {
         let symbol = graph.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = graph.corrected(&instance, &before, context)?;
-            graph.entities.stamps.add_past(slot, context.stamp.micros);
-            graph.entities.replace(slot, &after);
+            let (written, values, classified) = (context.stamp.micros, Vec::new(), Vec::new());
+            graph.correct(TypeKind::Entity, slot, &after, Corrected { written, values, classified });
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
@@ -61,8 +61,7 @@ impl Act for Declassify {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
-        graph.entities.set_classified(symbol, slot, false);
-        graph.entities.replace(slot, &after);
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
         Ok(())
     }
 }

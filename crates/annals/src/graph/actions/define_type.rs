@@ -38,12 +38,11 @@ impl Act for DefineType {
 
     fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
         let definition: &TypeDefinition = self;
-        // Uniqueness may have to be checked from now on.
-        graph.hand_over();
         let before = Arc::clone(&graph.types);
         let position = context.place.position;
         let name = Arc::make_mut(&mut graph.types).define(definition, &mut graph.names, position)?;
         graph.type_changes.push((position, Arc::new(definition.clone())));
+        graph.cover_unique()?;
         let declared = Arc::clone(graph.types.get(definition.kind, name).expect("just defined"));
         match definition.kind {
             TypeKind::Classification => return graph.check_classified(&declared.descendants),
@@ -62,8 +61,7 @@ impl Graph {
     /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
     fn check_and_reindex(&mut self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
         let table = self.table(kind);
-        let slots: Vec<u32> = table.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
-        let types = Arc::clone(&self.types);
+        let slots: Vec<u32> = table.lists.by_type.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
         for slot in slots {
             let instance = self.table(kind).get(slot)?.expect("extents list live instances");
             self.check_instance(kind, &instance, Some(slot))
@@ -72,12 +70,26 @@ impl Graph {
                     TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => Ok(()),
                 })
                 .map_err(|error| already_there(error, &instance.id))?;
-            let table = self.table_mut(kind);
-            for (name, value) in instance.properties.iter() {
-                match (before.is_indexed(kind, type_name, name), types.is_indexed(kind, type_name, name)) {
-                    (true, false) => table.remove_value(name, value, slot),
-                    (false, true) => table.add_value(name, value, slot),
-                    _ => {}
+            self.reindex(kind, slot, instance, before);
+        }
+        Ok(())
+    }
+
+    /// Lists the values of the properties that are unique from now on.
+    fn cover_unique(&mut self) -> Result<()> {
+        let types = Arc::clone(&self.types);
+        for kind in [TypeKind::Entity, TypeKind::Relationship] {
+            for name in &types.unique {
+                let table = self.table_mut(kind);
+                if table.lists.unique.has(*name) {
+                    continue;
+                }
+                table.lists.unique.cover(*name);
+                let slots: Vec<u32> = table.live_slots().iter().collect();
+                for slot in slots {
+                    if let Some(value) = table.read_value(slot, *name)? {
+                        table.lists.unique.change(slot, *name, &value, true);
+                    }
                 }
             }
         }
@@ -86,7 +98,7 @@ impl Graph {
 
     fn check_classified(&self, classifications: &[Symbol]) -> Result<()> {
         for &name in classifications {
-            for slot in self.entities.classified.of(name).into_iter().flat_map(SlotSet::iter) {
+            for slot in self.entities.lists.classified.present.of(name).into_iter().flat_map(SlotSet::iter) {
                 let entity = self.entities.get(slot)?.expect("classified entities are live");
                 let classification = entity.classification(name).expect("the index says so");
                 let touched = classification.properties.iter().map(|(name, _)| name);

@@ -51,9 +51,8 @@ impl Act for Delete {
         for relationship in relationships {
             graph.delete_relationship(context, relationship)?;
         }
-        graph.leave_indexes(TypeKind::Entity, slot, &found);
         let deleted = graph.deleted(&found, context);
-        graph.entities.replace(slot, &deleted);
+        graph.put(TypeKind::Entity, slot, &found, deleted, Vec::new());
         Ok(())
     }
 }
@@ -62,9 +61,8 @@ impl Graph {
     fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it is linked");
         self.leave_links(slot, &found);
-        self.leave_indexes(TypeKind::Relationship, slot, &found);
         let deleted = self.deleted(&found, context);
-        self.relationships.replace(slot, &deleted);
+        self.put(TypeKind::Relationship, slot, &found, deleted, Vec::new());
         Ok(())
     }
 

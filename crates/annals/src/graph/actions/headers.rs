@@ -10,10 +10,9 @@ use super::lifecycle::check_not_before;
 use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::types::check_status_name;
-use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::{Graph, past_link_key};
-use crate::model::{Direction, InstanceId, Provenance, ProvenanceKind, TypeKind};
+use crate::graph::Graph;
+use crate::model::{InstanceId, Provenance, ProvenanceKind, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
@@ -156,59 +155,6 @@ impl Graph {
         self.enter_links(slot, after);
         Ok(())
     }
-
-    /// Lists an instance below the home that its header names.
-    pub(crate) fn enter_home(&mut self, kind: TypeKind, slot: u32, header: HeaderNumber) {
-        let Some(home) = self.home_symbol(header) else { return };
-        let table = self.table_mut(kind);
-        table.homed.insert(home, slot);
-        table.past_homed.remove(home, slot);
-    }
-
-    pub(crate) fn leave_home(&mut self, kind: TypeKind, slot: u32, header: HeaderNumber) {
-        let Some(home) = self.home_symbol(header) else { return };
-        let table = self.table_mut(kind);
-        table.homed.remove(home, slot);
-        table.past_homed.insert(home, slot);
-    }
-
-    fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {
-        if header == PLAIN {
-            return None;
-        }
-        self.names.find(self.headers.get(header).home()?)
-    }
-
-    /// Forgets what the versions of an instance were called, were, and whose they were.
-    pub(crate) fn forget_headers(&mut self, kind: TypeKind, slot: u32, instance: &Instance) {
-        if self.headers.len() == 1 {
-            return;
-        }
-        for version in instance.all_versions() {
-            let shape = self.shape_of(instance, version.header);
-            let home = self.home_symbol(version.header);
-            if kind == TypeKind::Relationship {
-                for (end, direction, link) in links_of_shape(slot, &shape) {
-                    self.past_links.remove(&past_link_key(end, direction, link));
-                }
-            }
-            let table = self.table_mut(kind);
-            table.forget_extent(shape.type_name, slot);
-            if shape.id != instance.id {
-                table.former_ids.remove(&shape.id);
-            }
-            if let Some(home) = home {
-                table.homed.remove(home, slot);
-                table.past_homed.remove(home, slot);
-            }
-        }
-    }
-}
-
-fn links_of_shape(slot: u32, shape: &Shape) -> [(u32, Direction, Link); 2] {
-    let [from, to] = shape.ends;
-    let link = |other| Link { type_name: shape.type_name, relationship: slot, other };
-    [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
 }
 
 pub(crate) fn proxy_only(instance: &InstanceId) -> Error {

@@ -3,6 +3,7 @@
 use super::context::Context;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
+use crate::graph::structures::symbols::Symbol;
 use crate::graph::structures::wide::link_of_key;
 use crate::graph::{Graph, past_link_key, past_link_prefix};
 use crate::model::time::display_micros;
@@ -27,14 +28,14 @@ impl Graph {
     /// Moves the links of a live relationship to the past.
     pub(crate) fn leave_links(&mut self, slot: u32, relationship: &Instance) {
         self.links.remove(slot, relationship.type_name, relationship.ends);
-        for (end, direction, link) in links_of(slot, relationship) {
+        for (end, direction, link) in links_of(slot, relationship.type_name, relationship.ends) {
             self.past_links.insert(&past_link_key(end, direction, link));
         }
     }
 
     /// Lists a relationship at its ends; it may have been there before.
     pub(crate) fn enter_links(&mut self, slot: u32, relationship: &Instance) {
-        for (end, direction, link) in links_of(slot, relationship) {
+        for (end, direction, link) in links_of(slot, relationship.type_name, relationship.ends) {
             self.past_links.remove(&past_link_key(end, direction, link));
         }
         self.links.insert(slot, relationship.type_name, relationship.ends);
@@ -62,40 +63,26 @@ impl Graph {
         for relationship in self.past_relationships(slot) {
             self.purge_relationship(relationship)?;
         }
-        self.forget(TypeKind::Entity, slot)
+        self.remove(TypeKind::Entity, slot)
     }
 
     fn purge_relationship(&mut self, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it was found");
-        self.links.remove(slot, found.type_name, found.ends);
-        for (end, direction, link) in links_of(slot, &found) {
-            self.past_links.remove(&past_link_key(end, direction, link));
+        if found.is_live() {
+            self.links.remove(slot, found.type_name, found.ends);
         }
-        self.forget(TypeKind::Relationship, slot)
-    }
-
-    /// Takes an instance out of every index, of the present and of the past, and frees its slot for good.
-    fn forget(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
-        let instance = self.table(kind).get(slot)?.expect("it was found");
-        if let Some(purged) = &mut self.purged {
-            purged.extend(instance.all_versions().into_iter().map(|version| (version.place, kind)));
+        for version in found.all_versions() {
+            let shape = self.shape_of(&found, version.header);
+            for (end, direction, link) in links_of(slot, shape.type_name, shape.ends) {
+                self.past_links.remove(&past_link_key(end, direction, link));
+            }
         }
-        if instance.is_live() {
-            self.leave_indexes(kind, slot, &instance);
-        }
-        let table = self.table_mut(kind);
-        table.forget_extent(instance.type_name, slot);
-        table.forget_past_values(slot);
-        table.forget_past_classified(slot);
-        self.forget_headers(kind, slot, &instance);
-        self.table_mut(kind).remove(slot);
-        Ok(())
+        self.remove(TypeKind::Relationship, slot)
     }
 }
 
-fn links_of(slot: u32, relationship: &Instance) -> [(u32, Direction, Link); 2] {
-    let [from, to] = relationship.ends;
-    let link = |other| Link { type_name: relationship.type_name, relationship: slot, other };
+fn links_of(slot: u32, type_name: Symbol, [from, to]: [u32; 2]) -> [(u32, Direction, Link); 2] {
+    let link = |other| Link { type_name, relationship: slot, other };
     [(from, Direction::Out, link(to)), (to, Direction::In, link(from))]
 }
 

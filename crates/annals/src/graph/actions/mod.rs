@@ -167,10 +167,6 @@ macro_rules! actions {
                 match self { $(Action::$name(_) => <$name as Act>::IS_ANCHORED,)* }
             }
 
-            fn reads_links(&self) -> bool {
-                match self { $(Action::$name(_) => <$name as Act>::READS_LINKS,)* }
-            }
-
             /// True if it may find an instance, or a type, that is already as it would leave it, and then need not be done.
             pub(crate) fn may_change_nothing(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::MAY_CHANGE_NOTHING,)* }

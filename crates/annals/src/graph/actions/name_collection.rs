@@ -20,7 +20,6 @@ impl Act for NameCollection {
     const CODES: Codes = Codes::Other(34);
     const FIELDS: &'static [Field] = &[Field::required(Key::Text, "collection")];
     const TOUCHES: Touches = Touches::Everything;
-    const READS_LINKS: bool = false;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {

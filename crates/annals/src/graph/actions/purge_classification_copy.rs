@@ -9,7 +9,7 @@ use super::context::Context;
 use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::Graph;
-use crate::model::{Id, InstanceId};
+use crate::model::{Id, InstanceId, TypeKind};
 
 /// Takes a classification of the named home off an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,11 +62,7 @@ impl Act for PurgeClassificationCopy {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
-        graph.entities.set_classified(symbol, slot, false);
-        if graph.headers.get(before.header).is_proxy {
-            graph.entities.add_past_classified(symbol, slot);
-        }
-        graph.entities.replace(slot, &after);
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
         Ok(())
     }
 }

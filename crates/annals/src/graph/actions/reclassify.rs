@@ -7,6 +7,7 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::{check_steps, not_classified, successor};
 use super::contents::Contents;
 use super::context::Context;
+use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::patch::{ValueChange, apply_patch};
@@ -33,7 +34,6 @@ impl Act for Reclassify {
     ];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
@@ -68,13 +68,12 @@ impl Act for Reclassify {
         let symbol = graph.symbol("classification", name)?;
         if context.valid_from < before.valid_from {
             let after = graph.corrected(&instance, &before, context)?;
-            graph.entities.stamps.add_past(slot, context.stamp.micros);
             // Reading history needs every name of the record.
             for name in patch.steps.iter().filter_map(PatchStep::name) {
                 graph.symbol("property", name)?;
             }
-            graph.entities.add_past_classified(symbol, slot);
-            graph.entities.replace(slot, &after);
+            let (written, classified) = (context.stamp.micros, vec![symbol]);
+            graph.correct(TypeKind::Entity, slot, &after, Corrected { written, values: Vec::new(), classified });
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;
@@ -92,7 +91,7 @@ impl Act for Reclassify {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.chain([changed]).collect());
-        graph.entities.replace(slot, &after);
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
         Ok(())
     }
 }

@@ -66,8 +66,7 @@ impl Act for Rehome {
         let after = Instance { header, ..next };
         // From now on it is held to what holds for all that is written here.
         graph.check_instance(kind, &after, Some(slot))?;
-        graph.leave_home(kind, slot, before.header);
-        graph.table_mut(kind).replace(slot, &after);
+        graph.put(kind, slot, &before, after, Vec::new());
         Ok(())
     }
 }

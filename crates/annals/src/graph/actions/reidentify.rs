@@ -54,9 +54,8 @@ impl Act for Reidentify {
         let reidentified_from = Some(before.id.clone());
         after.header = graph.reshaped(&before, &after, Header { reidentified_from, ..known });
         // Relationships lead to slots, so they follow by themselves.
-        let table = graph.table_mut(kind);
-        table.set_id(slot, id);
-        table.replace(slot, &after);
+        graph.table_mut(kind).set_id(slot, id);
+        graph.put(kind, slot, &before, after, Vec::new());
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use crate::graph::Graph;
 use crate::graph::instance::headers::Header;
-use crate::model::{Id, InstanceId};
+use crate::model::{Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
 /// Moves the start, the end, or both, of a relationship to other entities.
@@ -68,7 +68,7 @@ impl Act for Relink {
         let known = Header::clone(graph.headers.get(before.header));
         after.header = graph.reshaped(&before, &after, known);
         graph.move_link(slot, &before, &after)?;
-        graph.relationships.replace(slot, &after);
+        graph.put(TypeKind::Relationship, slot, &before, after, Vec::new());
         Ok(())
     }
 }

@@ -6,9 +6,9 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::contents::Contents;
 use super::context::Context;
+use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::instance::patch::differences;
-use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{ClassificationContent, InstanceId, Value};
 
@@ -33,7 +33,6 @@ impl Act for Replace {
     ];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
@@ -77,16 +76,14 @@ impl Act for Replace {
         let properties = graph.properties(properties)?;
         if context.valid_from < before.valid_from {
             let after = graph.corrected(instance, &before, context)?;
-            graph.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
-            for (name, value) in properties.iter() {
-                graph.remember_past_value(kind, slot, before.type_name, name, value);
-            }
-            if let Some(contents) = classifications {
-                for classification in graph.new_classifications(context, &before, contents)? {
-                    graph.entities.add_past_classified(classification.name, slot);
-                }
-            }
-            graph.table_mut(kind).replace(slot, &after);
+            let classified = match classifications {
+                Some(contents) => graph.new_classifications(context, &before, contents)?,
+                None => Vec::new(),
+            };
+            let classified = classified.into_iter().map(|known| known.name).collect();
+            let values = properties.iter().map(|(name, value)| (name, value.clone())).collect();
+            let written = context.stamp.micros;
+            graph.correct(kind, slot, &after, Corrected { written, values, classified });
             return Ok(());
         }
         let mut after = before.next_version(context);
@@ -96,23 +93,8 @@ impl Act for Replace {
         graph.check_changes(kind, slot, &after, &changes)?;
         if let Some(classifications) = classifications {
             after.set_classifications(graph.new_classifications(context, &before, classifications)?);
-            graph.change_classified(slot, &before, &after);
         }
-        graph.change_values(kind, slot, &after, &changes);
-        graph.table_mut(kind).replace(slot, &after);
+        graph.put(kind, slot, &before, after, changes);
         Ok(())
-    }
-}
-
-impl Graph {
-    fn change_classified(&mut self, slot: u32, before: &Instance, after: &Instance) {
-        for classification in before.classifications() {
-            if after.classification(classification.name).is_none() {
-                self.entities.set_classified(classification.name, slot, false);
-            }
-        }
-        for classification in after.classifications() {
-            self.entities.set_classified(classification.name, slot, true);
-        }
     }
 }

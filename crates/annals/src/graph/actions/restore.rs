@@ -55,8 +55,7 @@ impl Act for Restore {
         graph.check_instance(TypeKind::Entity, &restored, Some(slot))?;
         // Types may have been declared or extended while it was deleted.
         graph.check_content(TypeKind::Entity, &restored)?;
-        graph.entities.replace(slot, &restored);
-        graph.enter_indexes(TypeKind::Entity, slot, &restored);
+        graph.put(TypeKind::Entity, slot, &found, restored, Vec::new());
         if *with_relationships {
             for relationship in graph.relationships_deleted_at(slot, found.place) {
                 let ends = graph.relationships.row(relationship).expect("it is in the past links").ends();
@@ -94,8 +93,7 @@ impl Graph {
         let restored = self.restored(&found, context);
         self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
         self.enter_links(slot, &found);
-        self.relationships.replace(slot, &restored);
-        self.enter_indexes(TypeKind::Relationship, slot, &restored);
+        self.put(TypeKind::Relationship, slot, &found, restored, Vec::new());
         // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
         Ok(())
     }

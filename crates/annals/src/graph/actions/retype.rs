@@ -64,15 +64,13 @@ impl Act for Retype {
         graph.new_status(kind, type_name, Some(known.status.as_ref().unwrap_or(&ACTIVE.into())))?;
         let mut after = Instance { type_name, ..before.next_version(context) };
         after.header = graph.reshaped(&before, &after, known);
-        graph.leave_indexes(kind, slot, &before);
         graph.check_instance(kind, &after, Some(slot))?;
         graph.check_content(kind, &after)?;
         match kind {
             TypeKind::Relationship => graph.move_link(slot, &before, &after)?,
             _ => graph.check_links(slot, &before, &after)?,
         }
-        graph.table_mut(kind).replace(slot, &after);
-        graph.enter_indexes(kind, slot, &after);
+        graph.put(kind, slot, &before, after, Vec::new());
         Ok(())
     }
 }

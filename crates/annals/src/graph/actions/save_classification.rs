@@ -9,7 +9,7 @@ use super::context::Context;
 use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::Graph;
-use crate::model::{ClassificationCopy, Id, InstanceId};
+use crate::model::{ClassificationCopy, Id, InstanceId, TypeKind};
 
 /// Keeps a classification of another collection on an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ impl Act for SaveClassification {
         let home = graph.foreign_home(&copy.name, &copy.provenance)?;
         let copied = graph.copied_classification(copy)?;
         graph.check_applies(copied.name, &before)?;
-        let (name, is_proxy) = (copied.name, graph.headers.get(before.header).is_proxy);
+        let name = copied.name;
         if let Some(known) = before.classification(name) {
             let what = format!("classification {} of {instance}", copy.name);
             graph.check_home(what, graph.headers.get(known.header).home(), &home)?;
@@ -59,10 +59,7 @@ impl Act for SaveClassification {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != name).cloned();
         after.set_classifications(others.chain([copied]).collect());
-        if !is_proxy {
-            graph.entities.set_classified(name, slot, true);
-        }
-        graph.entities.replace(slot, &after);
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
         Ok(())
     }
 }

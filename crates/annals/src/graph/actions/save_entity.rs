@@ -3,6 +3,7 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
+use crate::graph::instance::patch::differences;
 use crate::graph::Graph;
 use crate::graph::instance::unpacked::Classification;
 use crate::model::{EntityCopy, Id, InstanceId, TypeKind};
@@ -70,12 +71,11 @@ impl Act for SaveEntity {
         after.set_classifications(classifications);
         graph.check_content(TypeKind::Entity, &after)?;
         let Some((slot, before)) = known else {
-            graph.links.push();
-            let slot = graph.entities.push(&after);
-            graph.enter_indexes(TypeKind::Entity, slot, &after);
+            graph.create(TypeKind::Entity, after);
             return Ok(());
         };
-        graph.put_copy(TypeKind::Entity, slot, &before, &after);
+        let changes = differences(&before.properties, &after.properties);
+        graph.put(TypeKind::Entity, slot, &before, after, changes);
         Ok(())
     }
 }

@@ -63,9 +63,7 @@ impl Act for SaveProxy {
         let header = graph.enter_header(header);
         let first = first_version(context, proxy.id.clone(), type_name, properties);
         let proxy = Instance { header, ..first };
-        graph.links.push();
-        let slot = graph.entities.push(&proxy);
-        graph.enter_indexes(TypeKind::Entity, slot, &proxy);
+        graph.create(TypeKind::Entity, proxy);
         Ok(())
     }
 }

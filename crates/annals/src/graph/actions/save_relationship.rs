@@ -3,6 +3,7 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
+use crate::graph::instance::patch::differences;
 use crate::Result;
 use crate::graph::Graph;
 use crate::model::{Id, InstanceId, RelationshipCopy, TypeKind};
@@ -64,14 +65,13 @@ impl Act for SaveRelationship {
         after.properties = properties;
         graph.check_content(TypeKind::Relationship, &after)?;
         let Some((slot, before)) = known else {
-            let slot = graph.relationships.push(&after);
-            graph.links.insert(slot, type_name, ends);
-            graph.enter_indexes(TypeKind::Relationship, slot, &after);
+            graph.create(TypeKind::Relationship, after);
             return Ok(());
         };
         graph.leave_links(slot, &before);
         graph.enter_links(slot, &after);
-        graph.put_copy(TypeKind::Relationship, slot, &before, &after);
+        let changes = differences(&before.properties, &after.properties);
+        graph.put(TypeKind::Relationship, slot, &before, after, changes);
         Ok(())
     }
 }

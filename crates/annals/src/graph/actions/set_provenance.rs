@@ -27,7 +27,6 @@ impl Act for SetProvenance {
         &[Field::required(Key::Id, "id"), Field::required(Key::Provenance, "provenance")];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
@@ -64,7 +63,7 @@ impl Act for SetProvenance {
         let provenance = graph.provenance_after(&known, given)?;
         let header = graph.enter_header(Header { provenance, ..known });
         let after = Instance { header, ..before.next_version(context) };
-        graph.table_mut(kind).replace(slot, &after);
+        graph.put(kind, slot, &before, after, Vec::new());
         Ok(())
     }
 }
@@ -92,7 +91,7 @@ impl Graph {
         context: Context,
         instance: &InstanceId,
         slot: u32,
-        before: &Instance,
+        before: &Arc<Instance>,
         given: &Provenance,
     ) -> Result<()> {
         let kind = kind_of(instance);
@@ -108,8 +107,7 @@ impl Graph {
         };
         let next = before.next_version(context);
         let after = Instance { header: self.header_here(theirs, next.version), ..next };
-        self.table_mut(kind).replace(slot, &after);
-        self.enter_home(kind, slot, after.header);
+        self.put(kind, slot, before, after, Vec::new());
         Ok(())
     }
 }

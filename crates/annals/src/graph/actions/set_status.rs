@@ -27,7 +27,6 @@ impl Act for SetStatus {
         &[Field::required(Key::Id, "id"), Field::required(Key::Status, "status")];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
@@ -57,7 +56,7 @@ impl Act for SetStatus {
         let status = graph.new_status(kind, before.type_name, Some(status))?;
         let header = Header { status, ..Header::clone(graph.headers.get(before.header)) };
         let after = Instance { header: graph.enter_header(header), ..before.next_version(context) };
-        graph.table_mut(kind).replace(slot, &after);
+        graph.put(kind, slot, &before, after, Vec::new());
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::check_steps;
 use super::contents::Contents;
 use super::context::Context;
+use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::unpacked::Instance;
@@ -26,7 +27,6 @@ impl Act for Update {
     const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id"), Field::required(Key::Patch, "patch")];
     const TOUCHES: Touches = Touches::Instance;
     const IS_ANCHORED: bool = true;
-    const READS_LINKS: bool = false;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
@@ -53,21 +53,20 @@ impl Act for Update {
         graph.check_own(instance, before.header)?;
         check_steps(patch)?;
         if context.valid_from < before.valid_from {
-            return graph.correct(context, instance, slot, &before, patch);
+            return graph.correct_values(context, instance, slot, &before, patch);
         }
         let mut after = before.next_version(context);
         let changes = apply_patch(&mut after.properties, patch, |name| graph.symbol("property", name))?;
         graph.check_growth(instance, &before.properties, &after.properties)?;
         graph.check_changes(kind, slot, &after, &changes)?;
-        graph.change_values(kind, slot, &after, &changes);
-        graph.table_mut(kind).replace(slot, &after);
+        graph.put(kind, slot, &before, after, changes);
         Ok(())
     }
 }
 
 impl Graph {
     /// Writes a version into the past: the present stays, as-of searches must find the values of the correction.
-    fn correct(
+    fn correct_values(
         &mut self,
         context: Context,
         instance: &InstanceId,
@@ -77,7 +76,7 @@ impl Graph {
     ) -> Result<()> {
         let kind = kind_of(instance);
         let after = self.corrected(instance, before, context)?;
-        self.table_mut(kind).stamps.add_past(slot, context.stamp.micros);
+        let mut values = Vec::new();
         for step in &patch.steps {
             let (name, value) = match step {
                 PatchStep::Set(name, value) | PatchStep::Add(name, value) => (name, Some(value)),
@@ -85,15 +84,14 @@ impl Graph {
                 PatchStep::Clear => continue,
             };
             let name = self.symbol("property", name)?;
-            if let PatchStep::Add(_, value) = step {
-                let set = Value::set([value.clone()])?;
-                self.table_mut(kind).note_set(name, &set);
-            }
-            if let Some(value) = value {
-                self.remember_past_value(kind, slot, before.type_name, name, value);
-            }
+            let Some(value) = value else { continue };
+            values.push(match step {
+                PatchStep::Add(..) => (name, Value::set([value.clone()])?),
+                _ => (name, value.clone()),
+            });
         }
-        self.table_mut(kind).replace(slot, &after);
+        let written = context.stamp.micros;
+        self.correct(kind, slot, &after, Corrected { written, values, classified: Vec::new() });
         Ok(())
     }
 }

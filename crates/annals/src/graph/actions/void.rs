@@ -16,7 +16,6 @@ impl Act for Void {
     const FIELDS: &'static [Field] = &[];
     const TOUCHES: Touches = Touches::Nothing;
     const IS_LOGGED: bool = false;
-    const READS_LINKS: bool = false;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef::default()

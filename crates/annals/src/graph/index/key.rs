@@ -1,6 +1,6 @@
-//! Keys of indexes: the key of a value, then the slot of the instance that has it.
+//! Keys of indexes: the key of a value, or an id, then the slot of the instance that has it.
 
-use crate::model::{Value, append_index_key, is_indexable};
+use crate::model::{Id, Instant, Value, append_index_key, is_indexable};
 
 /// The slot at the end of an index key.
 pub(crate) fn slot_of_key(key: &[u8]) -> u32 {
@@ -24,7 +24,35 @@ pub(crate) fn for_each_indexed(value: &Value, mut take: impl FnMut(&Value)) {
 }
 
 /// Appends the key of a value.
-pub(crate) fn value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
+pub(crate) fn append_value_key(scalar: &Value, slot: u32, key: &mut Vec<u8>) {
     append_index_key(scalar, key);
     key.extend_from_slice(&slot.to_be_bytes());
+}
+
+/// Appends the key of a time. Units: microseconds since 1970.
+pub(crate) fn append_time_key(micros: i64, slot: u32, key: &mut Vec<u8>) {
+    append_value_key(&Value::Timestamp(Instant::from_checked_micros(micros)), slot, key);
+}
+
+/// The key of an instance at a time. Units: microseconds since 1970.
+pub(crate) fn time_key(micros: i64, slot: u32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(13);
+    append_time_key(micros, slot, &mut key);
+    key
+}
+
+/// Appends an id so that ids are ordered as they compare, and none begins another.
+pub(crate) fn append_id(id: &Id, out: &mut Vec<u8>) {
+    match id.uuid_bytes() {
+        Some(bytes) => {
+            out.push(0);
+            out.extend_from_slice(bytes);
+        }
+        None => {
+            // Texts of ids have no control characters, so no zero.
+            out.push(1);
+            out.extend_from_slice(id.text().unwrap_or_default().as_bytes());
+            out.push(0);
+        }
+    }
 }

@@ -1,10 +1,207 @@
-//! Indexes of instances: by value, by past value, by time, by id, by link.
+//! What finds instances beside their ids: one file for each index, and their two lists.
+//!
+//! [`Lists`] are part of the graph: whatever is sequenced is checked against them. [`TableIndexes`] are values of their own,
+//! brought up to date behind those who commit.
 
-pub(crate) mod id_order;
-pub(crate) mod links;
-pub(crate) mod past_index;
-pub(crate) mod past_keys;
-pub(crate) mod staged;
-pub(crate) mod stamps;
-pub(crate) mod value_index;
+pub(crate) mod event;
 pub(crate) mod key;
+
+mod by_home;
+mod by_type;
+mod classified;
+mod ids;
+mod key_changes;
+mod past_keys;
+mod past_values;
+mod proxies;
+mod sets;
+pub(crate) mod times;
+mod unique;
+mod values;
+
+use crate::graph::instance::row::Row;
+use crate::graph::integrity::types::Types;
+use crate::graph::report::Report;
+use crate::graph::structures::slot_set::Extents;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::table::Table;
+use crate::model::{Id, TypeKind};
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
+use crate::{Position, Result};
+use event::Event;
+
+/// An index of one table: all that is known of it.
+pub(crate) trait Index: Clone + Default {
+    /// What reports call it.
+    const NAME: &'static str;
+    /// Codes of its sets in checkpoints (`docs/formats.md`), which nothing else ever gets. None if all of it follows from rows.
+    const SETS: &'static [u8] = &[];
+
+    /// Takes what became of instances, in order.
+    fn take(&mut self, events: &[&Event]);
+
+    /// Takes what follows from some rows of a checkpoint; the next ones come with the next call.
+    ///
+    /// Errors: those of reading spilled values.
+    fn derive(&mut self, _: &[Stored]) -> Result<()> {
+        Ok(())
+    }
+
+    /// The sets that a checkpoint holds of it.
+    fn save(&self) -> Vec<SavedSet<'_>> {
+        Vec::new()
+    }
+
+    /// Takes them from a checkpoint. Shape: `None` if they cannot be those of this table.
+    fn load(&mut self, _: &mut LoadSets) -> Option<()> {
+        Some(())
+    }
+
+    /// Reports how `found` differs from this, which was rebuilt from the same records.
+    fn compare(&self, found: &Self, report: &mut Report);
+}
+
+/// A set of keys in a checkpoint.
+pub(crate) struct SavedSet<'i> {
+    pub(crate) code: u8,
+    /// Which of the sets with this code.
+    pub(crate) number: u64,
+    pub(crate) keys: &'i KeySet,
+}
+
+impl SavedSet<'_> {
+    fn all(code: u8, sets: &Vector<KeySet>) -> Vec<SavedSet<'_>> {
+        (0..).zip(sets.iter()).map(|(number, keys)| SavedSet { code, number, keys }).collect()
+    }
+}
+
+/// The sets of a checkpoint, for the indexes of one table.
+pub(crate) struct LoadSets<'l> {
+    /// How many slots the table has.
+    pub(crate) slots_count: usize,
+    /// Takes the sets with a code out, by number.
+    pub(crate) take: &'l mut dyn FnMut(u8) -> Vector<KeySet>,
+}
+
+impl LoadSets<'_> {
+    fn all(&mut self, code: u8) -> Vector<KeySet> {
+        (self.take)(code)
+    }
+
+    fn one(&mut self, code: u8) -> KeySet {
+        self.all(code).get(0).cloned().unwrap_or_default()
+    }
+}
+
+/// An instance of a checkpoint, and what indexes have to know of it beside its row.
+pub(crate) struct Stored<'t> {
+    pub(crate) table: &'t Table,
+    pub(crate) types: &'t Types,
+    pub(crate) slot: u32,
+    pub(crate) row: Row<'t>,
+    pub(crate) id: &'t Id,
+    pub(crate) is_proxy: bool,
+    /// The collection that it is of, if it is another than this repository's.
+    pub(crate) home: Option<Symbol>,
+    /// The versions that are not in force, if some version differs in more than content.
+    pub(crate) past: Vec<StoredVersion>,
+}
+
+/// A version of it that is not in force.
+pub(crate) struct StoredVersion {
+    pub(crate) id: Id,
+    pub(crate) type_name: Symbol,
+    pub(crate) home: Option<Symbol>,
+    pub(crate) is_proxy: bool,
+}
+
+/// Makes a list of indexes that are told the same.
+macro_rules! indexes {
+    ($(#[$about:meta])* $list:ident { $($file:ident::$name:ident),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Default)]
+        pub(crate) struct $list {
+            $(pub(crate) $file: $file::$name,)*
+        }
+
+        impl $list {
+            /// The codes of all their sets in checkpoints.
+            pub(crate) fn codes() -> impl Iterator<Item = u8> {
+                [$(<$file::$name as Index>::SETS),*].into_iter().flatten().copied()
+            }
+
+            /// Takes what became of instances, in order.
+            pub(crate) fn take(&mut self, events: &[&Event]) {
+                $(self.$file.take(events);)*
+            }
+
+            /// Takes what follows from some rows of a checkpoint. Errors: those of reading spilled values.
+            pub(crate) fn derive(&mut self, stored: &[Stored]) -> Result<()> {
+                $(self.$file.derive(stored)?;)*
+                Ok(())
+            }
+
+            /// The sets that a checkpoint holds of them.
+            pub(crate) fn save(&self) -> Vec<SavedSet<'_>> {
+                let mut sets = Vec::new();
+                $(sets.extend(self.$file.save());)*
+                sets
+            }
+
+            /// Takes them from a checkpoint. Shape: the name of an index whose sets cannot be those of this table.
+            pub(crate) fn load(&mut self, sets: &mut LoadSets) -> std::result::Result<(), &'static str> {
+                $(self.$file.load(sets).ok_or(<$file::$name as Index>::NAME)?;)*
+                Ok(())
+            }
+
+            /// Reports how `found` differs from these.
+            pub(crate) fn compare(&self, found: &Self, report: &mut Report) {
+                $(self.$file.compare(&found.$file, report);)*
+            }
+        }
+    };
+}
+
+indexes! {
+    /// The lists of a table: part of the graph.
+    Lists {
+        by_type::ByType,
+        by_home::ByHome,
+        classified::Classified,
+        proxies::Proxies,
+        sets::Sets,
+        unique::Unique,
+    }
+}
+
+indexes! {
+    /// The indexes of a table: behind the graph.
+    TableIndexes {
+        values::Values,
+        past_values::PastValues,
+        times::Times,
+        ids::Ids,
+    }
+}
+
+impl Lists {
+    /// Instances of types of this kind by type: those of now, and those of the past.
+    pub(crate) fn extents_of(&self, kind: TypeKind) -> [&Extents; 2] {
+        match kind {
+            TypeKind::Classification => [&self.classified.present, &self.classified.past],
+            TypeKind::Entity | TypeKind::Relationship | TypeKind::Enum => {
+                [&self.by_type.extents, &self.by_type.past_extents]
+            }
+        }
+    }
+}
+
+/// The indexes of a graph, which is not newer than `position`.
+#[derive(Clone, Default)]
+pub(crate) struct Indexes {
+    /// All records up to here are in them, and no others.
+    pub(crate) position: Position,
+    pub(crate) entities: TableIndexes,
+    pub(crate) relationships: TableIndexes,
+}

@@ -24,11 +24,13 @@ pub(crate) struct PastKeys {
 
 const _: () = assert!(NUMBER_BYTES + NAME_BYTES + INDEX_KEY_BYTES_MAX <= ROW_BYTES_MAX);
 
-impl PastKeys {
-    pub(crate) fn new() -> PastKeys {
+impl Default for PastKeys {
+    fn default() -> PastKeys {
         PastKeys { rows: Rows::new(), newest: Columns::new() }
     }
+}
 
+impl PastKeys {
     /// Adds a value key that the instance does not have.
     pub(crate) fn push(&mut self, slot: u32, name: Symbol, value_key: &[u8]) {
         let mut row = [0; NUMBER_BYTES + NAME_BYTES + INDEX_KEY_BYTES_MAX];
@@ -100,7 +102,7 @@ mod tests {
         fn each_instance_has_its_keys_until_they_are_forgotten_and_clones_keep_theirs(
             steps in proptest::collection::vec((0u32..600, 0u32..3, 0usize..=INDEX_KEY_BYTES_MAX, 0u8..20), 0..300),
         ) {
-            let (mut keys, mut model) = (PastKeys::new(), Model::new());
+            let (mut keys, mut model) = (PastKeys::default(), Model::new());
             let mut clones = Vec::new();
             for (slot, name, length, choice) in steps {
                 // A few instances have most of the keys.
@@ -124,7 +126,7 @@ mod tests {
 
     #[test]
     fn nothing_that_was_forgotten_stays_in_memory() {
-        let mut keys = PastKeys::new();
+        let mut keys = PastKeys::default();
         (0..100).for_each(|slot| keys.push(slot, Symbol(0), format!("secret {}", slot % 2).as_bytes()));
         (0..100).step_by(2).for_each(|slot| keys.forget(slot));
         let left = keys.rows.iter().filter(|row| row.ends_with(b"secret 0")).count();

@@ -3,13 +3,13 @@
 use super::types::{DeclaredType, check_element};
 use super::values::check_value;
 use crate::graph::Graph;
-use crate::graph::index::key::{for_each_indexed, slot_of_key};
+use crate::graph::index::key::for_each_indexed;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::time::display_micros;
-use crate::model::{Direction, EndDefinition, Id, TypeKind, Value, append_index_key};
+use crate::model::{Direction, EndDefinition, Id, TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
 impl Graph {
@@ -105,12 +105,9 @@ impl Graph {
             return Ok(());
         }
         let table = self.table(kind);
-        let Some(values) = table.values.sets().get(name.index()) else { return Ok(()) };
         let (mut taken, mut unread) = (None, Ok(()));
         for_each_indexed(value, |scalar| {
-            let mut key = Vec::new();
-            append_index_key(scalar, &mut key);
-            for found in values.prefix(&key).map(slot_of_key) {
+            for found in table.lists.unique.holders(name, scalar) {
                 let Some(other) = table.row(found).filter(|_| Some(found) != own_slot) else { continue };
                 let held = table.read_value(found, name).unwrap_or_else(|error| {
                     unread = Err(error);

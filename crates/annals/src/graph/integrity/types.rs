@@ -28,10 +28,8 @@ pub(crate) struct Types {
     by_name: BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>,
     /// Names of properties that some type keeps, or kept, out of the index: searches cannot rely on it.
     pub(crate) unindexed: BTreeSet<Symbol>,
-    /// True if some type declares, or declared, a unique attribute.
-    pub(crate) has_unique: bool,
-    /// True if some type says that an entity has at most one relationship of it.
-    pub(crate) has_cardinality: bool,
+    /// Names of attributes that some type declares, or declared, unique.
+    pub(crate) unique: BTreeSet<Symbol>,
 }
 
 /// A declared type and what follows from its supertypes.
@@ -122,8 +120,9 @@ impl Types {
         for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
             self.unindexed.insert(names.intern(&attribute.name));
         }
-        self.has_unique |= definition.attributes.iter().any(|attribute| attribute.is_unique);
-        self.has_cardinality |= definition.ends.iter().flatten().any(|end| !end.is_many);
+        for attribute in definition.attributes.iter().filter(|attribute| attribute.is_unique) {
+            self.unique.insert(names.intern(&attribute.name));
+        }
     }
 
     /// Declares a type, or extends the declared one.

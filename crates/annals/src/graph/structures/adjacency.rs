@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::links_page::{
-    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_end, read_head, read_likely, set_wide, splice,
+    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_head, read_likely, set_wide, splice,
 };
 use super::symbols::Symbol;
 use super::wide::{Wide, WideLinks};
@@ -103,11 +103,6 @@ impl Adjacency {
     #[inline]
     pub(crate) fn each<'g>(&'g self, slots: &[u32], mut take: impl FnMut(Neighbors<'g>)) {
         self.each_page(slots, |page, slot| take(self.entry(page, slot)));
-    }
-
-    /// Reads what adding links to these entities will need: the processor then waits for the memory of all of them together.
-    pub(crate) fn look_ahead(&self, slots: &[u32]) {
-        self.each_page(slots, |page, slot| read_end(page, slot as usize % PAGE_ENTITIES));
     }
 
     // Calls `take` with the page of each of `slots`.

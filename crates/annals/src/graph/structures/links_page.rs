@@ -57,12 +57,6 @@ pub(crate) fn read_head(page: &[u32]) {
     black_box((page[0], page[ROOM]));
 }
 
-/// Reads the memory where a new link of the entity at `place` will go.
-pub(crate) fn read_end(page: &[u32], place: usize) {
-    let end = LINKS + end(page, place);
-    black_box((page.get(end).copied(), page.get(end + room(page)).copied()));
-}
-
 /// Reads the memory where the ends of the links of the entity at `place` are if all of a page have as many, while the
 /// processor waits for the head of the page.
 #[inline]

@@ -37,6 +37,12 @@ fn place(slot: u32) -> (usize, usize, u64) {
     ((slot / PAGE_SLOTS) as usize, (in_page / WORD_BITS) as usize, 1 << (in_page % WORD_BITS))
 }
 
+impl Default for SlotSet {
+    fn default() -> SlotSet {
+        SlotSet::new()
+    }
+}
+
 impl SlotSet {
     pub(crate) fn new() -> SlotSet {
         SlotSet { len: 0, slots: Slots::Few([0; FEW_MAX]) }
@@ -225,6 +231,12 @@ impl PartialEq for SlotSet {
 pub(crate) struct Extents {
     len: usize,
     sets: Vector<SlotSet>,
+}
+
+impl Default for Extents {
+    fn default() -> Extents {
+        Extents::new()
+    }
 }
 
 impl Extents {

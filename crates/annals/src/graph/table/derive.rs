@@ -2,103 +2,83 @@
 
 use super::by_id::SlotsById;
 use super::{Extra, Table};
-use crate::graph::index::key::slot_of_key;
-use crate::graph::instance::classified::Classified;
+use crate::Result;
+use crate::graph::index::{Lists, Stored, StoredVersion, TableIndexes};
 use crate::graph::instance::headers::{Header, Headers};
 use crate::graph::instance::spill::Spill;
+use crate::graph::integrity::types::Types;
 use crate::graph::structures::rows::Rows;
-use crate::graph::structures::symbols::{Symbol, Symbols};
+use crate::graph::structures::symbols::Symbols;
 use crate::model::Id;
-use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 
+/// Rows that indexes are told of at a time.
+const ROWS_TOGETHER: usize = 1024;
+
+/// What the rows of both tables refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct Meanings<'m> {
+    pub(crate) headers: &'m Headers,
+    pub(crate) names: &'m Symbols,
+    pub(crate) types: &'m Types,
+}
+
 impl Table {
-    /// A table of parts that somebody else wrote, whose other indexes are still empty.
+    /// A table of parts that somebody else wrote, with what follows from its rows.
+    ///
+    /// Errors: those of reading spilled values.
     pub(crate) fn from_rows(
         rows: Rows,
         extras: Vector<Extra>,
         ids: Vec<Id>,
         spill: Spill,
-        headers: &Headers,
-        names: &Symbols,
-    ) -> Table {
+        meanings: Meanings,
+    ) -> Result<(Table, TableIndexes)> {
         let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
         let has_whole = extras.iter().any(|extra| matches!(extra, Extra::Whole(_)));
         let mut table =
             Table { slots, rows, extras, has_whole, ids: ids.into_iter().collect(), ..Table::new(spill) };
-        table.derive(headers, names);
-        table
-    }
-
-    // Fills the indexes that follow from the rows.
-    fn derive(&mut self, headers: &Headers, names: &Symbols) {
-        let rows = self.rows.clone();
-        let whole = self.clone();
-        for slot in 0..u32::try_from(rows.len()).unwrap_or(u32::MAX) {
-            let Some(row) = whole.row(slot) else { continue };
-            self.stamps.derive(slot, row);
-            for (name, value) in row.short_properties() {
-                self.columns.put(name, slot, Some(&value));
-            }
-            if headers.len() > 1 {
-                self.derive_from_headers(slot, &whole, headers, names);
-            }
-            if self.proxies.contains(slot) {
-                continue;
-            }
-            if row.is_live() {
-                self.live.insert(slot);
-                self.extents.insert(row.type_name(), slot);
-                for name in row.classifications().map(Classified::name) {
-                    self.classified.insert(name, slot);
+        let whole = table.clone();
+        let (mut lists, mut indexes) = (Lists::default(), TableIndexes::default());
+        let slots: Vec<u32> = (0..u32::try_from(whole.slots_count()).unwrap_or(u32::MAX)).collect();
+        for slots in slots.chunks(ROWS_TOGETHER) {
+            let stored: Vec<Stored> = slots.iter().filter_map(|slot| whole.stored(*slot, meanings)).collect();
+            for Stored { slot, row, id, past, .. } in &stored {
+                for (name, value) in row.short_properties() {
+                    table.columns.put(name, *slot, Some(&value));
                 }
-            } else {
-                self.dead.insert(slot);
-                self.past_extents.insert(row.type_name(), slot);
+                past.iter().for_each(|version| table.former_ids.insert(&version.id, *slot, id));
             }
+            lists.derive(&stored)?;
+            indexes.derive(&stored)?;
         }
+        table.lists = lists;
+        Ok((table, indexes))
     }
 
-    // Former ids, types and homes, and which entities are proxies.
-    fn derive_from_headers(&mut self, slot: u32, whole: &Table, headers: &Headers, names: &Symbols) {
-        let Some(row) = whole.row(slot) else { return };
-        let header = headers.get(row.header());
-        if header.is_proxy {
-            self.ever_proxies.insert(slot);
-            if row.is_live() {
-                self.proxies.insert(slot);
-            }
+    fn stored<'t>(&'t self, slot: u32, meanings: Meanings<'t>) -> Option<Stored<'t>> {
+        let (row, id) = (self.row(slot)?, self.id(slot));
+        let Meanings { headers, names, types } = meanings;
+        let mut stored =
+            Stored { table: self, types, slot, row, id, is_proxy: false, home: None, past: Vec::new() };
+        if headers.len() == 1 {
+            return Some(stored);
         }
         let home = |header: &Header| header.home().and_then(|home| names.find(home));
-        let present = home(header);
-        for version in whole.past(slot).into_iter().flat_map(|past| past.iter()) {
+        let header = headers.get(row.header());
+        (stored.is_proxy, stored.home) = (header.is_proxy, home(header));
+        for version in self.past(slot).into_iter().flat_map(|past| past.iter()) {
             let before = headers.get(version.header);
-            if before.is_proxy {
-                self.ever_proxies.insert(slot);
-            }
-            if let Some(identity) = &header.identity {
-                let shape = before.identity.as_ref().map_or(&identity.original, |identity| &identity.own);
-                if shape.type_name != row.type_name() {
-                    self.past_extents.insert(shape.type_name, slot);
-                }
-                self.former_ids.insert(&shape.id, slot, whole.id(slot));
-            }
-            if let Some(home) = home(before).filter(|home| Some(*home) != present) {
-                self.past_homed.insert(home, slot);
-            }
+            let shape = header.identity.as_ref().map(|identity| {
+                before.identity.as_ref().map_or(&identity.original, |identity| &identity.own)
+            });
+            stored.past.push(StoredVersion {
+                id: shape.map_or(id, |shape| &shape.id).clone(),
+                type_name: shape.map_or_else(|| row.type_name(), |shape| shape.type_name),
+                home: home(before),
+                is_proxy: before.is_proxy,
+            });
         }
-        if let Some(home) = present {
-            let list = if row.is_live() { &mut self.homed } else { &mut self.past_homed };
-            list.insert(home, slot);
-        }
-    }
-
-    /// Puts in place which classifications entities carried. Shape: as `past_classified_of`.
-    pub(crate) fn set_past_classified(&mut self, keys: KeySet) {
-        for key in keys.iter() {
-            let slot = u32::from_be_bytes(key[..4].try_into().expect("keys have eight bytes"));
-            self.past_classified.insert(Symbol(slot_of_key(key)), slot);
-        }
-        self.past_classified_of = keys;
+        Some(stored)
     }
 }

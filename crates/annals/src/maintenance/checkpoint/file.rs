@@ -8,7 +8,7 @@ use super::block::{Damage, Loaded, length_without_values};
 use super::load::{load, read_origin};
 use super::save::{Origin, save};
 use super::stoppable::Stoppable;
-use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, ReadLimit};
 use crate::storage::{Store, StoreReader};
@@ -60,7 +60,7 @@ impl Checkpoints {
         read_origin(self.open(name)?)
     }
 
-    fn load(&self, name: &str, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+    fn load(&self, name: &str, spill: Option<&SpillSettings>) -> Loaded<Indexed> {
         let mut input = self.open(name)?;
         let mut bytes = 0;
         // Only a refusal tells it.
@@ -81,7 +81,7 @@ impl Checkpoints {
         log: &dyn Log,
         spill: Option<&SpillSettings>,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<Graph>> {
+    ) -> Result<Option<Indexed>> {
         // A cache that cannot be looked at is none.
         let names = self.names().unwrap_or_else(|error| {
             warnings.push(format!("no checkpoint is used: {error}"));
@@ -129,11 +129,12 @@ impl Checkpoints {
         Ok(None)
     }
 
-    /// Writes a checkpoint of `graph` and removes the ones no longer needed.
+    /// Writes a checkpoint of a graph, with indexes that have all records, and removes the ones no longer needed.
     ///
     /// Errors: `Conflict` if the log was rewritten since the graph was made; `NoRoom`; `Io`, also when `is_stopping` is set
     /// meanwhile; those of the log. Nothing is left of the checkpoint then.
-    pub(crate) fn save_new(&self, log: &dyn Log, graph: &Graph, is_stopping: &AtomicBool) -> Result<()> {
+    pub(crate) fn save_new(&self, log: &dyn Log, indexed: &Indexed, is_stopping: &AtomicBool) -> Result<()> {
+        let graph = &indexed.graph;
         let name = file_name(graph.position);
         if graph.generation != log.generation() {
             let text = format!(
@@ -149,7 +150,7 @@ impl Checkpoints {
             generation: graph.generation,
         };
         self.store
-            .put(&name, &mut |out| save(graph, origin, Stoppable::new(out, is_stopping)))
+            .put(&name, &mut |out| save(indexed, origin, Stoppable::new(out, is_stopping)))
             .map_err(|source| self.failed("write a checkpoint", &name, source))?;
         self.remove(self.names()?.into_iter().skip(KEPT).map(|(_, name)| name).collect())
     }

@@ -8,14 +8,16 @@ use super::block::{Damage, Input, Kind, Loaded, damaged, read_block};
 use super::headers::{load_collection, load_header, loaded_headers};
 use super::load_keys::KeySets;
 use super::load_table::{Message, TableParts};
-use super::save::{FORMAT, MAGIC, NO_TABLE, Origin, SetKind};
+use super::save::{FORMAT, MAGIC, NO_TABLE, Origin, PAST_LINKS_SET, codes};
 use crate::graph::Graph;
-use crate::graph::index::links::Links;
+use crate::graph::index::{Indexes, TableIndexes};
+use crate::graph::indexed::Indexed;
 use crate::graph::instance::headers::{self, Headers};
 use crate::graph::instance::row_check::Ends;
 use crate::graph::integrity::types::Types;
 use crate::graph::structures::adjacency::Adjacency;
 use crate::graph::structures::link::{Bounds, Link};
+use crate::graph::structures::links::Links;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::graph::table::Table;
@@ -70,7 +72,7 @@ struct LinkParts {
 pub(crate) struct Common {
     pub(crate) names: Symbols,
     pub(crate) authors: Symbols,
-    types: Types,
+    pub(crate) types: Types,
     pub(crate) headers: Headers,
     /// How many entities and relationships there are, purged ones included.
     pub(crate) slots: [usize; 2],
@@ -120,7 +122,7 @@ impl Room<'_> {
 
 /// Reads the whole graph, from a file of `bytes` without
 /// long values. Errors: why the file cannot be used.
-pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<Graph> {
+pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) -> Loaded<Indexed> {
     let memory = spill.map(|spill| &*spill.memory);
     let room = Room { memory, bytes, derives: Mutex::new(()), refusal: OnceLock::new() };
     let outcome = load_within(input, spill, &room);
@@ -130,7 +132,7 @@ pub(crate) fn load(input: impl Read, bytes: u64, spill: Option<&SpillSettings>) 
     }
 }
 
-fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room) -> Loaded<Graph> {
+fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room) -> Loaded<Indexed> {
     let waiting = match room.memory {
         // Half for each table.
         Some(memory) => memory.share(2 * WAITING_BLOCKS_SPILLED_MAX * BLOCK_BYTES) / BLOCK_BYTES / 2,
@@ -160,7 +162,7 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room)
             Ok((parts, links))
         });
         let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
-        let tables: [Loaded<(Table, u64)>; 2] = [joined(entities.join()), joined(relationships.join())];
+        let tables: [Loaded<(Table, TableIndexes, u64)>; 2] = [joined(entities.join()), joined(relationships.join())];
         let [entities, relationships] = tables;
         // A table that failed tells why; the reader then only knows that nobody listens.
         let tables = [entities?, relationships?];
@@ -273,6 +275,9 @@ impl Parts {
             },
             slots_counts: [input.count()?, input.count()?],
         };
+        if input.bytes()? != codes() {
+            return Err("of another list of indexes than this version has".to_owned().into());
+        }
         Ok(())
     }
 
@@ -302,31 +307,35 @@ impl Parts {
         mut self,
         common: Common,
         links: [Adjacency; 2],
-        [(entities, entity_keys), (relationships, relationship_keys)]: [(Table, u64); 2],
-    ) -> Loaded<Graph> {
+        [entities, relationships]: [(Table, TableIndexes, u64); 2],
+    ) -> Loaded<Indexed> {
+        let (entities, entity_indexes, entity_keys) = entities;
+        let (relationships, relationship_indexes, relationship_keys) = relationships;
         if u64::try_from(self.instants.len()) != Ok(self.header.origin.position.0)
             || self.keys_count != Some(self.keys.count + entity_keys + relationship_keys)
         {
             return Err(damaged("something is missing"));
         }
-        Ok(Graph {
-            position: self.header.origin.position,
+        let position = self.header.origin.position;
+        let graph = Graph {
+            position,
             instants: self.instants.into_iter().collect(),
             types: Arc::new(common.types),
             type_changes: self.type_changes.into_iter().collect(),
             entities,
             relationships,
-            links: Links::new(links),
-            past_links: self.keys.take(SetKind::PastLinks, 0),
+            links: Links::of(links),
+            past_links: self.keys.take(PAST_LINKS_SET),
             collection: self.collection,
             headers: common.headers,
             names: common.names,
             authors: common.authors,
-            indexer: Arc::default(),
             generation: self.header.origin.generation,
             is_bounded: false,
             purged: None,
-        })
+        };
+        let indexes = Indexes { position, entities: entity_indexes, relationships: relationship_indexes };
+        Ok(Indexed::new(graph, Arc::new(indexes)))
     }
 }
 

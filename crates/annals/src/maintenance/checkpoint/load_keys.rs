@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use super::block::{Input, Loaded, damaged};
-use super::save::SetKind;
 use crate::structures::key_set::leaf::KEY_BYTES_MAX;
 use crate::structures::key_set::{Builder, KeySet};
 
-/// What names a set: its kind, and the property it indexes.
+/// What names a set: its code, and its number.
 type Name = (u8, u64);
 
 /// The sets of keys of one table, or those of no table.
@@ -53,14 +52,15 @@ impl KeySets {
         }
     }
 
-    pub(crate) fn take(&mut self, kind: SetKind, property: u64) -> KeySet {
-        self.sets.remove(&(kind.code(), property)).unwrap_or_default()
+    /// Takes out the only set with a code.
+    pub(crate) fn take(&mut self, code: u8) -> KeySet {
+        self.sets.remove(&(code, 0)).unwrap_or_default()
     }
 
-    /// The sets of all properties, by property; `names` is how many there can be.
-    pub(crate) fn take_all(&mut self, kind: SetKind, names: usize) -> impl Iterator<Item = KeySet> {
-        let last = self.sets.keys().filter(|set| set.0 == kind.code()).map(|set| set.1).max();
+    /// Takes out all sets with a code, by number; `names` is how many there can be.
+    pub(crate) fn take_all(&mut self, code: u8, names: usize) -> impl Iterator<Item = KeySet> {
+        let last = self.sets.keys().filter(|set| set.0 == code).map(|set| set.1).max();
         let used = last.map_or(0, |last| last.saturating_add(1));
-        (0..used).take(names).map(move |property| self.take(kind, property))
+        (0..used).take(names).map(move |number| self.sets.remove(&(code, number)).unwrap_or_default())
     }
 }

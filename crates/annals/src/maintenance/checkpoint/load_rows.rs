@@ -244,7 +244,7 @@ mod tests {
         let mut bytes = Vec::new();
         let snapshot = repository.snapshot();
         let origin = Origin { position: snapshot.position(), ..Origin::default() };
-        save(snapshot.graph(), origin, &mut bytes).expect("a Vec takes every write");
+        save(&snapshot.indexed().settled(), origin, &mut bytes).expect("a Vec takes every write");
         Ok(bytes)
     }
 
@@ -296,7 +296,7 @@ mod tests {
             }
             let settings = settings(20);
             if let Ok(graph) = load(&bytes[..], bytes.len() as u64, loads_spilled.then_some(&settings)) {
-                read_everything(&graph);
+                read_everything(&graph.graph);
             }
         }
     }

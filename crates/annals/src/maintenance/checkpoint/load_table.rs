@@ -8,16 +8,14 @@ use super::load::{Common, Room};
 use super::load_instance::{instance, past};
 use super::load_keys::KeySets;
 use super::load_rows::RowParts;
-use super::save::SetKind;
-use crate::graph::index::past_index::{PastIndex, PastValues};
-use crate::graph::index::value_index::ValueIndex;
+use crate::graph::index::{LoadSets, TableIndexes};
 use crate::graph::instance::row_check::{Ends, Limits};
 use crate::graph::instance::spill::Spill;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::rows::Rows;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::spill_file::SpillSettings;
-use crate::graph::table::{Extra, Table};
+use crate::graph::table::{Extra, Meanings, Table};
 use crate::model::Id;
 
 /// What the thread that reads a table is told.
@@ -95,7 +93,7 @@ impl WholeRows {
         slots
     }
 
-    /// The table and how many keys it has, if everything that its rows refer to is there. Its keys are read while it
+    /// The table, its indexes and how many keys it has, if everything that its rows refer to is there. Its keys are read while it
     /// is made: the file comes more slowly than rows are looked into.
     pub(crate) fn table(
         self,
@@ -103,7 +101,7 @@ impl WholeRows {
         common: &OnceLock<Common>,
         ends: Ends,
         room: &Room,
-    ) -> Loaded<(Table, u64)> {
+    ) -> Loaded<(Table, TableIndexes, u64)> {
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
         let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
         let limits = Limits { names, authors, headers, ends };
@@ -123,8 +121,9 @@ impl WholeRows {
         }
         let admitted = room.admit_derived(self.rows.len())?;
         let extras = self.extras.into_iter().collect();
-        let mut table =
-            Table::from_rows(self.rows, extras, self.ids, self.spill, &common.headers, &common.names);
+        let meanings = Meanings { headers: &common.headers, names: &common.names, types: &common.types };
+        let (mut table, mut indexes) = Table::from_rows(self.rows, extras, self.ids, self.spill, meanings)
+            .map_err(|error| damaged(error.text()))?;
         drop(admitted);
         let mut keys = KeySets::default();
         for message in messages {
@@ -137,16 +136,12 @@ impl WholeRows {
             room.admit(payload.len())?;
         }
         keys.close();
-        let past_values = keys.take_all(SetKind::PastValues, names).collect();
-        let past_values = PastValues::of(past_values, table.slots_count());
-        table.past_values = PastIndex::new(past_values.ok_or_else(|| damaged("a value of the past"))?);
-        table.set_past_classified(keys.take(SetKind::PastClassifiedOf, 0));
-        let updated = keys.take(SetKind::Updated, 0);
-        let past_updated = keys.take(SetKind::PastUpdated, 0);
-        table.stamps.set_updated(updated, past_updated);
-        table.multi_valued = keys.take(SetKind::MultiValued, 0);
-        table.values = ValueIndex::new(keys.take_all(SetKind::Values, names).collect());
-        Ok((table, keys.count))
+        // One more, for those that are of no property.
+        let mut take = |code: u8| keys.take_all(code, names.max(1)).collect();
+        let mut sets = LoadSets { slots_count: table.slots_count(), take: &mut take };
+        let loaded = table.lists.load(&mut sets).and_then(|()| indexes.load(&mut sets));
+        loaded.map_err(|index| damaged(index))?;
+        Ok((table, indexes, keys.count))
     }
 }
 

@@ -7,6 +7,8 @@ use super::block::{BlockWriter, Kind};
 use super::headers::save_headers;
 use crate::Position;
 use crate::graph::Graph;
+use crate::graph::index::{Indexes, Lists, SavedSet, TableIndexes};
+use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::{Past, PastVersion};
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Packed;
@@ -17,12 +19,11 @@ use crate::graph::table::{Extra, Table};
 use crate::log::LogId;
 use crate::model::{Action, Change, Instant, Record, Status};
 use crate::record::{encode_record, encode_value_into};
-use crate::structures::key_set::KeySet;
 
 /// Begins every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(crate) const FORMAT: u64 = 11;
+pub(crate) const FORMAT: u64 = 12;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -30,17 +31,12 @@ const PAGES_TOGETHER: usize = 64;
 /// In the place of the number of a table, for keys that belong to none.
 pub(crate) const NO_TABLE: u8 = 2;
 
-/// Which set the keys of a block belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum SetKind {
-    PastClassifiedOf,
-    Values,
-    PastValues,
-    PastLinks,
-    MultiValued,
-    Updated,
-    PastUpdated,
+/// Code of the set of past links, which is of no table. The other codes are those of indexes.
+pub(crate) const PAST_LINKS_SET: u8 = 0;
+
+/// The codes of all sets that indexes have.
+pub(crate) fn codes() -> Vec<u8> {
+    Lists::codes().chain(TableIndexes::codes()).collect()
 }
 
 /// What ties a checkpoint to its log.
@@ -54,16 +50,9 @@ pub(crate) struct Origin {
     pub(crate) generation: u64,
 }
 
-impl SetKind {
-    #[expect(clippy::as_conversions, reason = "the enum has the representation of a u8")]
-    pub(crate) const fn code(self) -> u8 {
-        self as u8
-    }
-}
-
 /// Writes the whole graph.
-pub(crate) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result<()> {
-    graph.check_indexes().map_err(io::Error::other)?;
+pub(crate) fn save(indexed: &Indexed, origin: Origin, out: impl Write) -> io::Result<()> {
+    let graph = &indexed.graph;
     let mut out = BlockWriter::new(out);
     out.start(Kind::Header)?;
     out.bytes(MAGIC);
@@ -74,6 +63,7 @@ pub(crate) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result
     out.number(origin.generation);
     out.count(graph.entities.slots_count());
     out.count(graph.relationships.slots_count());
+    out.bytes(&codes());
     save_instants(&mut out, graph)?;
     for (kind, symbols) in [(Kind::Names, &graph.names), (Kind::Authors, &graph.authors)] {
         out.start(kind)?;
@@ -92,15 +82,18 @@ pub(crate) fn save(graph: &Graph, origin: Origin, out: impl Write) -> io::Result
     for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
         save_table(&mut out, number, table)?;
     }
-    graph.links.catch_up();
-    for (number, links) in (0..).zip(graph.links.part()) {
+    for (number, links) in (0..).zip(graph.links.both()) {
         save_links(&mut out, number, links)?;
     }
     let mut keys_count = 0;
-    for (number, table) in [(0, &graph.entities), (1, &graph.relationships)] {
-        keys_count += save_table_keys(&mut out, number, table)?;
+    let Indexes { entities, relationships, .. } = &*indexed.indexes;
+    for (number, table, indexes) in [(0, &graph.entities, entities), (1, &graph.relationships, relationships)] {
+        for set in table.lists.save().into_iter().chain(indexes.save()) {
+            keys_count += save_keys(&mut out, number, &set)?;
+        }
     }
-    keys_count += save_keys(&mut out, SetKind::PastLinks, NO_TABLE, 0, &graph.past_links)?;
+    let past_links = SavedSet { code: PAST_LINKS_SET, number: 0, keys: &graph.past_links };
+    keys_count += save_keys(&mut out, NO_TABLE, &past_links)?;
     out.start(Kind::End)?;
     out.count(keys_count);
     out.finish()?;
@@ -283,33 +276,11 @@ fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
     }
 }
 
-fn save_table_keys(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> io::Result<usize> {
-    let mut count = 0;
-    for (kind, keys) in [
-        (SetKind::PastClassifiedOf, &table.past_classified_of),
-        (SetKind::MultiValued, &table.multi_valued),
-        (SetKind::Updated, table.stamps.updated()),
-        (SetKind::PastUpdated, table.stamps.past_updated()),
-    ] {
-        count += save_keys(out, kind, number, 0, keys)?;
-    }
-    for (kind, sets) in
-        [(SetKind::Values, table.values.sets()), (SetKind::PastValues, table.past_values.sets())]
-    {
-        for (name, keys) in (0..).zip(sets.iter()) {
-            count += save_keys(out, kind, number, name, keys)?;
-        }
-    }
-    Ok(count)
-}
-
 /// Keys in order, each as what it shares with the one before and the rest; every block names its set.
 fn save_keys(
     out: &mut BlockWriter<impl Write>,
-    kind: SetKind,
     table: u8,
-    name: u64,
-    keys: &KeySet,
+    SavedSet { code, number, keys }: &SavedSet,
 ) -> io::Result<usize> {
     let mut before: &[u8] = &[];
     let mut is_new = true;
@@ -317,8 +288,8 @@ fn save_keys(
         if is_new {
             out.start(Kind::Keys)?;
             out.u8(table);
-            out.u8(kind.code());
-            out.number(name);
+            out.u8(*code);
+            out.number(*number);
             before = &[];
         }
         let shared = before.iter().zip(key).take_while(|(a, b)| a == b).count();

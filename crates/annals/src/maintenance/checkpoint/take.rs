@@ -36,7 +36,8 @@ impl Inner {
             return Err(Error::new(ErrorKind::ReadOnly, "checkpoint: the repository is open read-only"));
         }
         let snapshot = self.committer.snapshot();
-        match checkpoints.save_new(&**self.committer.source().log(), snapshot.graph(), &self.is_stopping) {
+        let indexed = snapshot.indexed().settled();
+        match checkpoints.save_new(&**self.committer.source().log(), &indexed, &self.is_stopping) {
             Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
                 let text = "checkpoint: the repository was closed meanwhile; open it again";
                 Err(Error::new(ErrorKind::Closed, text).caused_by(error))

@@ -4,8 +4,10 @@
 //! written that a purge removes.
 
 use crate::graph::actions as action;
+use std::sync::Arc;
 use std::collections::HashMap;
 
+use crate::graph::indexed::Indexed;
 use crate::graph::{Graph, kind_of};
 use crate::log::{Log, ReadLimit};
 use crate::maintenance::recover;
@@ -41,10 +43,10 @@ impl Purged {
         if purges.is_empty() {
             return Ok(purged);
         }
-        let mut graph = like.rebuilt_from_nothing();
-        graph.purged = Some(Vec::new());
-        recover::replay_to(log, &mut graph, last, &Memory::new(None), |_| {})?;
-        for (place, kind) in graph.purged.take().unwrap_or_default() {
+        let mut indexed = Indexed::new(like.rebuilt_from_nothing(), Arc::default());
+        indexed.graph.purged = Some(Vec::new());
+        recover::replay_to(log, &mut indexed, last, &Memory::new(None), |_| {})?;
+        for (place, kind) in indexed.graph.purged.take().unwrap_or_default() {
             purged.versions.entry(place.position).or_default().push((place.change, kind));
         }
         for (position, number, kind) in purges {

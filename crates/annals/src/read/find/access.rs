@@ -6,6 +6,7 @@ use super::test::{Bound, Test};
 use super::trigram;
 use super::value_test::ValueTest;
 use crate::Result;
+use crate::graph::index::TableIndexes;
 use crate::graph::index::key::{slot_of_key, without_slot};
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
@@ -45,6 +46,9 @@ pub(super) struct Places<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) kind: TypeKind,
     pub(super) table: &'s Table,
+    pub(super) indexes: &'s TableIndexes,
+    /// Slots that were touched since the indexes are of, ascending: what the indexes say of them does not count.
+    pub(super) touched: Vec<u32>,
     /// True if values that are not held now count as well.
     pub(super) with_past: bool,
     /// What is in no index and searched for as well.
@@ -58,8 +62,14 @@ impl<'s> Places<'s> {
     }
 
     fn sets(&self, property: Symbol) -> impl Iterator<Item = &'s KeySet> {
-        let past = || self.table.past_values.get(property.index());
-        self.table.values.get(property.index()).into_iter().chain(self.with_past.then(past).flatten())
+        let past = || self.indexes.past_values.get(property);
+        self.indexes.values.get(property).into_iter().chain(self.with_past.then(past).flatten())
+    }
+
+    /// True if the indexes say what is so of the instance.
+    #[inline]
+    pub(super) fn is_told(&self, slot: u32) -> bool {
+        self.touched.is_empty() || self.touched.binary_search(&slot).is_err()
     }
 
     pub(super) fn is_indexed(&self, property: Symbol) -> bool {
@@ -68,8 +78,8 @@ impl<'s> Places<'s> {
 
     /// The symbols of all properties with values.
     fn properties(&self) -> impl Iterator<Item = Symbol> {
-        let past_count = if self.with_past { self.table.past_values.sets().len() } else { 0 };
-        let count = self.table.values.sets().len().max(past_count);
+        let past_count = if self.with_past { self.indexes.past_values.sets().len() } else { 0 };
+        let count = self.indexes.values.sets().len().max(past_count);
         (0u32..).take(count).map(Symbol).filter(|name| self.sets(*name).any(|set| !set.is_empty()))
     }
 
@@ -246,7 +256,7 @@ impl<'t> Access<'t> {
                 }
             }
         }
-        for slot in places.proxies.into_iter().flat_map(SlotSet::iter) {
+        for slot in places.proxies.into_iter().flat_map(SlotSet::iter).chain(places.touched.iter().copied()) {
             take(slot, &mut slots)?;
         }
         if !slots.is_sorted() {

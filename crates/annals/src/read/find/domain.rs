@@ -52,7 +52,7 @@ impl<'g> Domain<'g> {
         let mut sets: SmallVec<[&SlotSet; 2]> = SmallVec::new();
         sets.extend(reach.live.then(|| table.live_slots()));
         sets.extend(reach.other.then(|| table.dead_slots()));
-        sets.extend(reach.proxies.then_some(&table.proxies));
+        sets.extend(reach.proxies.then_some(&table.lists.proxies.present));
         let len = sets.iter().map(|set| set.len()).sum();
         domain.unions.push(Union { sets, len, types: Vec::new() });
         domain
@@ -60,8 +60,8 @@ impl<'g> Domain<'g> {
 
     /// Restricts it to instances of these types.
     pub(super) fn of_types(&mut self, types: &[Symbol], reach: Reach) {
-        let mut union = Union::new(types, &self.table.extents, reach.live);
-        union.add(types, &self.table.past_extents, reach.other);
+        let mut union = Union::new(types, &self.table.lists.by_type.extents, reach.live);
+        union.add(types, &self.table.lists.by_type.past_extents, reach.other);
         if reach.is_exact() && union.sets.len() > SETS_FEW {
             union.types = types.to_vec();
         }
@@ -70,25 +70,25 @@ impl<'g> Domain<'g> {
 
     /// Restricts it to entities with one of these classifications.
     pub(super) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
-        let mut union = Union::new(names, &self.table.classified, reach.live);
-        union.add(names, &self.table.past_classified, reach.other);
+        let mut union = Union::new(names, &self.table.lists.classified.present, reach.live);
+        union.add(names, &self.table.lists.classified.past, reach.other);
         self.push(union, reach);
     }
 
     /// Restricts it to instances of the collection with this name; nothing is of one without a symbol.
     pub(super) fn of_home(&mut self, home: Option<Symbol>, reach: Reach) {
         let home: Vec<Symbol> = home.into_iter().collect();
-        let mut union = Union::new(&home, &self.table.homed, reach.live);
-        union.add(&home, &self.table.past_homed, reach.other);
+        let mut union = Union::new(&home, &self.table.lists.by_home.homed, reach.live);
+        union.add(&home, &self.table.lists.by_home.past_homed, reach.other);
         // Proxies are in these lists, so that the list of all instances says something still.
         self.unions.push(union);
     }
 
     fn push(&mut self, mut union: Union<'g>, reach: Reach) {
-        if reach.proxies && self.table.proxies.len() > 0 {
+        if reach.proxies && self.table.lists.proxies.present.len() > 0 {
             // Proxies are in no list, so each is asked.
-            union.len += self.table.proxies.len();
-            union.sets.push(&self.table.proxies);
+            union.len += self.table.lists.proxies.present.len();
+            union.sets.push(&self.table.lists.proxies.present);
         }
         // All instances say nothing that a list of some does not say.
         if self.unions.len() == 1 && self.unions[0].is_all(self.table) {

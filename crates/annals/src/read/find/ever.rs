@@ -6,7 +6,6 @@ use super::test::Test;
 use super::value_test::ValueTest;
 use crate::graph::instance::past::PastVersion;
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::table::Table;
 use crate::model::{decode_key_text, is_text_key, key_is_cut};
 use crate::search::{Operator, Pattern};
 
@@ -65,7 +64,7 @@ impl<'t> Ever<'t> {
     pub(super) fn may_hold(&self, places: &Places, slot: u32, version: PastVersion) -> bool {
         let table = places.table;
         // Proxies are in no index, and of spilled values nobody looks at all.
-        if table.proxies.contains(slot) || table.has_spilled(slot) {
+        if table.lists.proxies.present.contains(slot) || table.has_spilled(slot) {
             return true;
         }
         self.may_hold_of(places, slot, version)
@@ -79,18 +78,18 @@ impl<'t> Ever<'t> {
             Ever::Any(parts) => parts.iter().any(|part| part.may_hold_of(places, slot, version)),
             Ever::Value(name, test, stretches) => {
                 test.holds(table.value(slot, *name).as_ref())
-                    || may_have_held(table, slot, Some(*name), |key| {
+                    || may_have_held(places, slot, Some(*name), |key| {
                         stretches.iter().any(|bounds| bounds.holds(key))
                     })
             }
             Ever::Text(name, test, pattern) => {
                 test.holds(table.value(slot, *name).as_ref())
-                    || may_have_held(table, slot, Some(*name), |key| admits(pattern, key))
+                    || may_have_held(places, slot, Some(*name), |key| admits(pattern, key))
             }
             Ever::AnyText(pattern) => {
                 let row = table.row(slot);
                 row.is_none_or(|row| row.any_text(&mut |text| pattern.admits(text)))
-                    || may_have_held(table, slot, None, |key| admits(pattern, key))
+                    || may_have_held(places, slot, None, |key| admits(pattern, key))
             }
             Ever::Type(types) => {
                 let graph = places.snapshot.graph();
@@ -100,16 +99,19 @@ impl<'t> Ever<'t> {
                 own.is_none_or(|own| types.binary_search(&own).is_ok())
             }
             Ever::Classified(names) => names.iter().any(|name| {
-                table.classified.contains(*name, slot) || table.past_classified.contains(*name, slot)
+                table.lists.classified.ever(*name, slot)
             }),
         }
     }
 }
 
 /// True if one of the values of the past may be what is asked for: of many, only those entered last are asked.
-fn may_have_held(table: &Table, slot: u32, name: Option<Symbol>, holds: impl Fn(&[u8]) -> bool) -> bool {
+fn may_have_held(places: &Places, slot: u32, name: Option<Symbol>, holds: impl Fn(&[u8]) -> bool) -> bool {
     let is_asked = |of: Symbol| name.is_none_or(|name| name == of);
-    let mut keys = (0..).zip(table.past_keys(slot));
+    if !places.is_told(slot) {
+        return true;
+    }
+    let mut keys = (0..).zip(places.indexes.past_values.of(slot));
     keys.any(|(count, (of, key))| count == PAST_KEYS_MAX || is_asked(of) && holds(key))
 }
 

@@ -10,27 +10,27 @@ use crate::read::held::Held;
 use crate::read::stored::{Weighing, stored_bytes};
 
 /// An instance that was found, and its place in the order.
-struct Found {
-    key: Vec<u8>,
-    slot: u32,
+pub(super) struct Found {
+    pub(super) key: Vec<u8>,
+    pub(super) slot: u32,
     /// `None` if it has to be read again: what was read of many does not stay in memory.
-    held: Option<Held>,
+    pub(super) held: Option<Held>,
     held_bytes: usize,
 }
 
 /// Where the candidates are and what is asked of them.
-struct Candidates<'a, 's> {
-    slots: Vec<u32>,
-    places: &'a Places<'s>,
-    asked: Asked<'a, 's>,
+pub(super) struct Candidates<'a, 's> {
+    pub(super) slots: Vec<u32>,
+    pub(super) places: &'a Places<'s>,
+    pub(super) asked: Asked<'a, 's>,
     /// Only what stands behind this.
-    after: Option<&'a [u8]>,
+    pub(super) after: Option<&'a [u8]>,
 }
 
 /// The first hits behind a place.
-struct First {
+pub(super) struct First {
     /// In order.
-    found: Vec<Found>,
+    pub(super) found: Vec<Found>,
     /// How many hits stand at that place or before it.
     before: usize,
 }
@@ -103,7 +103,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// The first `count` hits behind `start`, in order.
-    fn first(
+    pub(super) fn first(
         &self,
         candidates: &Candidates<'_, 's>,
         start: Option<&[u8]>,
@@ -224,7 +224,7 @@ impl<'s> Search<'s, '_> {
     }
 
     /// The version that the snapshot sees of an instance that was found.
-    fn read_again(&self, slot: u32, places: &Places<'s>) -> Result<Held> {
+    pub(super) fn read_again(&self, slot: u32, places: &Places<'s>) -> Result<Held> {
         let version = self.snapshot.view().and_then(|view| places.table.version_in(slot, view));
         match version {
             Some(version) => self.snapshot.content(self.kind, slot, version),

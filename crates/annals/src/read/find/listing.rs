@@ -2,6 +2,8 @@
 
 use super::access::Places;
 use super::explain;
+use super::filling::Filling;
+use super::gather::{Candidates, Found};
 use super::order::absent_key;
 use super::plan::Walk;
 use super::run::Leg;
@@ -12,10 +14,7 @@ use crate::Result;
 use crate::graph::index::key::without_slot;
 use crate::model::key_is_cut;
 use crate::read::held::Held;
-use crate::read::stored::Weighing;
 
-/// Pages of more instances make room as they find them.
-pub(super) const ITEMS_RESERVED_MAX: usize = 1_000;
 /// What a step along times or ids costs. Units: steps over a key of values.
 const STEP_COST: usize = 10;
 /// What it costs to see that a candidate stands elsewhere in the order. Units: the same.
@@ -30,6 +29,8 @@ struct Checks<'a> {
     place: bool,
     /// That they lack what it found them to lack.
     absence: bool,
+    /// That nothing became of them since the indexes are of.
+    is_told: bool,
     /// What is left to ask where a key holds a whole value.
     undecided: Vec<&'a Test>,
 }
@@ -53,7 +54,7 @@ impl<'s> Search<'s, '_> {
             _ => asked.all.clone(),
         };
         let absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
-        Checks { domain: !in_domain, place, absence, undecided }
+        Checks { domain: !in_domain, place, absence, is_told: !self.is_by_age(walk), undecided }
     }
 
     /// Walks; `None` if it costs more than the budget before the page is full.
@@ -67,22 +68,20 @@ impl<'s> Search<'s, '_> {
     ) -> Result<Option<Hits<T>>> {
         let Leg { after, budget } = leg;
         steps.tell(|| explain::of_walk(walk, places));
-        let limit = self.find.limit;
         let asked = self.asked(places);
         let checks = self.checks(walk, places, &asked);
-        let mut offset = self.find.offset;
-        let mut walker = Walker::start(walk, places.table, &self.domain, places.with_past, after);
-        if asked.all.is_empty() && self.reach.is_exact() {
-            offset -= walker.skip_slots(offset);
+        let late = self.late(walk, places, after, steps)?;
+        let mut late = late.into_iter().peekable();
+        let mut page = Filling::new(self);
+        let mut walker = Walker::start(walk, places, &self.domain, after);
+        if asked.all.is_empty() && self.reach.is_exact() && late.peek().is_none() {
+            page.skip(walker.skip_slots(self.find.offset));
         }
-        let mut weighing = Weighing::new(self.snapshot, self.kind, limit, self.find.bytes_max);
-        let mut is_full = false;
-        let mut hits = Hits { items: Vec::with_capacity(limit.min(ITEMS_RESERVED_MAX)), last: None };
         let mut known = <[Vec<u8>; 2]>::default();
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
         let verified_cost = places.verified_cost();
         let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
-        let (mut cost, mut last) = (0, None);
+        let mut cost = 0;
         loop {
             // Not taken out: what is moved just after it was made is waited for.
             let next = walker.next();
@@ -93,7 +92,7 @@ impl<'s> Search<'s, '_> {
                 return Ok(None);
             }
             let slot = candidate.slot;
-            if checks.domain && !self.domain.contains(slot) {
+            if checks.domain && !self.domain.contains(slot) || checks.is_told && !places.is_told(slot) {
                 cost += step_cost;
                 continue;
             }
@@ -111,21 +110,63 @@ impl<'s> Search<'s, '_> {
             if checks_place && !self.stands_at(candidate, &held) {
                 continue;
             }
-            if offset > 0 {
-                offset -= 1;
-                continue;
+            if late.peek().is_some() {
+                let place = self.place_of(walk, candidate, &held);
+                while let Some(before) = late.next_if(|late| late.key < place) {
+                    if self.take_late(before, places, &mut page, make)? {
+                        return Ok(Some(page.finish()));
+                    }
+                }
             }
-            if is_full || hits.items.len() == limit {
-                hits.last = last;
+            if page.take(slot, held, |held| self.place_of(walk, candidate, held), make) {
+                return Ok(Some(page.finish()));
+            }
+        }
+        for late in late {
+            if self.take_late(late, places, &mut page, make)? {
                 break;
             }
-            is_full = weighing.is_full_with(self.snapshot, self.kind, slot, &held);
-            if is_full || hits.items.len() + 1 == limit {
-                last = Some(self.place_of(walk, candidate, &held));
-            }
-            hits.items.push(make(slot, held));
         }
-        Ok(Some(hits))
+        Ok(Some(page.finish()))
+    }
+
+    /// What was touched since the indexes are of and is found, in the order of the search: indexes do not tell of it, so it
+    /// takes its place between what they tell.
+    fn late(
+        &self,
+        walk: &Walk<'s>,
+        places: &Places<'s>,
+        after: Option<&[u8]>,
+        steps: &mut Steps,
+    ) -> Result<Vec<Found>> {
+        if places.touched.is_empty() || self.is_by_age(walk) {
+            return Ok(Vec::new());
+        }
+        let touched = places.touched.iter().copied();
+        let slots: Vec<u32> = touched.filter(|slot| self.domain.contains(*slot)).collect();
+        steps.candidates += slots.len();
+        let candidates = Candidates { slots, places, asked: self.asked(places), after };
+        let count = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
+        Ok(self.first(&candidates, None, count, steps)?.found)
+    }
+
+    /// True if a walk goes by slots because the search asks for no other order: these the graph itself has.
+    fn is_by_age(&self, walk: &Walk<'s>) -> bool {
+        matches!(walk, Walk::Slots { .. }) && self.sorting.keys.is_empty()
+    }
+
+    fn take_late<T>(
+        &self,
+        Found { key, slot, held, .. }: Found,
+        places: &Places<'s>,
+        page: &mut Filling<'_, T>,
+        make: impl Fn(u32, Held) -> T,
+    ) -> Result<bool> {
+        let held = match held {
+            Some(held) => held,
+            None => self.read_again(slot, places)?,
+        };
+        Ok(page.take(slot, held, |_| key, make))
     }
 
     /// The place in the order of what a walk came upon.

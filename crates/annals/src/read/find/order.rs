@@ -6,7 +6,8 @@ use smallvec::{SmallVec, smallvec};
 use super::bounds::Bounds;
 use super::subject::Subject;
 use super::test::Test;
-use crate::graph::index::key::for_each_indexed;
+use crate::graph::index::TableIndexes;
+use crate::graph::index::key::{append_id, for_each_indexed};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
 use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
@@ -80,7 +81,7 @@ impl Sorting {
         Sorting { keys, number }
     }
 
-    pub(super) fn shape(&self, snapshot: &Snapshot, table: &Table) -> Shape {
+    pub(super) fn shape(&self, snapshot: &Snapshot, table: &Table, indexes: &TableIndexes) -> Shape {
         match self.keys[..] {
             [] => Shape::Slots { is_descending: false },
             [(Key::Property(Some(property)), is_descending)]
@@ -94,7 +95,7 @@ impl Sorting {
             {
                 Shape::Mixed
             }
-            [(Key::Header(Header::CreatedAt), is_descending)] if table.stamps.is_all_in_order() => {
+            [(Key::Header(Header::CreatedAt), is_descending)] if indexes.times.is_all_in_order() => {
                 Shape::Slots { is_descending }
             }
             [(Key::Header(Header::CreatedAt), is_descending)] => {
@@ -223,22 +224,6 @@ fn append_sort_key(value: &Value, is_greatest: bool, append: fn(&Value, &mut Vec
             out.extend_from_slice(&own);
         }
     });
-}
-
-/// Appends an id so that ids are ordered as they compare, and none begins another.
-pub(super) fn append_id(id: &Id, out: &mut Vec<u8>) {
-    match id.uuid_bytes() {
-        Some(bytes) => {
-            out.push(0);
-            out.extend_from_slice(bytes);
-        }
-        None => {
-            // Texts of ids have no control characters, so no zero.
-            out.push(1);
-            out.extend_from_slice(id.text().unwrap_or_default().as_bytes());
-            out.push(0);
-        }
-    }
 }
 
 /// The property whose range decides what a search finds, if no condition names values.

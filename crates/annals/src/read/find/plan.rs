@@ -81,7 +81,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         sorting: &Sorting,
         test: &'t Test,
     ) -> Plans<'p, 's, 't> {
-        let shape = sorting.shape(places.snapshot, places.table);
+        let shape = sorting.shape(places.snapshot, places.table, places.indexes);
         let parts = test.parts();
         let mut walks = SmallVec::new();
         match shape {
@@ -174,7 +174,7 @@ fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
             && !places.snapshot.graph().types.unindexed.contains(property)
             && !table.is_multi_valued(*property);
         let bounds = Bounds::of(test).filter(|_| is_usable)?.pop()?;
-        let keys = bounds.range(table.values.get(property.index())?);
+        let keys = bounds.range(places.indexes.values.get(*property)?);
         let mut ends = keys.clone();
         let first = ends.next()?;
         let last = ends.next_back().unwrap_or(first);

@@ -107,10 +107,7 @@ impl Scope<'_> {
     fn has_undeclared(&self) -> bool {
         let graph = self.snapshot.graph();
         let table = graph.table(self.kind);
-        let extents = match self.kind {
-            TypeKind::Classification => [&table.classified, &table.past_classified],
-            _ => [&table.extents, &table.past_extents],
-        };
+        let extents = table.lists.extents_of(self.kind);
         let is_undeclared = |name| graph.types.get(self.kind, name).is_none();
         extents
             .iter()
@@ -128,8 +125,8 @@ impl Scope<'_> {
         let inherited = declared().flat_map(|known| known.attributes.values());
         let inherited = inherited.map(|known| &*known.definition.name);
         // Properties that no type declares, as far as they are in use and in the index.
-        let table = graph.table(self.kind);
-        let used = graph.names.iter().zip(table.values.sets().iter()).filter(|(_, keys)| !keys.is_empty());
+        let indexes = self.snapshot.indexed().indexes(self.kind);
+        let used = graph.names.iter().zip(indexes.values.sets().iter()).filter(|(_, keys)| !keys.is_empty());
         let used = used.map(|(name, _)| &**name);
         let is_own = self.kind != TypeKind::Classification;
         let known = attributes.chain(inherited).chain(used.filter(|_| is_own));

@@ -71,7 +71,6 @@ pub(super) struct Search<'s, 'f> {
 impl<'s, 'f> Search<'s, 'f> {
     pub(super) fn new(snapshot: &'s Snapshot, kind: TypeKind, find: &'f Find) -> Result<Search<'s, 'f>> {
         find.check()?;
-        snapshot.graph().check_indexes()?;
         let types = resolve::types(snapshot, kind, find)?;
         let mut test = resolve::test(snapshot, kind, &find.filter)?;
         let deleted = resolve::deleted(snapshot, find)?;
@@ -138,8 +137,10 @@ impl<'s, 'f> Search<'s, 'f> {
             snapshot: self.snapshot,
             kind: self.kind,
             table,
+            indexes: self.snapshot.indexed().indexes(self.kind),
+            touched: self.snapshot.indexed().touched(self.kind),
             with_past: self.reach.other,
-            proxies: self.reach.proxies.then_some(&table.proxies),
+            proxies: self.reach.proxies.then_some(&table.lists.proxies.present),
         }
     }
 
@@ -200,7 +201,7 @@ impl<'s, 'f> Search<'s, 'f> {
             return Ok(None);
         }
         let is_proxy = match view {
-            None => table.proxies.contains(slot),
+            None => table.lists.proxies.present.contains(slot),
             Some(_) => self.snapshot.graph().headers.get(version.header).is_proxy,
         };
         if is_proxy && !self.reach.proxies {

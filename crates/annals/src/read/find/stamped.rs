@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
+use super::access::Places;
 use super::domain::{Domain, Slots};
 use super::walk::{Candidate, Place, Values, index_key};
-use crate::graph::index::key::slot_of_key;
-use crate::graph::index::stamps::{Stamps, stamp_key};
-use crate::graph::table::Table;
+use crate::graph::index::key::{slot_of_key, time_key};
+use crate::graph::index::times::Times;
 
 /// Those whose times follow from their slots, and between them those that have keys.
 pub(super) struct Stamped<'d, 'g> {
-    table: &'g Table,
+    places: &'d Places<'g>,
     ordered: Slots<'d, 'g>,
     values: Values<'d, 'g>,
     // The next of each, where it is known.
@@ -24,20 +24,19 @@ pub(super) struct Stamped<'d, 'g> {
 impl<'d, 'g> Stamped<'d, 'g> {
     /// Starts behind the key of a cursor.
     pub(super) fn start(
-        table: &'g Table,
+        places: &'d Places<'g>,
         domain: &'d Domain<'g>,
-        with_past: bool,
         is_updated: bool,
         is_descending: bool,
         after: Option<&[u8]>,
     ) -> Stamped<'d, 'g> {
-        let stamps: &'g Stamps = &table.stamps;
+        let (times, with_past): (&'g Times, bool) = (&places.indexes.times, places.with_past);
         let after = after.map(|key| index_key(key, is_descending));
         let (current, past) = match is_updated {
-            true => (stamps.updated(), with_past.then(|| stamps.past_updated())),
-            false => (stamps.created(), None),
+            true => (times.updated(), with_past.then(|| times.past_updated())),
+            false => (times.created(), None),
         };
-        let place = after.as_deref().map(|after| ordered_place(table, after));
+        let place = after.as_deref().map(|after| ordered_place(places, after));
         let ordered = match place {
             None => domain.slots(None, is_descending),
             // In this direction the place itself is left out either way.
@@ -50,7 +49,7 @@ impl<'d, 'g> Stamped<'d, 'g> {
         let values = Values::of_sets(current, past, after.as_deref(), is_descending);
         let leaves_changed_out = is_updated && !with_past;
         let mut stamped = Stamped {
-            table,
+            places,
             ordered,
             values,
             next_ordered: None,
@@ -64,11 +63,11 @@ impl<'d, 'g> Stamped<'d, 'g> {
     }
 
     fn turn_ordered(&mut self) {
-        let stamps = &self.table.stamps;
-        let leaves_out = |slot| self.leaves_changed_out && stamps.is_changed(slot);
-        let next = self.ordered.find(|slot| stamps.is_in_order(*slot) && !leaves_out(*slot));
+        let places = self.places;
+        let leaves_out = |slot| self.leaves_changed_out && places.indexes.times.is_changed(slot);
+        let next = self.ordered.find(|slot| is_in_order(places, *slot) && !leaves_out(*slot));
         self.next_ordered =
-            next.and_then(|slot| Some(stamp_key(self.table.row(slot)?.created().micros, slot)));
+            next.and_then(|slot| Some(time_key(places.table.row(slot)?.created().micros, slot)));
     }
 
     pub(super) fn next(&mut self) -> Option<Candidate<'g>> {
@@ -96,12 +95,18 @@ impl<'d, 'g> Stamped<'d, 'g> {
     }
 }
 
+/// True if the place of its slot is that of its creation, as far as the indexes tell.
+fn is_in_order(places: &Places, slot: u32) -> bool {
+    places.indexes.times.is_in_order(slot) && places.is_told(slot)
+}
+
 /// The first slot among those in order that does not stand before `after`, and whether it stands just there.
-fn ordered_place(table: &Table, after: &[u8]) -> (u32, bool) {
+fn ordered_place(places: &Places, after: &[u8]) -> (u32, bool) {
+    let table = places.table;
     let count = u32::try_from(table.slots_count()).unwrap_or(u32::MAX);
     let key_from = |slot: u32, end: u32| {
-        let known = (slot..end).filter(|slot| table.stamps.is_in_order(*slot));
-        known.filter_map(|slot| Some(stamp_key(table.row(slot)?.created().micros, slot))).next()
+        let known = (slot..end).filter(|slot| is_in_order(places, *slot));
+        known.filter_map(|slot| Some(time_key(table.row(slot)?.created().micros, slot))).next()
     };
     let (mut low, mut high) = (0, count);
     while low < high {

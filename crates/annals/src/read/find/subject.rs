@@ -134,8 +134,8 @@ impl<'s> Subject<'s> {
             Subject::InForce(TypeKind::Entity, slot) => {
                 let entities = &snapshot.graph().entities;
                 // The lists are of live entities, without proxies.
-                entities.classified.contains(name, slot)
-                    || (!entities.is_live(slot) || entities.proxies.contains(slot))
+                entities.lists.classified.present.contains(name, slot)
+                    || (!entities.is_live(slot) || entities.lists.proxies.present.contains(slot))
                         && entities
                             .row(slot)
                             .is_some_and(|row| row.classifications().any(|known| known.name() == name))

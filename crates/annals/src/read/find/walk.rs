@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Bound as Edge;
 
+use super::access::Places;
 use super::bounds::{ALL_KEYS, Bounds};
 use super::domain::{Domain, Slots};
-use super::ids::Ids;
 use super::order::{ABSENT, PRESENT, append_slot, slot_of};
 use super::plan::{Run, ValueWalk, Walk};
 use super::stamped::Stamped;
 use crate::graph::index::key::{slot_of_key, without_slot};
-use crate::graph::table::Table;
 use crate::structures::key_set::{KeySet, Range};
 
 /// Candidates in the order of the search.
@@ -19,7 +18,7 @@ pub(super) enum Walker<'d, 'g> {
     Values(Box<Values<'d, 'g>>),
     Run(Range<'g>),
     Stamps(Box<Stamped<'d, 'g>>),
-    Ids(Ids<'g>),
+    Ids(Directed<'d, 'g>),
 }
 
 /// A candidate, and what the walk knows of it.
@@ -116,29 +115,31 @@ impl<'d, 'g> Walker<'d, 'g> {
     /// Starts behind the key of a cursor.
     pub(super) fn start(
         walk: &'d Walk<'g>,
-        table: &'g Table,
+        places: &'d Places<'g>,
         domain: &'d Domain<'g>,
-        with_past: bool,
         after: Option<&[u8]>,
     ) -> Walker<'d, 'g> {
+        let Places { indexes, with_past, .. } = *places;
         match walk {
             Walk::Slots { is_descending } => {
                 let after = after.map(|key| slot_of(key, *is_descending));
                 Walker::Slots(domain.slots(after, *is_descending))
             }
             Walk::Run(run) => {
-                let set = table.values.get(run.property.index()).expect("it was looked into for the plan");
+                let set = indexes.values.get(run.property).expect("it was looked into for the plan");
                 Walker::Run(keys_after(run, set, after))
             }
             Walk::Stamps { is_updated, is_descending } => Walker::Stamps(Box::new(Stamped::start(
-                table,
+                places,
                 domain,
-                with_past,
                 *is_updated,
                 *is_descending,
                 after,
             ))),
-            Walk::Ids { is_descending } => Walker::Ids(Ids::start(table, *is_descending, after)),
+            Walk::Ids { is_descending } => {
+                let after = after.map(|key| index_key(key, *is_descending));
+                Walker::Ids(Directed::new(indexes.ids.keys(), &ALL_KEYS, after.as_deref(), *is_descending))
+            }
             Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
                 let absent_after = after.filter(|_| is_behind_values).map(|key| slot_of(key, *is_descending));
@@ -147,10 +148,10 @@ impl<'d, 'g> Walker<'d, 'g> {
                     let after = after.map(|key| index_key(key, *is_descending));
                     Some(Directed::new(set, bounds, after.as_deref(), *is_descending))
                 };
-                let past = with_past.then(|| table.past_values.get(property.index())).flatten();
+                let past = with_past.then(|| indexes.past_values.get(*property)).flatten();
                 let absent = if *with_absent { Absent::Behind(domain, absent_after) } else { Absent::None };
                 Walker::Values(Box::new(Values {
-                    current: set(table.values.get(property.index())),
+                    current: set(indexes.values.get(*property)),
                     past: set(past),
                     is_descending: *is_descending,
                     absent,
@@ -165,7 +166,7 @@ impl<'d, 'g> Walker<'d, 'g> {
             Walker::Slots(slots) => slots.next().map(Candidate::absent),
             Walker::Run(keys) => keys.next().map(Candidate::at),
             Walker::Stamps(stamped) => stamped.next(),
-            Walker::Ids(ids) => ids.next().map(Candidate::absent),
+            Walker::Ids(keys) => keys.next().map(|key| Candidate::absent(slot_of_key(key))),
             Walker::Values(values) => match values.next_key() {
                 Some(key) => Some(Candidate::at(key)),
                 None => values.next_absent().map(Candidate::absent),

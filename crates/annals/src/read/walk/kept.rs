@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::reach::Reach;
 use super::walked::Breadth;
-use crate::graph::Graph;
+use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::View;
 use crate::model::Id;
 use crate::search::OrderBy;
@@ -34,7 +34,7 @@ pub(super) struct Question {
 /// A walk with the graph it goes over: the one of its first page, whatever was written since.
 pub(super) struct Kept {
     pub(super) question: Question,
-    pub(super) graph: Arc<Graph>,
+    pub(super) graph: Arc<Indexed>,
     pub(super) view: Option<View>,
     pub(super) breadth: Breadth,
     /// Places in the order of the walk of what is listed, in the order asked for; `None` if that is the order of the walk.

@@ -45,7 +45,6 @@ impl<'s> Steps<'s> {
     /// Errors: `NotFound` for a name that no type or classification has; `InvalidArgument` for too many names, no
     /// direction, or a depth range without depths.
     pub(super) fn new(snapshot: &'s Snapshot, reach: &Reach) -> Result<Steps<'s>> {
-        snapshot.graph().links.check()?;
         let is_both = reach.directions.contains(&Direction::Out) && reach.directions.contains(&Direction::In);
         let directions = match (is_both, reach.directions.first()) {
             (true, _) => vec![Direction::Out, Direction::In],
@@ -125,12 +124,10 @@ impl<'s> Steps<'s> {
         }
         let Some(names) = &self.classifications else { return Ok(true) };
         if self.snapshot.view().is_none() && self.statuses.is_live() {
-            return Ok(names.iter().any(|name| table.classified.contains(*name, slot)));
+            return Ok(names.iter().any(|name| table.lists.classified.present.contains(*name, slot)));
         }
         // Who carries none of them now, and never did, needs no look at the log.
-        let may_be = |name: &Symbol| {
-            table.classified.contains(*name, slot) || table.past_classified.contains(*name, slot)
-        };
+        let may_be = |name: &Symbol| table.lists.classified.ever(*name, slot);
         let is_deleted = !table.is_live(slot);
         if !is_deleted && !names.iter().any(may_be) {
             return Ok(false);

@@ -170,7 +170,7 @@ fn few_keys_behave_as_many_and_become_a_tree_and_clones_keep_theirs() {
         assert_eq!(matches!(set.root, Root::Tree(_)), count > few);
         let mut built = KeySet::new();
         let keys: Vec<[u8; 4]> = (0..count).map(key).collect();
-        built.insert_sorted(&keys);
+        built.insert_sorted(&keys, &mut |_| {});
         let from_sorted = KeySet::from_sorted(&keys);
         for other in [&built, &from_sorted] {
             check(other);
@@ -361,7 +361,7 @@ proptest! {
                 .map(|(number, more)| [&key(first + number)[..], &vec![b'x'; more % 3 * more]].concat())
                 .collect();
             keys.sort_unstable();
-            set.insert_sorted(&keys);
+            set.insert_sorted(&keys, &mut |_| {});
             direct.extend(keys);
             check(&set);
             shared.push((set.clone(), direct.len()));

@@ -1,0 +1,101 @@
+//! Which instances are live, and of which type.
+
+use super::event::{Event, Known, Put};
+use super::{Index, Stored};
+use crate::Result;
+use crate::graph::report::Report;
+use crate::graph::structures::slot_set::{Extents, SlotSet};
+use crate::graph::structures::symbols::Symbol;
+
+/// Instances by type. Proxies are in no list of the present.
+#[derive(Clone, Default)]
+pub(crate) struct ByType {
+    /// Live instances.
+    pub(crate) live: SlotSet,
+    /// Instances that are not live now but were.
+    pub(crate) dead: SlotSet,
+    /// Live instances, by type.
+    pub(crate) extents: Extents,
+    /// Instances that were of the type in a version that is not in force, or are and are deleted.
+    pub(crate) past_extents: Extents,
+}
+
+impl ByType {
+    fn put(&mut self, put: &Put) {
+        let slot = put.slot;
+        if let Some(proxy) = put.before.as_ref().filter(|before| before.is_live_proxy())
+            && !put.after.is_live_proxy()
+        {
+            // Searches for proxies as of before find it there.
+            self.past_extents.insert(proxy.instance.type_name, slot);
+        }
+        let listed = |known: &Known| known.is_listed().then_some(known.instance.type_name);
+        let (before, after) = (put.before.as_ref().and_then(listed), listed(&put.after));
+        if before == after {
+            return;
+        }
+        if let Some(before) = before {
+            self.live.remove(slot);
+            self.dead.insert(slot);
+            self.extents.remove(before, slot);
+            self.past_extents.insert(before, slot);
+        }
+        if let Some(after) = after {
+            self.live.insert(slot);
+            self.dead.remove(slot);
+            self.extents.insert(after, slot);
+            self.past_extents.remove(after, slot);
+        }
+    }
+
+    fn forget(&mut self, slot: u32, types: &[Symbol]) {
+        self.live.remove(slot);
+        self.dead.remove(slot);
+        for name in types {
+            self.extents.remove(*name, slot);
+            self.past_extents.remove(*name, slot);
+        }
+    }
+}
+
+impl Index for ByType {
+    const NAME: &'static str = "types";
+
+    fn take(&mut self, events: &[&Event]) {
+        for event in events {
+            match event {
+                Event::Put(put) => self.put(put),
+                Event::Purge(purge) => self.forget(purge.slot, &purge.types),
+                Event::Correct(_) | Event::Reindex(_) => {}
+            }
+        }
+    }
+
+    fn derive(&mut self, stored: &[Stored]) -> Result<()> {
+        for Stored { slot, row, is_proxy, past, .. } in stored {
+            let type_name = row.type_name();
+            for version in past.iter().filter(|version| version.type_name != type_name) {
+                self.past_extents.insert(version.type_name, *slot);
+            }
+            if *is_proxy && row.is_live() {
+                continue;
+            }
+            if row.is_live() {
+                self.live.insert(*slot);
+                self.extents.insert(type_name, *slot);
+            } else {
+                self.dead.insert(*slot);
+                self.past_extents.insert(type_name, *slot);
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, found: &ByType, report: &mut Report) {
+        report.compare_extents("type extents", &self.extents, &found.extents);
+        report.compare_extents("past type extents", &self.past_extents, &found.past_extents);
+        if (&self.live, &self.dead) != (&found.live, &found.dead) {
+            report.add(|| "types: other instances are live, or deleted".into());
+        }
+    }
+}

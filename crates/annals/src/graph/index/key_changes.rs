@@ -1,0 +1,115 @@
+//! Keys to add to sets and to take out of them: collected first, then done together, which costs less than one by one.
+
+use crate::graph::structures::symbols::Symbol;
+use crate::structures::key_set::KeySet;
+use crate::structures::key_set::leaf::KEY_BYTES_MAX;
+use crate::structures::vector::Vector;
+
+/// Keys that come and go, in order.
+#[derive(Default)]
+pub(crate) struct KeyChanges {
+    keys: Vec<u8>,
+    list: Vec<Change>,
+}
+
+struct Change {
+    set: Symbol,
+    // Of the key. They stand one after the other.
+    length: u16,
+    is_added: bool,
+}
+
+const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
+
+impl KeyChanges {
+    /// Adds the key that `append` appends to a set, or takes it out.
+    pub(crate) fn push(&mut self, set: Symbol, append: impl FnOnce(&mut Vec<u8>), is_added: bool) {
+        let start = self.keys.len();
+        append(&mut self.keys);
+        let length = u16::try_from(self.keys.len() - start).expect("keys are bounded");
+        self.list.push(Change { set, length, is_added });
+    }
+
+    /// Does all of it. Calls `tell` with each key that was added to a set and was not there.
+    pub(crate) fn apply_to(&self, sets: &mut Vector<KeySet>, mut tell: impl FnMut(Symbol, &[u8])) {
+        let mut list = Vec::with_capacity(self.list.len());
+        let mut keys = &self.keys[..];
+        for change in &self.list {
+            let (key, rest) = keys.split_at(usize::from(change.length));
+            keys = rest;
+            list.push((change.set, head(key), key, change.is_added));
+        }
+        // By set first: the keys of one often come in order, and then there is little to sort.
+        list.sort_by_key(|(set, ..)| *set);
+        for of_one in list.chunk_by_mut(|(set, ..), next| *set == next.0) {
+            // Stable: of what becomes of one key the last counts.
+            of_one.sort_by_key(|(_, head, key, _)| (*head, *key));
+            let name = of_one[0].0;
+            let last = of_one.chunk_by(|(_, _, key, _), next| *key == next.2);
+            let last = last.map(|same| (same[same.len() - 1].2, same[same.len() - 1].3));
+            let (added, removed): (Vec<_>, Vec<_>) = last.partition(|(_, is_added)| *is_added);
+            let set = set_of(sets, name);
+            removed.iter().for_each(|(key, _)| {
+                set.remove(key);
+            });
+            let added: Vec<&[u8]> = added.into_iter().map(|(key, _)| key).collect();
+            set.insert_sorted(&added, &mut |key| tell(name, key));
+        }
+    }
+}
+
+/// The first bytes of a key as a number: as a rule they tell which of two comes first.
+fn head(key: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    let length = key.len().min(8);
+    head[..length].copy_from_slice(&key[..length]);
+    u64::from_be_bytes(head)
+}
+
+/// The set with this number, for changing it.
+pub(crate) fn set_of(sets: &mut Vector<KeySet>, number: Symbol) -> &mut KeySet {
+    while sets.len() <= number.index() {
+        sets.push(KeySet::new());
+    }
+    sets.get_mut(number.index()).expect("grown above")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_becomes_of_a_key_last_counts(
+            steps in proptest::collection::vec((0u32..3, 0u32..40, any::<bool>()), 0..300),
+            parts in 1usize..5,
+        ) {
+            let mut sets = Vector::new();
+            let mut model: BTreeSet<(u32, u32)> = BTreeSet::new();
+            for part in steps.chunks(steps.len() / parts + 1) {
+                let before = model.clone();
+                let mut changes = KeyChanges::default();
+                for (set, number, is_added) in part {
+                    let append = |key: &mut Vec<u8>| key.extend_from_slice(&number.to_be_bytes());
+                    changes.push(Symbol(*set), append, *is_added);
+                    if *is_added { model.insert((*set, *number)); } else { model.remove(&(*set, *number)); }
+                }
+                let mut told = BTreeSet::new();
+                changes.apply_to(&mut sets, |set, key| {
+                    told.insert((set.0, u32::from_be_bytes(key.try_into().unwrap())));
+                });
+                prop_assert_eq!(told, model.difference(&before).copied().collect::<BTreeSet<_>>());
+            }
+            let found: Vec<(u32, u32)> = (0..)
+                .zip(sets.iter())
+                .flat_map(|(set, keys): (u32, &KeySet)| {
+                    keys.iter().map(move |key| (set, u32::from_be_bytes(key.try_into().unwrap())))
+                })
+                .collect();
+            prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+        }
+    }
+}

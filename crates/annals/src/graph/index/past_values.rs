@@ -1,0 +1,170 @@
+//! The values that some version had which is not in force, by property and by instance.
+
+use super::event::{Event, Way};
+use super::key::{append_value_key, for_each_indexed, slot_of_key, without_slot};
+use super::key_changes::KeyChanges;
+use super::past_keys::PastKeys;
+use super::{Index, LoadSets, SavedSet};
+use crate::graph::report::Report;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{INDEX_KEY_BYTES_MAX, Value};
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
+
+const SET: u8 = 2;
+
+/// The values that some version had which is not in force.
+#[derive(Clone, Default)]
+pub(crate) struct PastValues {
+    // By property. Shape of a key: value key, slot (4).
+    by_value: Vector<KeySet>,
+    // The same by instance.
+    by_slot: PastKeys,
+}
+
+impl PastValues {
+    /// All sets, by symbol of the property.
+    pub(crate) fn sets(&self) -> &Vector<KeySet> {
+        &self.by_value
+    }
+
+    /// The keys of a property.
+    pub(crate) fn get(&self, property: Symbol) -> Option<&KeySet> {
+        self.by_value.get(property.index())
+    }
+
+    /// Keys of the values that some version of the instance had which is not in force, each with its property; those entered
+    /// last come first.
+    pub(crate) fn of(&self, slot: u32) -> impl Iterator<Item = (Symbol, &[u8])> {
+        self.by_slot.of(slot)
+    }
+
+    fn forget(&mut self, slot: u32) {
+        for (name, value_key) in self.by_slot.of(slot) {
+            let mut key = value_key.to_vec();
+            key.extend_from_slice(&slot.to_be_bytes());
+            if let Some(values) = self.by_value.get_mut(name.index()) {
+                values.remove(&key);
+            }
+        }
+        self.by_slot.forget(slot);
+    }
+}
+
+impl Index for PastValues {
+    const NAME: &'static str = "past values";
+    const SETS: &'static [u8] = &[SET];
+
+    fn take(&mut self, events: &[&Event]) {
+        let mut changes = KeyChanges::default();
+        let mut add = |slot: u32, name: Symbol, value: &Value| {
+            for_each_indexed(value, |scalar| {
+                changes.push(name, |key| append_value_key(scalar, slot, key), true);
+            });
+        };
+        // Nothing is added to an instance that is gone, so these come last.
+        let mut purged = Vec::new();
+        for event in events {
+            match event {
+                Event::Put(put) => {
+                    put.each_value(&mut |name, value, way| {
+                        if way == Way::Out {
+                            add(put.slot, name, value);
+                        }
+                    });
+                    if let Some(proxy) = put.before.as_ref().filter(|before| before.is_live_proxy())
+                        && !put.after.is_live_proxy()
+                    {
+                        proxy.indexed().for_each(|(name, value)| add(put.slot, name, value));
+                    }
+                }
+                Event::Correct(correct) => {
+                    correct.values.iter().for_each(|(name, value)| add(correct.slot, *name, value));
+                }
+                Event::Purge(purge) => purged.push(purge.slot),
+                Event::Reindex(_) => {}
+            }
+        }
+        let PastValues { by_value, by_slot } = self;
+        changes.apply_to(by_value, |name, key| by_slot.push(slot_of_key(key), name, without_slot(key)));
+        purged.into_iter().for_each(|slot| self.forget(slot));
+    }
+
+    fn save(&self) -> Vec<SavedSet<'_>> {
+        SavedSet::all(SET, &self.by_value)
+    }
+
+    fn load(&mut self, sets: &mut LoadSets) -> Option<()> {
+        self.by_value = sets.all(SET);
+        for (name, set) in (0..).map(Symbol).zip(self.by_value.iter()) {
+            for key in set.iter() {
+                if without_slot(key).len() > INDEX_KEY_BYTES_MAX || slot_of_key(key) as usize >= sets.slots_count {
+                    return None;
+                }
+                self.by_slot.push(slot_of_key(key), name, without_slot(key));
+            }
+        }
+        Some(())
+    }
+
+    fn compare(&self, found: &PastValues, report: &mut Report) {
+        report.compare_sets(Self::NAME, &self.by_value, &found.by_value);
+        for (name, set) in (0..).map(Symbol).zip(self.by_value.iter()) {
+            let is_there = |key: &[u8]| {
+                found.of(slot_of_key(key)).any(|(other, value)| other == name && value == without_slot(key))
+            };
+            if !set.iter().all(is_there) {
+                report.add(|| format!("past values of property {}: an instance lacks one", name.0));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::index::event::Correct;
+    use crate::graph::index::key_changes::set_of;
+
+    fn correct(slot: u32, values: &[(u32, &str)]) -> Event {
+        let values = values.iter().map(|(name, value)| (Symbol(*name), Value::from(*value))).collect();
+        Event::Correct(Correct { slot, written: 0, values, classified: Vec::new() })
+    }
+
+    fn count(past: &PastValues) -> (usize, usize) {
+        (past.of(3).count(), past.of(4).count())
+    }
+
+    fn load(sets: Vector<KeySet>, slots_count: usize) -> Option<PastValues> {
+        let mut loaded = PastValues::default();
+        let mut take = |_: u8| sets.clone();
+        loaded.load(&mut LoadSets { slots_count, take: &mut take }).map(|()| loaded)
+    }
+
+    #[test]
+    fn a_value_counts_once_and_what_is_loaded_can_be_forgotten() {
+        let mut past = PastValues::default();
+        for value in ["a", "b", "a"] {
+            let events = [correct(3, &[(1, value), (1, value)]), correct(4, &[(1, "c")])];
+            past.take(&events.each_ref());
+        }
+        assert_eq!(count(&past), (2, 1));
+        let mut loaded = load(past.by_value.clone(), 5).expect("all slots are there");
+        loaded.forget(3);
+        assert_eq!((count(&loaded), count(&past)), ((0, 1), (2, 1)));
+        assert_eq!(loaded.by_value.iter().map(KeySet::len).sum::<usize>(), 1);
+    }
+
+    #[test]
+    fn keys_that_cannot_be_are_not_loaded() {
+        let long = "x".repeat(INDEX_KEY_BYTES_MAX + 1);
+        for (value, slot, is_sound) in
+            [("a", 4, true), ("a", 5, false), (&long[1..], 0, true), (&long[..], 0, false)]
+        {
+            let mut sets = Vector::new();
+            let key = [value.as_bytes(), &u32::to_be_bytes(slot)].concat();
+            set_of(&mut sets, Symbol(0)).insert(&key);
+            assert_eq!(load(sets, 5).is_some(), is_sound, "{} bytes, slot {slot}", value.len());
+        }
+    }
+}

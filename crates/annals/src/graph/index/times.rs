@@ -1,0 +1,201 @@
+//! The orders of creation and of the last change.
+//!
+//! An instance that nothing has changed stands at its place already: slots are given in the order of creation. Only those
+//! that do not, because they were changed, or brought from elsewhere with times of their own, take a key.
+
+use super::event::{Event, Put};
+use super::key::{append_time_key, slot_of_key};
+use super::key_changes::KeyChanges;
+use super::{Index, LoadSets, SavedSet, Stored};
+use crate::graph::instance::unpacked::Instance;
+use crate::Result;
+use crate::graph::report::Report;
+use crate::graph::structures::slot_set::SlotSet;
+use crate::graph::structures::symbols::Symbol;
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
+
+const UPDATED_SET: u8 = 3;
+const PAST_UPDATED_SET: u8 = 4;
+
+/// When the unordered ones were created.
+const CREATED: Symbol = Symbol(0);
+/// When the versions in force were written, of those that were changed or are unordered.
+const UPDATED: Symbol = Symbol(1);
+/// The same of versions that are not in force, but for the first of those in order.
+const PAST_UPDATED: Symbol = Symbol(2);
+
+/// Keys of instances whose times do not follow from their slots.
+#[derive(Clone)]
+pub(crate) struct Times {
+    // The latest creation among those in order.
+    last: i64,
+    // Those that are older than one before them.
+    unordered: SlotSet,
+    changed: SlotSet,
+    // Three sets. Shape of a key: index key of the time (9), slot (4).
+    keys: Vector<KeySet>,
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        let keys = std::iter::repeat_n(KeySet::new(), 3).collect();
+        Times { last: i64::MIN, unordered: SlotSet::new(), changed: SlotSet::new(), keys }
+    }
+}
+
+/// When the instance was created, and when the version in force was written. Units: microseconds since 1970.
+fn times(instance: &Instance) -> (i64, i64) {
+    (instance.created.micros, instance.updated.micros)
+}
+
+impl Times {
+    pub(crate) fn created(&self) -> &KeySet {
+        self.set(CREATED)
+    }
+
+    pub(crate) fn updated(&self) -> &KeySet {
+        self.set(UPDATED)
+    }
+
+    pub(crate) fn past_updated(&self) -> &KeySet {
+        self.set(PAST_UPDATED)
+    }
+
+    fn set(&self, set: Symbol) -> &KeySet {
+        self.keys.get(set.index()).expect("there are three from the beginning")
+    }
+
+    /// True if this instance, and every other of which it is true, was created after those in smaller slots.
+    #[inline]
+    pub(crate) fn is_in_order(&self, slot: u32) -> bool {
+        !self.unordered.contains(slot)
+    }
+
+    /// True if all are in order.
+    pub(crate) fn is_all_in_order(&self) -> bool {
+        self.unordered.len() == 0
+    }
+
+    /// True if the version in force has a key of its own.
+    #[inline]
+    pub(crate) fn is_changed(&self, slot: u32) -> bool {
+        self.changed.contains(slot)
+    }
+
+    // True if it stands where its slot is.
+    fn place(&mut self, slot: u32, created: i64) -> bool {
+        if created >= self.last {
+            self.last = created;
+            return true;
+        }
+        self.unordered.insert(slot);
+        false
+    }
+
+    fn put(&mut self, put: &Put, changes: &mut Changes) {
+        let (slot, after) = (put.slot, times(&put.after.instance));
+        let Some(before) = put.before.as_ref().map(|before| times(&before.instance)) else {
+            let is_in_order = self.place(slot, after.0);
+            if !is_in_order {
+                changes.add(CREATED, after.0, slot);
+            }
+            if after.1 != after.0 || !is_in_order {
+                changes.add(UPDATED, after.1, slot);
+                self.changed.insert(slot);
+            }
+            return;
+        };
+        if before.0 != after.0 {
+            changes.take(CREATED, before.0, slot);
+            self.unordered.insert(slot);
+            changes.add(CREATED, after.0, slot);
+        }
+        if before != after {
+            if self.changed.contains(slot) {
+                changes.take(UPDATED, before.1, slot);
+            }
+            let is_first = self.changed.insert(slot);
+            // The first version stands where its slot is.
+            if !is_first || before.0 != after.0 {
+                changes.add(PAST_UPDATED, before.1, slot);
+            }
+            changes.add(UPDATED, after.1, slot);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Changes(KeyChanges);
+
+impl Changes {
+    fn add(&mut self, set: Symbol, micros: i64, slot: u32) {
+        self.0.push(set, |key| append_time_key(micros, slot, key), true);
+    }
+
+    fn take(&mut self, set: Symbol, micros: i64, slot: u32) {
+        self.0.push(set, |key| append_time_key(micros, slot, key), false);
+    }
+}
+
+impl Index for Times {
+    const NAME: &'static str = "times";
+    const SETS: &'static [u8] = &[UPDATED_SET, PAST_UPDATED_SET];
+
+    fn take(&mut self, events: &[&Event]) {
+        let mut changes = Changes::default();
+        for event in events {
+            match event {
+                Event::Put(put) => self.put(put, &mut changes),
+                Event::Correct(correct) => changes.add(PAST_UPDATED, correct.written, correct.slot),
+                Event::Purge(purge) => {
+                    let (created, updated) = times(&purge.last.instance);
+                    if self.unordered.remove(purge.slot) {
+                        changes.take(CREATED, created, purge.slot);
+                    }
+                    if self.changed.remove(purge.slot) {
+                        changes.take(UPDATED, updated, purge.slot);
+                    }
+                }
+                Event::Reindex(_) => {}
+            }
+        }
+        changes.0.apply_to(&mut self.keys, |_, _| {});
+    }
+
+    fn derive(&mut self, stored: &[Stored]) -> Result<()> {
+        let mut changes = Changes::default();
+        for Stored { slot, row, .. } in stored {
+            let created = row.created().micros;
+            if !self.place(*slot, created) {
+                changes.add(CREATED, created, *slot);
+            }
+        }
+        changes.0.apply_to(&mut self.keys, |_, _| {});
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<SavedSet<'_>> {
+        vec![
+            SavedSet { code: UPDATED_SET, number: 0, keys: self.updated() },
+            SavedSet { code: PAST_UPDATED_SET, number: 0, keys: self.past_updated() },
+        ]
+    }
+
+    fn load(&mut self, sets: &mut LoadSets) -> Option<()> {
+        let updated = sets.one(UPDATED_SET);
+        for key in updated.iter() {
+            self.changed.insert(slot_of_key(key));
+        }
+        self.keys.set(UPDATED.index(), updated);
+        self.keys.set(PAST_UPDATED.index(), sets.one(PAST_UPDATED_SET));
+        Some(())
+    }
+
+    fn compare(&self, found: &Times, report: &mut Report) {
+        report.compare_sets(Self::NAME, &self.keys, &found.keys);
+        if (&self.unordered, &self.changed) != (&found.unordered, &found.changed) {
+            report.add(|| "times: others are out of order, or changed".into());
+        }
+    }
+}

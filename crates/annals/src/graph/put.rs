@@ -1,0 +1,146 @@
+//! The only ways in which instances change: everything that finds them is told here.
+
+use std::sync::Arc;
+
+use super::Graph;
+use super::index::event::{Correct, Event, Known, Purge, Put, Reindex};
+use super::instance::headers::{HeaderNumber, PLAIN};
+use super::instance::patch::ValueChange;
+use super::instance::unpacked::Instance;
+use super::integrity::types::Types;
+use super::structures::symbols::Symbol;
+use crate::model::{TypeKind, Value};
+use crate::structures::vector::Vector;
+use crate::{Position, Result};
+
+/// What a version that was written into the past may have, for those who search the past.
+pub(crate) struct Corrected {
+    /// When it was written. Units: microseconds since 1970.
+    pub(crate) written: i64,
+    pub(crate) values: Vec<(Symbol, Value)>,
+    pub(crate) classified: Vec<Symbol>,
+}
+
+/// What became of the instances of both tables since indexes took it the last time.
+#[derive(Clone, Default)]
+pub(crate) struct Batch {
+    /// Of the last record in it.
+    pub(crate) position: Position,
+    pub(crate) entities: Vector<Event>,
+    pub(crate) relationships: Vector<Event>,
+    /// Length of its records; 0 where nobody counts. Units: bytes.
+    pub(crate) bytes: usize,
+}
+
+impl Graph {
+    /// Puts a new instance in place, with the links of a relationship.
+    pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> u32 {
+        let after = self.known_as(kind, Arc::new(instance));
+        let slot = self.table_mut(kind).push(&after.instance);
+        match kind {
+            TypeKind::Relationship => self.links.insert(slot, after.instance.type_name, after.instance.ends),
+            _ => self.links.push(),
+        }
+        self.tell(kind, Event::Put(Put { slot, before: None, after, changes: Vec::new() }));
+        slot
+    }
+
+    /// Puts the next version of an instance in the place of `before`. `changes` tells how the values differ.
+    pub(crate) fn put(
+        &mut self,
+        kind: TypeKind,
+        slot: u32,
+        before: &Arc<Instance>,
+        after: Instance,
+        changes: Vec<ValueChange>,
+    ) {
+        let before = Some(self.known_as(kind, Arc::clone(before)));
+        let after = self.known_as(kind, Arc::new(after));
+        let table = self.table_mut(kind);
+        for name in changes.iter().map(ValueChange::name) {
+            table.columns.put(name, slot, after.instance.properties.get(name));
+        }
+        table.replace(slot, &after.instance);
+        self.tell(kind, Event::Put(Put { slot, before, after, changes }));
+    }
+
+    /// Puts an instance with one version more in its past in place: the version in force stays as it is.
+    pub(crate) fn correct(&mut self, kind: TypeKind, slot: u32, after: &Instance, corrected: Corrected) {
+        let Corrected { written, mut values, classified } = corrected;
+        values.retain(|(name, _)| self.types.is_indexed(kind, after.type_name, *name));
+        self.table_mut(kind).replace(slot, after);
+        self.tell(kind, Event::Correct(Correct { slot, written, values, classified }));
+    }
+
+    /// Takes an instance away for good, with all its versions; its links are gone before.
+    ///
+    /// Errors: those of reading spilled values.
+    pub(crate) fn remove(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
+        let instance = self.table(kind).get(slot)?.expect("it was found");
+        let versions = instance.all_versions();
+        if let Some(purged) = &mut self.purged {
+            purged.extend(versions.iter().map(|version| (version.place, kind)));
+        }
+        let (mut types, mut homes) = (vec![instance.type_name], Vec::new());
+        if self.headers.len() > 1 {
+            for version in versions {
+                let shape = self.shape_of(&instance, version.header);
+                if shape.id != instance.id {
+                    self.table_mut(kind).former_ids.remove(&shape.id);
+                }
+                types.push(shape.type_name);
+                homes.extend(self.home_symbol(version.header));
+            }
+        }
+        let last = self.known_as(kind, instance);
+        self.table_mut(kind).remove(slot);
+        self.tell(kind, Event::Purge(Purge { slot, last, types, homes }));
+        Ok(())
+    }
+
+    /// Has the indexes look anew at the values of an instance, after types changed from `before`.
+    pub(crate) fn reindex(&mut self, kind: TypeKind, slot: u32, instance: Arc<Instance>, before: &Types) {
+        let is_indexed = |types: &Types, name| types.is_indexed(kind, instance.type_name, name);
+        let names = instance.properties.iter().map(|(name, _)| (name, is_indexed(&self.types, name)));
+        let properties: Vec<_> =
+            names.filter(|(name, is_now)| is_indexed(before, *name) != *is_now).collect();
+        if !properties.is_empty() {
+            self.tell(kind, Event::Reindex(Reindex { slot, instance, properties }));
+        }
+    }
+
+    /// What became of instances since this was asked the last time.
+    pub(crate) fn take_events(&mut self) -> Batch {
+        Batch {
+            position: self.position,
+            entities: std::mem::take(&mut self.entities.events),
+            relationships: std::mem::take(&mut self.relationships.events),
+            bytes: 0,
+        }
+    }
+
+    fn tell(&mut self, kind: TypeKind, event: Event) {
+        let table = self.table_mut(kind);
+        table.lists.take(&[&event]);
+        table.events.push(event);
+    }
+
+    fn known_as(&self, kind: TypeKind, instance: Arc<Instance>) -> Known {
+        let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
+        let home = self.home_symbol(instance.header);
+        let names = instance.properties.iter().map(|(name, _)| name);
+        let is_unindexed = |name: &Symbol| !self.types.is_indexed(kind, instance.type_name, *name);
+        let unindexed = match self.types.unindexed.is_empty() {
+            true => Vec::new(),
+            false => names.filter(is_unindexed).collect(),
+        };
+        Known { instance, is_proxy, home, unindexed }
+    }
+
+    fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {
+        if header == PLAIN {
+            return None;
+        }
+        self.names.find(self.headers.get(header).home()?)
+    }
+}

@@ -1,0 +1,53 @@
+//! What a check finds.
+
+use super::structures::slot_set::Extents;
+use crate::structures::key_set::KeySet;
+use crate::structures::vector::Vector;
+
+/// Most differences that are told.
+pub(crate) const DIFFERENCES_MAX: usize = 100;
+
+/// Collects differences up to the bound.
+#[derive(Default)]
+pub(crate) struct Report {
+    differences: Vec<String>,
+    // What the next ones are about, e.g. "entity ".
+    about: &'static str,
+}
+
+impl Report {
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.differences
+    }
+
+    /// From now on differences are of this.
+    pub(crate) fn about(&mut self, what: &'static str) {
+        self.about = what;
+    }
+
+    pub(crate) fn add(&mut self, text: impl FnOnce() -> String) {
+        if self.differences.len() < DIFFERENCES_MAX {
+            self.differences.push(format!("{}{}", self.about, text()));
+        }
+    }
+
+    pub(crate) fn compare_sets(&mut self, what: &str, expected: &Vector<KeySet>, found: &Vector<KeySet>) {
+        let none = KeySet::new();
+        for at in 0..expected.len().max(found.len()) {
+            let (expected, found) = (expected.get(at).unwrap_or(&none), found.get(at).unwrap_or(&none));
+            self.compare_keys(&format!("{what}, set {at}"), expected, found);
+        }
+    }
+
+    pub(crate) fn compare_keys(&mut self, what: &str, expected: &KeySet, found: &KeySet) {
+        if expected.len() != found.len() || !expected.iter().eq(found.iter()) {
+            self.add(|| format!("{what}: expected {} keys, found {} or others", expected.len(), found.len()));
+        }
+    }
+
+    pub(crate) fn compare_extents(&mut self, what: &str, expected: &Extents, found: &Extents) {
+        if expected != found {
+            self.add(|| format!("{what}: expected {} slots, found {} or others", expected.len(), found.len()));
+        }
+    }
+}

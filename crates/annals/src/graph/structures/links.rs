@@ -1,0 +1,57 @@
+//! The live relationships of all entities, in both directions.
+
+use super::adjacency::Adjacency;
+use super::link::Link;
+use super::symbols::Symbol;
+use crate::model::Direction;
+
+/// What starts at entities, and what ends at them.
+#[derive(Clone)]
+pub(crate) struct Links([Adjacency; 2]);
+
+impl Default for Links {
+    fn default() -> Links {
+        Links([Adjacency::new(), Adjacency::new()])
+    }
+}
+
+impl Links {
+    /// Those that somebody else wrote: what starts at entities, and what ends at them.
+    pub(crate) fn of(both: [Adjacency; 2]) -> Links {
+        Links(both)
+    }
+
+    #[inline]
+    pub(crate) fn in_direction(&self, direction: Direction) -> &Adjacency {
+        &self.0[direction as usize]
+    }
+
+    /// What starts at entities, and what ends at them.
+    pub(crate) fn both(&self) -> &[Adjacency; 2] {
+        &self.0
+    }
+
+    /// Makes room for one more entity, without links.
+    pub(crate) fn push(&mut self) {
+        self.0.iter_mut().for_each(Adjacency::push);
+    }
+
+    /// Adds the links of a relationship that is not there yet.
+    pub(crate) fn insert(&mut self, relationship: u32, type_name: Symbol, ends: [u32; 2]) {
+        for (adjacency, own, other) in self.sides(ends) {
+            adjacency.insert(own, Link { type_name, relationship, other });
+        }
+    }
+
+    /// Takes away those of one that is there.
+    pub(crate) fn remove(&mut self, relationship: u32, type_name: Symbol, ends: [u32; 2]) {
+        for (adjacency, own, other) in self.sides(ends) {
+            adjacency.remove(own, Link { type_name, relationship, other });
+        }
+    }
+
+    fn sides(&mut self, [from, to]: [u32; 2]) -> [(&mut Adjacency, u32, u32); 2] {
+        let [out, into] = &mut self.0;
+        [(out, from, to), (into, to, from)]
+    }
+}
