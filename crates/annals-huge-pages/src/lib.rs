@@ -39,11 +39,11 @@ use unsupported::unsupported;
 
 /// Starts a thread that looks at the memory of the process every ten seconds, and moves what has been resident for two looks
 /// onto huge pages, 2 MiB at a time. It rests 99 times as long as it works. While 2 MiB are moved, whoever touches them waits, and so does
-/// whoever asks the system for new memory: for as long as copying takes, some tenths of a millisecond to, in a virtual machine whose host has to
-/// find the memory, five. A second call changes nothing.
+/// whoever asks the system for new memory: for as long as copying takes, and many times longer in a virtual machine whose host has to
+/// find the memory. A second call changes nothing.
 ///
 /// A huge page takes the place of memory of which three quarters or more are resident, so at most a third more; in a process that mostly
-/// holds a graph, some 3 %.
+/// holds a graph, far less.
 ///
 /// Errors: [`Unsupported`](std::io::ErrorKind::Unsupported) if the system has no huge pages of 2 MiB, none for this process, cannot move to
 /// them, or does not tell what is resident; those of starting a thread.

@@ -251,6 +251,44 @@ fn no_machine_path_is_in_any_file() {
     report("no path of somebody's machine", found.collect());
 }
 
+/// True if `text` says how fast something is on some machine: a number of nanoseconds or microseconds, or of anything a second.
+/// Bytes a second are the bound of a connection.
+fn has_speed(text: &str) -> bool {
+    let is_number = |word: &str| word.ends_with(|letter: char| letter.is_ascii_digit());
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|letter: char| !letter.is_alphanumeric()))
+        .collect();
+    let is_speed = |at: usize| {
+        let (number, unit) = words[at]
+            .split_at(words[at].rfind(|letter: char| letter.is_ascii_digit()).map_or(0, |end| end + 1));
+        let before = &words[at.saturating_sub(2)..at];
+        match unit {
+            "ns" | "µs" => is_number(number) || before.last().is_some_and(|word| is_number(word)),
+            _ if unit.ends_with("B/s") => false,
+            _ => unit.ends_with("/s") && (is_number(number) || before.iter().any(|word| is_number(word))),
+        }
+    };
+    (0..words.len()).any(is_speed)
+}
+
+#[test]
+fn no_comment_and_no_page_on_speed_holds_a_figure_of_a_machine() {
+    let pages = ["README.md", "docs/performance.md", "docs/metadata-methods.md"];
+    let is_page =
+        |file: &File| pages.contains(&file.name.as_str()) || file.name.starts_with("docs/decisions/");
+    let files = files();
+    let found = files.iter().filter(|file| file.is_source() || is_page(file)).flat_map(|file| {
+        let told = |line: &str| {
+            let start = if is_page(file) { Some(0) } else { line.find("//") };
+            start.is_some_and(|start| has_speed(&line[start..]))
+        };
+        let lines = (1..).zip(file.text.lines()).filter(move |(_, line)| told(line));
+        lines.map(|(number, line)| format!("{}:{number}: {}", file.name, line.trim())).collect::<Vec<_>>()
+    });
+    report("`annals-lab limits --markdown` prints figures of machines, no file holds them", found.collect());
+}
+
 #[test]
 fn every_dependency_comes_from_the_public_registry() {
     let lock = fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
@@ -363,5 +401,10 @@ fn the_rules_see_code_and_not_tests_or_comments() {
         commands("```sh\n# why\n./a b \\\n  c\nannals d\n```\n```rust\nx\n```\n"),
         ["./a b \\", "annals d"]
     );
+    let speeds = ["takes 200 ns.", "(35µs)", "5.7 M pages/s", "12,000/s", "of 1.5 µs:"];
+    assert!(speeds.iter().all(|text| has_speed(text)));
+    let others =
+        ["Units: ns", "in µs or ms", "less than 16 KiB/s", "commits/s beside 3 walks", "500 ms", "/s/5"];
+    assert!(others.iter().all(|text| !has_speed(text)));
     assert_eq!(cells("| a | `b` |"), Some(vec!["a", "`b`"]));
 }

@@ -185,7 +185,7 @@ impl Trees {
 }
 
 /// The first page of some lists. A loop, because what the compiler makes of `flatten` and `take` depends on the rest of the
-/// program: between 3.5 and 5.7 M pages/s of one source on one machine.
+/// program, and the same source runs at very different speeds.
 fn first_page<'t>(lists: impl Iterator<Item = &'t Vec<Uuid>>) -> Vec<Uuid> {
     let mut page = Vec::with_capacity(PAGE);
     for ids in lists {

@@ -23,6 +23,7 @@ use annals::Repository;
 use clap::Args;
 
 use crate::outcome::Outcome;
+use crate::run::page::FormOptions;
 use crate::run::{Server, make_folder, resident_bytes};
 use archive::Archive;
 use engine::Engine;
@@ -40,6 +41,7 @@ const PAGE_MAX: usize = 1_000;
 #[command(after_help = "Examples:
   annals-lab methods                                  # 4,920 instances: a minute
   annals-lab methods --volume 0005-02 --volume 0020-10 --rows find
+  annals-lab methods --markdown > methods.md          # the page of figures, to keep outside the repository
   annals-lab methods --volume 1280-10 --json > methods.jsonl   # 1,259,520 instances: half an hour
 
 docs/metadata-methods.md says what each row is; the phases print to the other stream how long they took.")]
@@ -50,9 +52,8 @@ pub struct Methods {
     /// Print only rows whose name contains this. Can be given several times. All rows run: each needs those before it.
     #[arg(long)]
     rows: Vec<String>,
-    /// One JSON object per row.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormOptions,
     /// Run everything again through the HTTP door, and tell what that adds to each row.
     #[arg(long)]
     http: bool,
@@ -68,7 +69,8 @@ impl Methods {
     pub fn run(&self) -> Outcome<()> {
         let parent = self.folder.as_deref();
         let archive = Archive::new()?;
-        let mut report = Report::new(self.json, self.rows.clone())?;
+        let mut report = Report::new(self.form.form(), self.rows.clone())?;
+        report.begin(make_folder(parent)?.path())?;
         for volume in &self.volume {
             let folder = make_folder(parent)?;
             let (record, total) = in_process(&archive, *volume, folder.path())?;

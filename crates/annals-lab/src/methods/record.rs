@@ -95,6 +95,13 @@ impl Samples {
         sorted
     }
 
+    /// Median time of the durable writes beside the samples. Units: nanoseconds; `None` if there are none.
+    pub fn median_sync_ns(&self) -> Option<u64> {
+        let mut sorted = self.syncs_ns.clone();
+        sorted.sort_unstable();
+        quantile(&sorted, 0.5)
+    }
+
     /// Median time of one element of a sample. Units: nanoseconds; `None` without samples.
     pub fn median_ns_each(&self) -> Option<f64> {
         let each = |sample: &Sample| sample.elapsed_ns as f64 / f64::from(sample.elements.max(1));

@@ -1,5 +1,6 @@
-//! What the rows came to, beside their bars: a table for people, or one JSON object per row.
+//! What the rows came to, beside their bars: a table for a terminal, a page in Markdown, or one JSON object per row.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,6 +9,8 @@ use super::record::{Part, Record, Sample, Samples, quantile};
 use super::row::{Bar, PUBLISHED_COUNT, ROWS, Row};
 use super::volume::Volume;
 use crate::outcome::Outcome;
+use crate::run::page::{self, Form};
+use crate::run::{Machine, figure};
 
 /// Times one durable write's fdatasync.
 const WRITE_TIMES_MAX: f64 = 3.0;
@@ -28,6 +31,26 @@ const RESIDENT_BYTES_MAX: u64 = 8 << 30;
 /// Volumes up to this one are the smallest that the bars of pages know.
 const SMALL_INSTANCES_MAX: usize = 5;
 
+/// What the page tells before its figures.
+const ABOUT: &str = "\
+Every method of a metadata repository, with the calls and the data of a published performance suite: one call after the other, \
+each write durable before the next, each answer checked. *Median* and *p99* (the 99th percentile) are of all samples of a row. \
+*Write + fdatasync* is the median of a plain durable write between the calls of that row. *Bar* tells what must hold and what was \
+found. docs/metadata-methods.md says what each row is.";
+
+/// What a reader of the page must know before drawing conclusions.
+const UNFAIR: &[&str] = &[
+    "One run made these figures. No interval says how far another run may differ.",
+    "The engine is in the process that calls it, except in tables over HTTP. A repository behind a network answers later.",
+    "One caller waits for each answer. The rows say nothing of many callers at a time.",
+    "The published figures come from another machine and another program: no figure here compares with one there.",
+    "Searches list what other rows need, too, in pages of another size. Those samples count to the medians, as in the original, and \
+     not to the bars of pages.",
+    "The data are generated, and everything is in memory. Your data differ.",
+    "Other machines may share cores, caches and disk with this one, and a virtual disk may acknowledge writes that a power cut \
+     takes back. Only the bars of writes are ratios to the same machine.",
+];
+
 /// How a whole run went.
 pub struct Total {
     pub elapsed: Duration,
@@ -37,7 +60,7 @@ pub struct Total {
 
 /// Prints rows, and counts what they missed.
 pub struct Report {
-    is_json: bool,
+    form: Form,
     only: Vec<String>,
     judged: usize,
     missed: Vec<String>,
@@ -62,30 +85,52 @@ impl Report {
     /// Nothing yet.
     ///
     /// Errors: if `only` names no row.
-    pub fn new(is_json: bool, only: Vec<String>) -> Outcome<Report> {
+    pub fn new(form: Form, only: Vec<String>) -> Outcome<Report> {
         for part in &only {
             if !ROWS.iter().any(|row| row.name().contains(part.as_str())) {
                 let names: Vec<String> = ROWS.iter().map(Row::name).collect();
                 return Err(format!("--rows {part}: expected a part of one of {}", names.join(", ")).into());
             }
         }
-        Ok(Report { is_json, only, judged: 0, missed: Vec::new() })
+        Ok(Report { form, only, judged: 0, missed: Vec::new() })
+    }
+
+    /// Begins a page; says nothing otherwise.
+    ///
+    /// Errors: those of looking at the machine; `folder` is on the disk that is measured.
+    pub fn begin(&self, folder: &Path) -> Outcome<()> {
+        if self.form == Form::Markdown {
+            let machine = Machine::look(folder)?;
+            let title = "The methods of a metadata repository";
+            print!("{}", page::head(title, ABOUT, &machine, &machine.doubts()));
+        }
+        Ok(())
     }
 
     /// All rows of one volume.
     pub fn volume(&mut self, volume: Volume, record: &Record, total: &Total) {
-        if !self.is_json {
-            println!(
-                "{volume}: {:.1} s, {:.2} GiB\n{:<62} {:>8} {:>10} {:>10} {:>10} {:>10}  bar",
-                total.elapsed.as_secs_f64(),
-                total.resident_bytes as f64 / f64::from(1 << 30),
-                "µs",
-                "samples",
-                "median",
-                "p90",
-                "p99",
-                "max"
-            );
+        let (seconds, gibibytes) =
+            (total.elapsed.as_secs_f64(), total.resident_bytes as f64 / f64::from(1 << 30));
+        match self.form {
+            Form::Json => {}
+            Form::Markdown => println!(
+                "\n## {volume}\n\nAll of it took {seconds:.1} s and at most {gibibytes:.2} GiB.\n\n{}",
+                page::columns([
+                    "what",
+                    "unit",
+                    "median",
+                    "p99",
+                    "samples",
+                    "write + fdatasync",
+                    "bar",
+                    "holds",
+                    "refused"
+                ])
+            ),
+            Form::Text => println!(
+                "{volume}: {seconds:.1} s, {gibibytes:.2} GiB\n{:<62} {:>8} {:>10} {:>10} {:>10} {:>10}  bar",
+                "µs", "samples", "median", "p90", "p99", "max"
+            ),
         }
         for (number, row) in ROWS.iter().enumerate() {
             let is_meant =
@@ -100,11 +145,16 @@ impl Report {
 
     /// What the HTTP door adds to the rows of a volume.
     pub fn http(&mut self, volume: Volume, engine: &Record, http: &Record) {
-        if !self.is_json {
-            println!(
+        match self.form {
+            Form::Json => {}
+            Form::Markdown => println!(
+                "\n## {volume} over HTTP\n\n*Added* is what the median has more than in process.\n\n{}",
+                page::columns(["what", "unit", "median", "p99", "samples", "added", "bar", "holds"])
+            ),
+            Form::Text => println!(
                 "{:<62} {:>8} {:>10} {:>10} {:>10}",
                 "µs over HTTP", "samples", "median", "p99", "added"
-            );
+            ),
         }
         for (number, row) in ROWS.iter().enumerate().filter(|(_, row)| row.bar != Bar::Free) {
             // As the bars of the rows: what is only looked up for other rows may come in pages of any length.
@@ -118,26 +168,46 @@ impl Report {
                 &format!("{}, added over HTTP: {added:.0} ns", row.title()),
                 added <= HTTP_NS_MAX,
             );
-            if self.is_json {
-                let json = json!({
-                    "volume": volume.to_string(), "name": format!("http-{}", row.name()), "unit": "µs",
-                    "samples": door.len(), "median": median as f64 / 1e3, "p99": p99 / 1e3, "added": added / 1e3,
-                    "bar": HTTP_NS_MAX / 1e3, "holds": added <= HTTP_NS_MAX,
-                });
-                println!("{json}");
-            } else {
-                let (count, micros) = (door.len(), [median as f64, p99, added].map(|ns| ns / 1e3));
-                let [median, p99, added] = micros;
-                println!("{:<62} {count:>8} {median:>10.1} {p99:>10.1} {added:>10.1}", row.title());
+            let (count, holds) = (door.len(), added <= HTTP_NS_MAX);
+            let [median, p99, added, bar] = [median as f64, p99, added, HTTP_NS_MAX].map(|ns| ns / 1e3);
+            match self.form {
+                Form::Json => println!(
+                    "{}",
+                    json!({
+                        "volume": volume.to_string(), "name": format!("http-{}", row.name()), "unit": "µs",
+                        "samples": count, "median": median, "p99": p99, "added": added, "bar": bar, "holds": holds,
+                    })
+                ),
+                Form::Markdown => {
+                    let figures = [median, p99, added].map(figure);
+                    let (count, bar) = (count.to_string(), format!("added <= {}", figure(bar)));
+                    let [median, p99, added] = &figures;
+                    println!(
+                        "{}",
+                        page::row([&row.title(), "µs", median, p99, &count, added, &bar, yes_or_no(holds)])
+                    );
+                }
+                Form::Text => {
+                    println!("{:<62} {count:>8} {median:>10.1} {p99:>10.1} {added:>10.1}", row.title());
+                }
             }
         }
     }
 
     /// Says what was missed.
     pub fn finish(&self) {
-        if !self.is_json {
-            println!("{} of {} bars missed", self.missed.len(), self.judged);
-            self.missed.iter().for_each(|missed| println!("  {missed}"));
+        let missed = format!("{} of {} bars missed", self.missed.len(), self.judged);
+        match self.form {
+            Form::Json => {}
+            Form::Markdown => {
+                println!("\n## Missed\n\n{missed}\n");
+                self.missed.iter().for_each(|missed| println!("- {missed}"));
+                print!("{}", page::foot(UNFAIR));
+            }
+            Form::Text => {
+                println!("{missed}");
+                self.missed.iter().for_each(|missed| println!("  {missed}"));
+            }
         }
     }
 
@@ -159,10 +229,21 @@ impl Report {
         }
         let sorted = samples.sorted_ns(|_| true);
         let quantiles = [0.5, 0.9, 0.99, 1.0].map(|share| quantile(&sorted, share));
-        if self.is_json {
-            println!("{}", json(volume, number, row, samples, quantiles, &judged));
-            return;
+        match self.form {
+            Form::Json => println!("{}", json(volume, number, row, samples, quantiles, &judged)),
+            Form::Markdown => println!("{}", markdown(row, samples, quantiles, &judged)),
+            Form::Text => self.print(number, row, samples, quantiles, &judged),
         }
+    }
+
+    fn print(
+        &self,
+        number: usize,
+        row: &Row,
+        samples: &Samples,
+        quantiles: [Option<u64>; 4],
+        judged: &[Judged],
+    ) {
         let micros = |ns: Option<u64>| ns.map_or("-".into(), |ns| format!("{:.1}", ns as f64 / 1e3));
         let texts: Vec<String> = judged.iter().map(text).collect();
         let [median, p90, p99, max] = quantiles.map(micros);
@@ -172,7 +253,7 @@ impl Report {
         println!(
             "{:<62} {:>8} {median:>10} {p90:>10} {p99:>10} {max:>10}  {}{refused}",
             format!("{mark}{}", row.title()),
-            sorted.len(),
+            samples.all.len(),
             texts.join("; "),
         );
         if !self.only.is_empty() {
@@ -195,9 +276,7 @@ pub fn judge(row: &Row, volume: Volume, samples: &Samples) -> Vec<Judged> {
     let is_page = |sample: &Sample| sample.part != Part::LookUp;
     let judged = match row.bar {
         Bar::Write => {
-            let mut syncs = samples.syncs_ns.clone();
-            syncs.sort_unstable();
-            let sync = quantile(&syncs, 0.5).filter(|sync| *sync > 0);
+            let sync = samples.median_sync_ns().filter(|sync| *sync > 0);
             let ratio = median(&|_| true).zip(sync).map(|(median, sync)| median / sync as f64);
             vec![one("times one fdatasync", ratio, WRITE_TIMES_MAX)]
         }
@@ -226,6 +305,27 @@ fn text(judged: &Judged) -> String {
     format!("{:.1} {} <= {}{holds}", judged.value, judged.what, judged.bar)
 }
 
+fn markdown(row: &Row, samples: &Samples, quantiles: [Option<u64>; 4], judged: &[Judged]) -> String {
+    let micros = |ns: Option<u64>| ns.map_or(String::new(), |ns| figure(ns as f64 / 1e3));
+    let bars = judged.iter().map(|one| format!("{} {} <= {}", figure(one.value), one.what, figure(one.bar)));
+    let [median, _, p99, _] = quantiles.map(micros);
+    page::row([
+        &row.title(),
+        "µs",
+        &median,
+        &p99,
+        &samples.all.len().to_string(),
+        &micros(samples.median_sync_ns()),
+        &bars.collect::<Vec<_>>().join("; "),
+        if judged.is_empty() { "" } else { yes_or_no(judged.iter().all(Judged::holds)) },
+        &samples.refused.to_string(),
+    ])
+}
+
+fn yes_or_no(holds: bool) -> &'static str {
+    if holds { "yes" } else { "NO" }
+}
+
 fn json(
     volume: Volume,
     number: usize,
@@ -239,13 +339,11 @@ fn json(
     let bars =
         |one: &Judged| json!({ "what": one.what, "value": one.value, "bar": one.bar, "holds": one.holds() });
     let slowest = |(ns, what): &(u64, String)| json!({ "us": *ns as f64 / 1e3, "what": what });
-    let mut syncs = samples.syncs_ns.clone();
-    syncs.sort_unstable();
     json!({
         "volume": volume.to_string(), "name": row.name(), "row": row.title(),
         "isPublished": number < PUBLISHED_COUNT, "unit": "µs", "samples": samples.all.len(),
         "publishedSamples": row.published, "median": median, "p90": p90, "p99": p99, "max": max,
-        "fdatasync": micros(quantile(&syncs, 0.5)), "bars": judged.iter().map(bars).collect::<Vec<_>>(),
+        "fdatasync": micros(samples.median_sync_ns()), "bars": judged.iter().map(bars).collect::<Vec<_>>(),
         "refused": samples.refused, "firstRefusal": samples.first_refusal,
         "slowest": samples.slowest.iter().map(slowest).collect::<Vec<_>>(),
     })

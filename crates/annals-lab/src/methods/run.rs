@@ -32,8 +32,7 @@ pub struct Run<'t> {
     /// The instant before anything was updated.
     pub mark: Option<Instant>,
     file: RawFile,
-    writes: usize,
-    /// One durable write is measured in so many.
+    /// One durable write is measured in so many of each row.
     sync_every: usize,
 }
 
@@ -55,7 +54,6 @@ impl<'t> Run<'t> {
             book,
             mark: None,
             file: RawFile::create(&folder.join("raw"))?,
-            writes: 0,
             sync_every: (volume.instances / 20).clamp(2, 64),
         })
     }
@@ -88,8 +86,9 @@ impl<'t> Run<'t> {
         part_of: impl FnOnce(&Answer) -> Option<Part>,
     ) -> Outcome<Result<Answer, String>> {
         if call.is_write() {
-            self.writes += 1;
-            if self.writes.is_multiple_of(self.sync_every) {
+            // Counted by row: rows whose calls alternate would otherwise leave all to one of them.
+            let is_turn = self.record.of_mut(method).all.len().is_multiple_of(self.sync_every);
+            if is_turn {
                 let elapsed = self.sync()?;
                 self.record.of_mut(method).syncs_ns.push(elapsed);
             }

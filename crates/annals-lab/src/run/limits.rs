@@ -8,8 +8,9 @@ use super::catalogue::{LINES, Line, MEMORY, RAW, SAME_WORK};
 use super::folder::make_folder;
 use super::growth;
 use super::job::Job;
-use super::machine::{self, Usage};
+use super::machine::Usage;
 use super::measured::{Figures, Measured};
+use super::page::FormOptions;
 use super::report::Report;
 use super::sample::Sample;
 use super::size::Size;
@@ -21,6 +22,7 @@ use crate::outcome::Outcome;
 #[command(after_help = "Examples:
   annals-lab limits                          # a quarter of an hour, on a machine that does nothing else
   annals-lab limits --only get --only hop2   # get-1, get-2, get-2-to-1 and hop2
+  annals-lab limits --markdown > limits.md   # the page of figures, to keep outside the repository
   annals-lab limits --json > limits.jsonl
   annals-lab limits --growth --only bulk     # also with ten times the elements
 
@@ -29,9 +31,8 @@ pub struct Limits {
     /// Run only the line of this name, or all lines whose name begins so. Can be given several times.
     #[arg(long)]
     only: Vec<String>,
-    /// One JSON object per line.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormOptions,
     #[command(flatten)]
     size: Size,
     /// Rounds of every experiment, each in fresh processes [default: 5, in a quick run 1].
@@ -52,8 +53,8 @@ impl Limits {
     pub fn run(&self) -> Outcome<()> {
         let lines = chosen(&self.only)?;
         let folder = make_folder(self.folder.as_deref())?;
-        let mut report = Report::new(self.json, self.size);
-        report.begin(&machine::describe(), machine::load());
+        let mut report = Report::new(self.form.form(), self.size);
+        report.begin(folder.path())?;
         let first = self.measure(self.size, &lines, folder.path(), |measured, _| report.add(measured))?;
         if self.growth {
             let grown = self.size.grown();
@@ -173,6 +174,25 @@ mod tests {
         assert_eq!(names("reopen"), ["reopen-checkpoint", "reopen-log"]);
         assert_eq!(names("hop2"), ["hop2", "hop2-same-work"]);
         assert!(chosen(&["nothing".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn the_page_on_performance_tells_what_each_line_measures() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        // Told once for all lines that end so.
+        let ends = ["-p99.9", "-p99", SAME_WORK, RAW, MEMORY];
+        assert!(ends.iter().all(|end| page.contains(&format!("*{end}*"))));
+        let row =
+            page.lines().filter(|line| line.starts_with("| `")).map(|line| line.split(" | ").next().unwrap());
+        let mut told: Vec<&str> = row.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        let name = |line: &Line| ends.iter().find_map(|end| line.name.strip_suffix(end)).unwrap_or(line.name);
+        let mut expected: Vec<&str> = LINES.iter().map(name).collect();
+        for names in [&mut told, &mut expected] {
+            names.sort_unstable();
+        }
+        expected.dedup();
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -1,7 +1,19 @@
 //! The machine a run is on, and how much of it the run had: so that its figures can be judged.
 
 use std::fs::read_to_string;
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
+
+use super::raw_file::RawFile;
+use super::sample::{Latencies, Timed};
+use crate::outcome::Outcome;
+
+/// Processes that wanted a core before the run, on average, from which on the figures are doubtful.
+const LOAD_MAX: f64 = 0.5;
+/// Durable writes whose median tells how fast the disk is, and the bytes of each.
+const SYNCS: usize = 100;
+const SYNC_BYTES: usize = 512;
 
 /// Units of `/proc/stat` in a second: what Linux tells programs, whatever it counts in itself.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -11,18 +23,116 @@ pub fn resident_bytes() -> u64 {
     kibibytes("/proc/self/status", "VmRSS:") * 1024
 }
 
-/// Processor, cores, memory and kernel, in one line.
+/// What figures depend on beside the program that is measured.
+pub struct Machine {
+    /// Shape: what it is, what was found.
+    pub facts: Vec<(&'static str, String)>,
+    /// Processes that wanted a core before the run, on average over the last minute.
+    load: f64,
+}
+
+impl Machine {
+    /// This machine and this program; `folder` is on the disk that is measured.
+    ///
+    /// Errors: if nothing can be written into the folder.
+    pub fn look(folder: &Path) -> Outcome<Machine> {
+        let load = load();
+        let source = env!("CARGO_MANIFEST_DIR");
+        let commit = first_line("git", &["-C", source, "describe", "--always", "--dirty", "--exclude=*"]);
+        let facts = vec![
+            ("processor", processor()),
+            ("memory", memory()),
+            ("disk", disk(folder)?),
+            ("kernel", kernel()),
+            ("Annals", format!("{}, built for {}", env!("CARGO_PKG_VERSION"), profile())),
+            ("compiler", first_line("rustc", &["--version"])),
+            ("commit", commit.replace("-dirty", ", with changes that are not committed")),
+            ("load before", format!("{load:.2}")),
+        ];
+        Ok(Machine { facts, load })
+    }
+
+    /// What the program of this name says of its version.
+    pub fn add_program(&mut self, name: &'static str, argument: &str) {
+        self.facts.push((name, first_line(name, &[argument])));
+    }
+
+    /// Why no figure of a run that begins now can be trusted.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if cfg!(debug_assertions) {
+            doubts.push("this is a debug build, many times slower than what users run".into());
+        }
+        if self.load > LOAD_MAX {
+            doubts.push(format!("the machine was busy before (load {:.2})", self.load));
+        }
+        doubts
+    }
+}
+
+/// Processor, cores, memory, kernel and load, in one line.
 pub fn describe() -> String {
+    let load = load();
+    let busy = if load > LOAD_MAX { "; it was busy before: distrust all figures" } else { "" };
+    format!("{}, {}, {}; load {load:.2}{busy}", processor(), memory(), kernel())
+}
+
+fn processor() -> String {
     let cpus = read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cpu = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    let cpu = cpu.map_or("unknown processor", |(_, name)| name.trim());
-    let memory = kibibytes("/proc/meminfo", "MemTotal:") as f64 / f64::from(1 << 20);
-    let kernel = read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{} cores of {cpu}, {memory:.1} GiB, Linux {}", cores(), kernel.trim())
+    format!("{} cores of {}", cores(), cpu.map_or("unknown processor", |(_, name)| name.trim()))
+}
+
+fn memory() -> String {
+    format!("{:.1} GiB", kibibytes("/proc/meminfo", "MemTotal:") as f64 / f64::from(1 << 20))
+}
+
+fn kernel() -> String {
+    format!("Linux {}", read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim())
+}
+
+/// The file system that the folder is on, and how long a small durable write takes there.
+fn disk(folder: &Path) -> Outcome<String> {
+    let path = folder.join("sync");
+    let (mut file, mut latencies) = (RawFile::create(&path)?, Latencies::new()?);
+    for _ in 0..SYNCS {
+        latencies.record(Timed::of(|| Ok(file.append(&[7; SYNC_BYTES])?))?.elapsed);
+    }
+    std::fs::remove_file(path)?;
+    let sync = latencies.quantile_us(0.5);
+    let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let on = file_system(&mounts, &folder.canonicalize()?);
+    let on = on.unwrap_or_else(|| "unknown file system".into());
+    Ok(format!("{on}; a write of {SYNC_BYTES} bytes with fdatasync takes {sync:.0} µs (median of {SYNCS})"))
+}
+
+/// Source: proc_pid_mountinfo(5): the mount point is the fifth field; type and device follow a lone hyphen. Of two mounts at one
+/// place the later one counts.
+fn file_system(mounts: &str, folder: &Path) -> Option<String> {
+    let of_mount = |line: &str| {
+        let (mount, device) = line.split_once(" - ")?;
+        let place = mount.split(' ').nth(4)?;
+        let mut device = device.split(' ');
+        let text = format!("{} on {}", device.next()?, device.next()?);
+        folder.starts_with(place).then_some((place.len(), text))
+    };
+    mounts.lines().filter_map(of_mount).max_by_key(|(length, _)| *length).map(|(_, text)| text)
+}
+
+fn profile() -> &'static str {
+    if cfg!(debug_assertions) { "debugging" } else { "release" }
+}
+
+/// The first line that a program prints, whatever it means by its status.
+fn first_line(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    let text = output.map(|output| [output.stdout, output.stderr].concat());
+    let text = text.map(|text| String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned());
+    text.unwrap_or_else(|_| format!("unknown: {program} is not there"))
 }
 
 /// Processes that want a core, on average over the last minute; 0 where the system does not tell.
-pub fn load() -> f64 {
+fn load() -> f64 {
     let text = read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(0.0)
 }
@@ -74,4 +184,18 @@ fn kibibytes(path: &str, name: &str) -> u64 {
     let text = read_to_string(path).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_on_the_innermost_mount_around_it() {
+        let mounts = "22 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n\
+                      23 22 0:5 / /tmp rw - tmpfs tmpfs rw\n24 22 0:6 / /tmp/a rw - xfs /dev/vdb rw\n";
+        let found =
+            ["/tmp/x", "/tmp/a/b", "/tmpx"].map(|folder| file_system(mounts, Path::new(folder)).unwrap());
+        assert_eq!(found, ["tmpfs on tmpfs", "xfs on /dev/vdb", "ext4 on /dev/vda"]);
+    }
 }

@@ -1,14 +1,43 @@
-//! Results: a table for people, or one JSON object per line.
+//! Results: a table for a terminal, a page in Markdown, or one JSON object per line.
+
+use std::path::Path;
 
 use serde_json::json;
 
 use super::catalogue::Mark;
+use super::machine::{self, Machine};
 use super::measured::{Figures, Measured};
+use super::page::{self, Form};
 use super::size::Size;
 use super::summary::Summary;
+use crate::outcome::Outcome;
 
-/// Processes that wanted a core before the run, on average, from which on the figures are doubtful.
-const LOAD_MAX: f64 = 0.5;
+const QUICK: &str = "a quick run: it shows that all lines run and answer right; no bar is judged";
+
+/// What the page tells before its figures.
+const ABOUT: &str = "\
+Each line is measured beside a limit: what this machine takes for the same work with a plain structure, a plain loop or a plain \
+file. *Ours* and *limit* are medians, in the unit of the line. *Ratio* is the median of ours divided by the limit, of pairs that \
+were measured in turn in fresh processes; in parentheses stands the interval in which it lies with 95 % confidence, as far as the \
+rounds of this run tell. *Bar* is what must hold. docs/performance.md says what each line measures.";
+
+/// What a reader of the page must know before drawing conclusions.
+const UNFAIR: &[&str] = &[
+    "The limits do less than Annals. A hash map, a packed array or a loop of writes keeps no history, checks no types and knows no \
+     transactions. Lines that end in *-same-work* say what a general structure takes for the same questions.",
+    "The authors of Annals chose the lines and wrote both sides, and they look at these lines when they change Annals. No ratio \
+     compares Annals with another database.",
+    "The data are generated: random ids, instances of one shape, and mostly few relationships for each entity. Your data differ.",
+    "Everything is in memory, and each side reads its data before the clock starts. A first read after a start takes longer. \
+     `annals-lab larger` measures more data than memory.",
+    "Each thread waits for its answer before it asks again. Where requests come at their own pace, those behind a slow one wait \
+     longer than the 99th percentiles here say.",
+    "Over HTTP, the program that makes the load takes time on the same cores as the server.",
+    "Where the limit is Annals itself in an easier case, the ratio says nothing of the machine.",
+    "Other machines may share cores, caches and disk with this one, and a virtual disk may acknowledge writes that a power cut \
+     takes back. Ours and the limit run in turn, so ratios suffer less from that than rates. Another machine or another hour gives \
+     other figures; compare two builds in turn, on one machine.",
+];
 
 /// One line of the report.
 pub struct Row {
@@ -38,7 +67,7 @@ impl Row {
 
 /// Prints each line as it comes, and counts.
 pub struct Report {
-    is_json: bool,
+    form: Form,
     size: Size,
     missed: usize,
     judged: usize,
@@ -46,26 +75,48 @@ pub struct Report {
 
 impl Report {
     /// Nothing yet.
-    pub fn new(is_json: bool, size: Size) -> Report {
-        Report { is_json, size, missed: 0, judged: 0 }
+    pub fn new(form: Form, size: Size) -> Report {
+        Report { form, size, missed: 0, judged: 0 }
     }
 
     /// Says where this runs. With JSON on the other stream, so that each line stays an object.
-    pub fn begin(&self, machine: &str, load: f64) {
-        let busy = if load > LOAD_MAX { "; it was busy before: distrust all figures" } else { "" };
-        let text = format!("{machine}; load {load:.2}{busy}");
-        if self.is_json {
-            eprintln!("{text}");
-            return;
+    ///
+    /// Errors: those of looking at the machine; `folder` is on the disk that is measured.
+    pub fn begin(&self, folder: &Path) -> Outcome<()> {
+        match self.form {
+            Form::Json => eprintln!("{}", machine::describe()),
+            Form::Text => {
+                println!("{}", machine::describe());
+                if self.size.quick {
+                    println!("{QUICK}");
+                }
+                println!(
+                    "{:<34} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} holds?",
+                    "what", "ours", "unit", "limit", "ratio", "95 %", "limit is", "bar", "goal"
+                );
+            }
+            Form::Markdown => {
+                let mut machine = Machine::look(folder)?;
+                machine.add_program("nginx", "-v");
+                machine.add_program("wrk", "-v");
+                let mut doubts = machine.doubts();
+                doubts.extend(self.size.quick.then(|| QUICK.to_owned()));
+                let columns = [
+                    "what",
+                    "unit",
+                    "ours",
+                    "limit",
+                    "ratio (95 %)",
+                    "bar",
+                    "holds",
+                    "the limit is",
+                    "distrust",
+                ];
+                println!("{}", page::head("Annals beside the limits of a machine", ABOUT, &machine, &doubts));
+                println!("## Lines\n\n{}", page::columns(columns));
+            }
         }
-        println!("{text}");
-        if self.size.quick {
-            println!("a quick run: it shows that all lines run and answer right; no bar is judged");
-        }
-        println!(
-            "{:<34} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} holds?",
-            "what", "ours", "unit", "limit", "ratio", "95 %", "limit is", "bar", "goal"
-        );
+        Ok(())
     }
 
     /// Adds a line of the table.
@@ -75,27 +126,38 @@ impl Report {
 
     /// Adds a line.
     pub fn row(&mut self, row: Row) {
-        match &row.summary {
-            Err(reason) if self.is_json => println!("{}", json_without_figures(&row, reason)),
-            Err(reason) => println!("{:<34} not measured: {reason}", row.name),
-            Ok(summary) => {
-                let is_judged = !self.size.quick && !row.bar.is_empty();
-                let holds = is_judged.then(|| summary.holds(&row.bar));
-                self.judged += usize::from(holds.is_some());
-                self.missed += usize::from(holds == Some(false));
-                if self.is_json {
-                    println!("{}", json(&row, summary, holds, &self.distrust(&row, summary)));
-                } else {
-                    self.print(&row, summary, holds);
-                }
-            }
+        let summary = match &row.summary {
+            Err(reason) => return self.print_without_figures(&row, reason),
+            Ok(summary) => summary,
+        };
+        let is_judged = !self.size.quick && !row.bar.is_empty();
+        let holds = is_judged.then(|| summary.holds(&row.bar));
+        self.judged += usize::from(holds.is_some());
+        self.missed += usize::from(holds == Some(false));
+        match self.form {
+            Form::Json => println!("{}", json(&row, summary, holds, &self.distrust(&row, summary))),
+            Form::Markdown => println!("{}", markdown(&row, summary, holds, &self.distrust(&row, summary))),
+            Form::Text => self.print(&row, summary, holds),
         }
     }
 
-    /// Says how many bars were missed.
+    fn print_without_figures(&self, row: &Row, reason: &str) {
+        match self.form {
+            Form::Json => println!("{}", json_without_figures(row, reason)),
+            Form::Markdown => println!("{}", markdown_without_figures(row, reason)),
+            Form::Text => println!("{:<34} not measured: {reason}", row.name),
+        }
+    }
+
+    /// Says how many bars were missed, and on a page what a reader must know.
     pub fn finish(&self) {
-        if !self.is_json && self.judged > 0 {
-            println!("{} of {} bars missed", self.missed, self.judged);
+        let is_markdown = self.form == Form::Markdown;
+        if self.form != Form::Json && self.judged > 0 {
+            let blank = if is_markdown { "\n" } else { "" };
+            println!("{blank}{} of {} bars missed", self.missed, self.judged);
+        }
+        if is_markdown {
+            print!("{}", page::foot(UNFAIR));
         }
     }
 
@@ -122,11 +184,11 @@ impl Report {
         println!(
             "{:<34} {:>14} {:<10} {:>14} {:>8} {:<15} {:<34} {:<27} {:<27} {holds}",
             row.name,
-            number(summary.ours),
+            figure(summary.ours),
             row.unit,
-            number(summary.limit),
-            number(summary.ratio),
-            format!("{}..{}", number(low), number(high)),
+            figure(summary.limit),
+            figure(summary.ratio),
+            format!("{}..{}", figure(low), figure(high)),
             row.limit_name,
             texts(&row.bar),
             texts(&row.goal),
@@ -156,22 +218,49 @@ fn json_without_figures(row: &Row, reason: &str) -> serde_json::Value {
     })
 }
 
+fn markdown(row: &Row, summary: &Summary, holds: Option<bool>, distrust: &[String]) -> String {
+    let [low, high] = summary.interval.map(figure);
+    page::row([
+        &row.name,
+        row.unit,
+        &figure(summary.ours),
+        &figure(summary.limit),
+        &format!("{} ({low}–{high})", figure(summary.ratio)),
+        &texts(&row.bar),
+        match holds {
+            Some(true) => "yes",
+            Some(false) => "NO",
+            None => "",
+        },
+        row.limit_name,
+        &distrust.join("; "),
+    ])
+}
+
+fn markdown_without_figures(row: &Row, reason: &str) -> String {
+    let reason = format!("not measured: {reason}");
+    page::row([&row.name, row.unit, "", "", "", &texts(&row.bar), "", row.limit_name, &reason])
+}
+
 fn texts(marks: &[Mark]) -> String {
     let text = |mark: &Mark| match mark {
         Mark::RatioAtLeast(ratio) => format!("ratio >= {ratio:.2}"),
         Mark::RatioAtMost(ratio) => format!("ratio <= {ratio:.1}"),
-        Mark::AtLeast(value) => format!(">= {}", number(*value)),
-        Mark::AtMost(value) => format!("<= {}", number(*value)),
+        Mark::AtLeast(value) => format!(">= {}", figure(*value)),
+        Mark::AtMost(value) => format!("<= {}", figure(*value)),
     };
     marks.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// A number with its thousands apart, or with two or three decimals if it is small.
-fn number(value: f64) -> String {
-    if value.abs() < 1.0 {
+pub fn figure(value: f64) -> String {
+    if value < 0.0 {
+        return format!("-{}", figure(-value));
+    }
+    if value < 1.0 {
         return format!("{value:.3}");
     }
-    if value.abs() < 100.0 {
+    if value < 100.0 {
         return format!("{value:.2}");
     }
     let digits = format!("{value:.0}");
@@ -191,8 +280,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped_or_have_decimals() {
-        assert_eq!([0.1234, 5.0, 99.994, 1_234_567.8].map(number), ["0.123", "5.00", "99.99", "1,234,568"]);
+    fn figures_are_grouped_or_have_decimals() {
+        let figures = [0.1234, 5.0, 99.994, 1_234_567.8, -413.0].map(figure);
+        assert_eq!(figures, ["0.123", "5.00", "99.99", "1,234,568", "-413"]);
     }
 
     #[test]

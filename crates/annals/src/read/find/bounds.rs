@@ -38,7 +38,7 @@ impl Bounds {
     }
 
     /// The lowest key that counts, if not all keys do from below. Nothing is compared with no bytes: an empty list of bytes stands
-    /// nowhere in memory, and processors that compare with a mask take 200 ns to find that they need not read there.
+    /// nowhere in memory, and processors that compare with a mask are slow to find that they need not read there.
     pub(super) fn low(&self) -> Option<&[u8]> {
         (!self.low.is_empty()).then_some(&self.low[..])
     }

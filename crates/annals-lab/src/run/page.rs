@@ -1,0 +1,110 @@
+//! The page of figures in Markdown: what the pages of all commands have around their tables.
+
+use clap::Args;
+
+use super::machine::Machine;
+
+/// How figures are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A table for a terminal.
+    Text,
+    /// One JSON object per line.
+    Json,
+    /// A page.
+    Markdown,
+}
+
+/// The options that choose a [`Form`].
+#[derive(Args)]
+pub struct FormOptions {
+    /// One JSON object per line.
+    #[arg(long)]
+    json: bool,
+    /// A page in Markdown: the figures, the machine, how to run it again, and what is unfair.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+impl FormOptions {
+    /// The form that is asked for.
+    pub fn form(&self) -> Form {
+        match self {
+            FormOptions { markdown: true, .. } => Form::Markdown,
+            FormOptions { json: true, .. } => Form::Json,
+            _ => Form::Text,
+        }
+    }
+}
+
+/// The page as far as its tables: what is measured, on which machine, and why none of the figures can be trusted.
+pub fn head(title: &str, text: &str, machine: &Machine, doubts: &[String]) -> String {
+    let facts: String =
+        machine.facts.iter().map(|(name, found)| row([*name, found.as_str()]) + "\n").collect();
+    let doubts: String = doubts.iter().map(|doubt| format!("- all figures: {doubt}\n")).collect();
+    let doubts = if doubts.is_empty() { "Nothing speaks against all figures.\n" } else { &doubts };
+    let columns = columns(["what", "found"]);
+    format!("# {title}\n\n{text}\n\n## Machine\n\n{columns}\n{facts}\n## Distrust\n\n{doubts}")
+}
+
+/// The page from its tables on.
+pub fn foot(unfair: &[&str]) -> String {
+    let unfair: String = unfair.iter().map(|text| format!("- {text}\n")).collect();
+    format!(
+        "\n## Run it again\n\nIn a checkout of the commit above, on a machine that does nothing else:\n\n```sh\n{}\n\
+         ```\n\n## What is unfair\n\n{unfair}",
+        command(std::env::args().skip(1))
+    )
+}
+
+/// The first two lines of a table.
+pub fn columns<const N: usize>(names: [&str; N]) -> String {
+    format!("{}\n{}", row(names), row(["---"; N]))
+}
+
+/// A row of a table. What would end a cell or begin a tag of HTML is escaped.
+pub fn row<const N: usize>(cells: [&str; N]) -> String {
+    format!("| {} |", cells.map(escaped).join(" | "))
+}
+
+fn escaped(cell: &str) -> String {
+    let mut text = String::with_capacity(cell.len());
+    let mut letters = cell.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_tag = letter == '<' && letters.peek().is_some_and(|next| !" =".contains(*next));
+        if letter == '|' || is_tag {
+            text.push('\\');
+        }
+        text.push(if letter == '\n' { ' ' } else { letter });
+    }
+    text
+}
+
+/// What to type for these arguments.
+fn command(arguments: impl Iterator<Item = String>) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=,:".contains(letter);
+    let quoted = |argument: String| {
+        if !argument.is_empty() && argument.chars().all(is_plain) {
+            argument
+        } else {
+            format!("'{}'", argument.replace('\'', r"'\''"))
+        }
+    };
+    let arguments: Vec<String> = arguments.map(quoted).collect();
+    format!("cargo run --release -p annals-lab -- {}", arguments.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_breaks_a_table_or_a_command() {
+        assert_eq!(row(["a|b", "c\nd", "e<f> <= g"]), "| a\\|b | c d | e\\<f> <= g |");
+        let given = ["limits", "--folder", "it's here", ""].map(String::from);
+        assert_eq!(
+            command(given.into_iter()),
+            r"cargo run --release -p annals-lab -- limits --folder 'it'\''s here' ''"
+        );
+    }
+}
