@@ -1,8 +1,8 @@
-//! Brings what is queued to the log: sequences, appends, publishes and tells, one batch after the other.
+//! Commits: sequences the queue, appends, publishes and tells, one batch after the other.
 //!
-//! A thread of the repository does it. The next batch is what has come meanwhile, so batches grow just as long as the
-//! log is slow, without a setting. A caller that commits while nothing is queued or under way does it itself for its
-//! own transaction, without a change of threads.
+//! A thread of the repository does this. While it appends one batch, callers queue the next, so batches grow as long as
+//! the log is slow, without a setting. A caller that commits while nothing is queued or under way commits its own
+//! transaction itself, without a change of threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -21,7 +21,8 @@ impl Committer {
         let is_alone = state.requests.len() == 1 && state.replacement.is_none();
         match state.sequencer.take_if(|_| is_alone) {
             Some(sequencer) => {
-                // Only its own: callbacks of others are called by the thread of the repository, and may close it.
+                // Only this transaction: a callback of another one may close the repository, and closing waits for the
+                // sequencer.
                 let own = sequencer.take(&mut state);
                 state.gate = Arc::default();
                 drop(state);
@@ -32,7 +33,7 @@ impl Committer {
         Ok(ticket)
     }
 
-    /// Commits one batch, which `gather` sequences.
+    /// Commits one batch, which `gather` sequences, and gives the sequencer back.
     fn lead(&self, mut sequencer: Box<Sequencer>, gather: impl FnOnce(&mut Sequencer)) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             gather(&mut sequencer);
@@ -40,7 +41,7 @@ impl Committer {
                 append(self, &mut sequencer);
             }
         }));
-        // Our own mistake must not leave everybody waiting either.
+        // A mistake of our own must not leave anybody waiting either.
         if outcome.is_err() {
             return self.fail(&panicked());
         }
@@ -49,28 +50,23 @@ impl Committer {
         self.call(state);
     }
 
-    /// Waits for work. Shape: the right to do it; `None` if nothing more will come.
+    /// Waits until there is something to commit. Shape: `None` if nothing will come.
     fn next_work(&self) -> Option<Box<Sequencer>> {
         let mut state = self.state();
-        loop {
-            if state.failed.is_some() {
-                return None;
-            }
-            // What another thread has under way is looked at when it is done.
-            if state.sequencer.is_some() {
-                if state.has_work() {
-                    return state.sequencer.take();
-                }
-                if state.is_closing {
-                    return None;
-                }
+        while !state.is_over() {
+            if state.has_work()
+                && let Some(sequencer) = state.sequencer.take()
+            {
+                return Some(sequencer);
             }
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        None
     }
 }
 
-/// Starts the thread that commits. It ends after [`Committer::close`], when all that was accepted is written.
+/// Starts the thread that commits. It ends after [`Committer::close`], when the log has every accepted transaction, or
+/// after the log failed.
 pub(crate) fn start(committer: &Arc<Committer>) -> Result<Vec<std::thread::JoinHandle<()>>> {
     let sequencer = Sequencer::new(committer);
     committer.state().sequencer = Some(Box::new(sequencer));
@@ -90,11 +86,11 @@ pub(super) fn run(committer: &Committer) {
     }
 }
 
-/// Sequences what is queued, and what comes meanwhile, as far as it fits the batch.
+/// Sequences the queue, with transactions that come meanwhile, as far as they fit the batch.
 fn sequence(committer: &Committer, sequencer: &mut Sequencer) {
     let replacement = committer.state().replacement.take();
     if let Some((graph, done)) = replacement {
-        // Whoever asked may be gone.
+        // The caller may be gone.
         let _ = done.send(sequencer.replace_graph(committer, graph));
     }
     loop {
@@ -132,7 +128,7 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
             behind.into_iter().for_each(|behind| behind.catch_up());
         }
         Err(error) if error.kind() == ErrorKind::Conflict => {
-            // Order: the sequencer goes on in place of this graph, which nobody may have then.
+            // Order: the sequencer replaces this graph, and nobody may have it then.
             drop(graph);
             sequencer.sequence_again(committer, sequenced);
         }

@@ -1,4 +1,4 @@
-//! The bounded queue between the threads that commit and the one that appends.
+//! The bounded queue between callers and the thread that commits.
 
 use super::request::{Request, Work, need};
 use std::collections::VecDeque;
@@ -48,11 +48,11 @@ pub(crate) struct Committer {
     pub(super) clock: WallClock,
     limits: Limits,
     pub(super) state: Mutex<State>,
-    // The thread of the repository that commits waits here for work.
+    // The thread of the repository waits here for something to commit, or to end.
     pub(super) work: Condvar,
-    // Committing threads wait here for room.
+    // Callers wait here for room in the queue.
     pub(super) room: Condvar,
-    // Whoever waits for a position: the count lets the committing thread skip a wake-up nobody needs.
+    // Whoever waits for a position: the count lets the thread that publishes skip a wake-up nobody needs.
     waiters: AtomicU64,
     waiting: Mutex<()>,
     moved: Condvar,
@@ -66,9 +66,9 @@ pub(super) struct State {
     pub(super) requests: VecDeque<Request>,
     /// Units: bytes of all `requests` at most.
     pub(super) bytes: usize,
-    /// Where the threads wait that queue a transaction now. Each batch has another one.
+    /// Callers that queue a transaction now wait at this gate. Each batch has its own.
     pub(super) gate: Arc<Gate>,
-    /// `None` while a thread commits, after a failure, and in a repository that does not write.
+    /// The right to commit. `None` while a thread commits, and in a repository that does not write.
     pub(super) sequencer: Option<Box<Sequencer>>,
     /// Why the log did not take the last batch, until it takes one or says that there is room.
     refused: Option<Refused>,
@@ -207,9 +207,11 @@ impl Committer {
         Ok((state, ticket))
     }
 
-    /// Wakes the thread of the repository if it is to commit or to end.
+    /// Wakes the thread of the repository if it has something to commit, or is to end.
+    ///
+    /// While another thread commits there is nothing for it to do yet: that thread calls it at the end.
     pub(super) fn call(&self, state: MutexGuard<'_, State>) {
-        let is_called = state.sequencer.is_some() && (state.has_work() || state.is_closing);
+        let is_called = state.is_over() || (state.sequencer.is_some() && state.has_work());
         drop(state);
         if is_called {
             self.work.notify_one();
@@ -294,9 +296,15 @@ impl Committer {
 }
 
 impl State {
-    /// True if there is something to commit or to go on from.
+    /// True if the thread of the repository has something to do.
     pub(super) fn has_work(&self) -> bool {
         self.replacement.is_some() || !self.requests.is_empty()
+    }
+
+    /// True if nothing is queued or under way, and nothing will come.
+    pub(super) fn is_over(&self) -> bool {
+        let is_idle = self.sequencer.is_some() && !self.has_work();
+        self.failed.is_some() || (self.is_closing && is_idle)
     }
 
     /// Notes what the log said to the last append: why it refused it, or that it took it.
