@@ -13,14 +13,12 @@ pub(crate) use {
     arc_swap::ArcSwap,
     once_lock::OnceLock,
     shuttle::sync::{Condvar, Mutex, MutexGuard, atomic},
-    shuttle::thread,
 };
 
 #[cfg(not(all(test, shuttle)))]
 pub(crate) use {
     arc_swap::ArcSwap,
     std::sync::{Condvar, Mutex, MutexGuard, OnceLock, atomic},
-    std::thread,
 };
 
 /// Runs `test` in many orders of the steps of its threads. A deadlock, as after a lost wake-up, is a failure.

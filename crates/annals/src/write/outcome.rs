@@ -10,16 +10,15 @@ pub(crate) fn refuse(requests: impl IntoIterator<Item = Request>, error: &Error)
     tell(requests.into_iter().map(|request| (request, Err(error.duplicate()))));
 }
 
-/// Tells each its outcome. Shape: how many were waiting.
-pub(crate) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)>) -> usize {
+/// Tells each its outcome.
+pub(crate) fn tell(outcomes: impl IntoIterator<Item = (Request, Result<Receipt>)>) {
     let mut gates: Vec<Arc<Gate>> = Vec::new();
-    let mut called = 0;
     for (Request { work, promise }, result) in outcomes {
         if gates.last().is_none_or(|gate| !Arc::ptr_eq(gate, promise.gate())) {
             gates.push(Arc::clone(promise.gate()));
         }
-        called += promise.keep(result, work);
+        promise.keep(result, work);
     }
-    // Order: the promises are gone, so that the last to let go of a ticket is the thread that waits.
-    gates.iter().map(|gate| gate.open()).sum::<usize>() + called
+    // Order: the promises are gone, so that a thread that waited frees what it had committed.
+    gates.iter().for_each(|gate| gate.open());
 }

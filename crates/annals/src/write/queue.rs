@@ -1,4 +1,4 @@
-//! The bounded queue between committing threads and the sequencer.
+//! The bounded queue between callers and the thread that commits.
 
 use super::request::{Request, Work, need};
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant as Clock};
 use super::clock;
 use super::outcome::refuse;
 use super::publisher::Publisher;
-use super::sequencer::{Sequenced, Sequencer};
+use super::sequencer::Sequencer;
 use super::ticket::{Gate, Promise, Ticket};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
@@ -36,22 +36,6 @@ pub(crate) struct Limits {
     pub(crate) queue_bytes: usize,
 }
 
-/// A batch that is not on the log, and nothing of it.
-pub(super) enum Returned {
-    /// It lost its position to another writer, and is sequenced again.
-    Overtaken(Vec<Sequenced>),
-    /// The log refused it, and its transactions are told why.
-    Refused(Vec<Sequenced>, Error),
-}
-
-impl Returned {
-    fn sequenced(self) -> Vec<Sequenced> {
-        match self {
-            Returned::Overtaken(sequenced) | Returned::Refused(sequenced, _) => sequenced,
-        }
-    }
-}
-
 /// Why the log refused an append, and when that was found.
 struct Refused {
     error: Error,
@@ -67,15 +51,11 @@ pub(crate) struct Committer {
     pub(super) clock: WallClock,
     limits: Limits,
     pub(super) state: Mutex<State>,
-    // The thread of the repository that leads waits here for something to lead.
+    // The thread of the repository waits here for something to commit, or to end.
     pub(super) work: Condvar,
-    // The one that sequences ahead waits here for much to be queued.
-    pub(super) ahead: Condvar,
-    // Whoever has a batch waits here for the device.
-    pub(super) device: Condvar,
-    // Committing threads wait here for room.
-    room: Condvar,
-    // Whoever waits for a position: the count lets a leader skip a wake-up nobody needs.
+    // Callers wait here for room in the queue.
+    pub(super) room: Condvar,
+    // Whoever waits for a position: the count lets the thread that publishes skip a wake-up nobody needs.
     waiters: AtomicU64,
     waiting: Mutex<()>,
     moved: Condvar,
@@ -87,30 +67,14 @@ pub(crate) struct Committer {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) requests: VecDeque<Request>,
+    /// Units: bytes of all `requests` at most.
     pub(super) bytes: usize,
-    /// Whoever commits now waits here; each batch gets another one.
+    /// Callers that queue a transaction now wait at this gate. Each batch has its own.
     pub(super) gate: Arc<Gate>,
-    /// How many threads wait for room.
-    waiting_for_room: usize,
-    /// `None` while a thread sequences, and in a repository that does not write.
+    /// The right to commit. `None` while a thread commits, and in a repository that does not write.
     pub(super) sequencer: Option<Box<Sequencer>>,
-    /// True while a thread has the device.
-    pub(super) is_appending: bool,
-    /// True while a thread waits for the device, with a batch.
-    pub(super) is_device_awaited: bool,
-    /// True while the leading thread of the repository waits for work.
-    pub(super) is_resting: bool,
-    /// True while it is on its way to look for some.
-    pub(super) is_called: bool,
-    /// The same of the thread that sequences ahead.
-    pub(super) is_ahead_called: bool,
-    /// A batch that the log did not take. Whoever has the sequencer next takes it back before anything else.
-    pub(super) returned: Option<Returned>,
     /// Why the log did not take the last batch, until it takes one or says that there is room.
     refused: Option<Refused>,
-    /// An empty list for the next batch: fresh memory is zeroed by the system first, which takes longer than all else
-    /// that is done with the list.
-    pub(super) spare: Vec<Sequenced>,
     /// A graph rebuilt from a rewritten log, to go on from; and who waits for that.
     pub(super) replacement: Option<(Indexed, std::sync::mpsc::Sender<Result<()>>)>,
     /// Why nothing more is written.
@@ -136,8 +100,6 @@ impl Committer {
             limits,
             state: Mutex::new(State { read_only, ..State::default() }),
             work: Condvar::new(),
-            ahead: Condvar::new(),
-            device: Condvar::new(),
             room: Condvar::new(),
             waiters: AtomicU64::new(0),
             waiting: Mutex::new(()),
@@ -209,12 +171,14 @@ impl Committer {
         self.state().requests.len()
     }
 
-    /// Queues a transaction and sees to it that a thread of the repository leads it.
+    /// Queues a transaction for the thread of the repository.
     pub(super) fn enqueue(&self, work: Box<Work>, may_wait: bool) -> Result<Ticket> {
         let (state, ticket) = self.push(work, may_wait)?;
         self.call(state);
         Ok(ticket)
     }
+
+    /// Queues a transaction. The caller takes it out again, or calls the thread of the repository.
     pub(super) fn push(
         &self,
         mut work: Box<Work>,
@@ -243,9 +207,7 @@ impl Committer {
                     format!("queue: {} transactions are waiting; try again later", state.requests.len()),
                 ));
             }
-            state.waiting_for_room += 1;
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.waiting_for_room -= 1;
         }
         state.bytes += bytes;
         let ticket = Ticket::new(Arc::clone(&state.gate));
@@ -253,33 +215,14 @@ impl Committer {
         Ok((state, ticket))
     }
 
-    /// Lets committing threads in again after requests were taken.
-    pub(super) fn make_room(&self, state: MutexGuard<'_, State>) {
-        let is_awaited = state.waiting_for_room > 0;
+    /// Wakes the thread of the repository if it has something to commit, or is to end.
+    ///
+    /// While another thread commits there is nothing for it to do yet: that thread calls it at the end.
+    pub(super) fn call(&self, state: MutexGuard<'_, State>) {
+        let is_called = state.is_over() || (state.sequencer.is_some() && state.has_work());
         drop(state);
-        if is_awaited {
-            self.room.notify_all();
-        }
-    }
-
-    /// Wakes whom the state of things concerns.
-    pub(super) fn call(&self, mut state: MutexGuard<'_, State>) {
-        let is_over = state.is_over();
-        let is_called = state.is_resting && !state.is_called && state.has_work();
-        let is_ahead = !state.is_ahead_called && !is_called && state.is_ahead_due();
-        // Only at this length: a call for every further request would cost more than being late does.
-        let is_device_awaited = state.requests.len() == AHEAD_MIN && state.is_device_awaited;
-        state.is_called |= is_called;
-        state.is_ahead_called |= is_ahead;
-        drop(state);
-        for (condition, waiting) in [
-            (is_called || is_over, &self.work),
-            (is_ahead || is_over, &self.ahead),
-            (is_device_awaited, &self.device),
-        ] {
-            if condition {
-                waiting.notify_one();
-            }
+        if is_called {
+            self.work.notify_one();
         }
     }
 
@@ -288,16 +231,16 @@ impl Committer {
         let mut state = self.state();
         state.failed.get_or_insert_with(|| error.duplicate());
         let waiting = std::mem::take(&mut state.requests);
-        let returned = state.returned.take().map(Returned::sequenced).unwrap_or_default();
         let replacement = state.replacement.take();
         state.bytes = 0;
         drop(state);
-        [&self.work, &self.ahead, &self.device, &self.room].into_iter().for_each(Condvar::notify_all);
+        self.work.notify_one();
+        self.room.notify_all();
         if let Some((_, done)) = replacement {
             // Whoever asked may be gone.
             let _ = done.send(Err(error.duplicate()));
         }
-        refuse(returned.into_iter().map(|sequenced| sequenced.request).chain(waiting), error);
+        refuse(waiting, error);
     }
 
     /// Makes `graph`, which a batch made of the one before, what every new snapshot sees. Shape: the one before; freeing it may take a while.
@@ -359,8 +302,7 @@ impl Committer {
     /// Refuses new transactions; those in the queue are still committed.
     pub(crate) fn close(&self) {
         self.state().is_closing = true;
-        self.work.notify_all();
-        self.ahead.notify_all();
+        self.work.notify_one();
         self.room.notify_all();
         let _guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         self.moved.notify_all();
@@ -368,23 +310,15 @@ impl Committer {
 }
 
 impl State {
-    /// True if there is something to lead. What another thread has under way is looked at when it is done.
+    /// True if the thread of the repository has something to do.
     pub(super) fn has_work(&self) -> bool {
-        let is_idle = !self.is_appending && (self.replacement.is_some() || !self.requests.is_empty());
-        self.sequencer.is_some() && (self.returned.is_some() || is_idle || self.is_ahead_due())
+        self.replacement.is_some() || !self.requests.is_empty()
     }
 
-    /// True if there is enough to sequence while the device is busy.
-    pub(super) fn is_ahead_due(&self) -> bool {
-        let is_much = self.requests.len() >= AHEAD_MIN || self.bytes >= AHEAD_BYTES_MIN;
-        self.replacement.is_none() && is_much && self.is_appending && self.sequencer.is_some()
-    }
-
-    /// True if nothing is left to lead, and nothing will come.
+    /// True if nothing is queued or under way, and nothing will come.
     pub(super) fn is_over(&self) -> bool {
-        let is_idle = self.sequencer.is_some() && !self.is_appending;
-        let is_done = self.requests.is_empty() && self.returned.is_none() && self.replacement.is_none();
-        self.failed.is_some() || (self.is_closing && is_idle && is_done)
+        let is_idle = self.sequencer.is_some() && !self.has_work();
+        self.failed.is_some() || (self.is_closing && is_idle)
     }
 
     /// Notes what the log said to the last append: why it refused it, or that it took it.
@@ -405,10 +339,3 @@ impl State {
 
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
-
-/// So many transactions are worth waking a thread to sequence them while the device is busy; fewer are sequenced
-/// faster by the thread that appends, when it is done.
-pub(crate) const AHEAD_MIN: usize = 64;
-
-/// So are transactions of so many bytes together.
-pub(crate) const AHEAD_BYTES_MIN: usize = 32 << 10;

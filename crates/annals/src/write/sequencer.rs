@@ -11,7 +11,7 @@ use super::request::{Request, Work};
 use super::ticket::Receipt;
 use crate::graph::indexed::Indexed;
 use crate::graph::{self, Graph, check_conflicts, find_conflict};
-use crate::log::{APPEND_BYTES_MAX, APPEND_RECORDS_MAX, ReadLimit};
+use crate::log::{APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::{Memory, Stored};
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
@@ -20,14 +20,9 @@ use crate::{Error, ErrorKind, Position, Result};
 
 /// Most changes remembered to check what serializable transactions read; an older snapshot means `Conflict`.
 const RECENT_CHANGES_MAX: usize = 65_536;
-/// Most bytes of records in one batch. Below what one append takes.
-const BATCH_BYTES_MAX: usize = APPEND_BYTES_MAX / 4;
-
-/// A batch of so many bytes is appended as soon as the device is free, whatever else is queued. With less, each batch
-/// would copy again what the one before has copied of the graph; with more, nothing would be sequenced meanwhile.
-const APPEND_BYTES_WORTH: usize = 2 << 20;
-/// Bytes of records that are taken from the queue at once; then the leader looks whether the device is free.
-const TAKE_BYTES: usize = 32 << 10;
+/// A batch takes no more transactions once its records have so many bytes. With fewer bytes, each batch would copy
+/// again the parts of the graph that the batch before has copied; with more, its transactions would wait longer.
+const BATCH_BYTES_MAX: usize = 2 << 20;
 
 /// Transactions whose ids are looked up at once, and how many of their changes at most: a long one looks ahead itself.
 const AHEAD: usize = 16;
@@ -54,11 +49,11 @@ pub(super) struct Batch {
     pub(super) events: graph::put::Batch,
 }
 
-/// What the next position needs to know. Whichever thread has it, leads; there is one.
+/// What the next position needs to know. There is one; the thread that has it commits.
 pub(super) struct Sequencer {
     /// The graph after everything sequenced.
     working: Graph,
-    // Empty unless a thread leads.
+    // Empty unless a thread commits.
     batch: Vec<Sequenced>,
     batch_bytes: usize,
     // Less in a small memory budget.
@@ -100,25 +95,15 @@ impl Sequencer {
         self.batch.is_empty()
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.batch.len()
-    }
-
     /// True if nothing more goes into the batch.
     pub(super) fn is_full(&self) -> bool {
         self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= self.batch_bytes_max
     }
 
-    /// True if the batch is large enough to be appended as soon as the device is free, whatever else is queued: then
-    /// the next batch is sequenced while this one is written.
-    pub(super) fn is_worth_appending(&self) -> bool {
-        self.batch_bytes >= APPEND_BYTES_WORTH
-    }
-
-    /// Some waiting requests, as far as they fit the batch.
+    /// The waiting requests, as far as they fit the batch.
     pub(super) fn take(&self, state: &mut State) -> Vec<Request> {
         let mut bytes = 0;
-        let bytes_max = self.batch_bytes_max.saturating_sub(self.batch_bytes).min(TAKE_BYTES);
+        let bytes_max = self.batch_bytes_max.saturating_sub(self.batch_bytes);
         let mut taken = Vec::new();
         while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
             && (bytes < bytes_max || taken.is_empty())
@@ -238,18 +223,12 @@ impl Sequencer {
         }
     }
 
-    /// The batch, and the graph it makes. The next batch is gathered in `spare`.
-    pub(super) fn hand_over(&mut self, spare: Vec<Sequenced>) -> Batch {
+    /// The batch, and the graph it makes.
+    pub(super) fn hand_over(&mut self) -> Batch {
         let bytes = std::mem::take(&mut self.batch_bytes);
         let events = graph::put::Batch { bytes, ..self.working.take_events() };
         self.savepoint = (Arc::new(self.working.clone()), 0);
-        Batch { sequenced: std::mem::replace(&mut self.batch, spare), graph: self.working.clone(), events }
-    }
-
-    /// The requests of the batch, which will not be appended.
-    pub(super) fn give_up(&mut self) -> impl Iterator<Item = Request> {
-        self.batch_bytes = 0;
-        std::mem::take(&mut self.batch).into_iter().map(|sequenced| sequenced.request)
+        Batch { sequenced: std::mem::take(&mut self.batch), graph: self.working.clone(), events }
     }
 
     /// Goes on from a rebuilt graph, after it has learned what was committed since it was built.
@@ -263,16 +242,14 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The log refused a batch and nothing of it is there: goes back to what is published, tells its transactions
-    /// why, and queues anew what was sequenced on top of it.
+    /// The log refused a batch and nothing of it is there: goes back to the published graph, and tells its
+    /// transactions why.
     pub(super) fn take_back(&mut self, committer: &Committer, lost: Vec<Sequenced>, error: &Error) {
-        let ahead: Vec<Request> = self.give_up().collect();
-        // Nothing is being appended now, so this is the graph that the batch was applied to.
+        // The batch was applied to this graph.
         self.go_on_from(committer.publisher.load().graph.clone());
         while self.recent.back().is_some_and(|(position, _)| *position > self.working.position) {
             self.recent_changes -= self.recent.pop_back().map_or(0, |(_, touched)| touched.len());
         }
-        queue_again(committer, ahead);
         // Order: told last. A thread that tries again at once is checked against the graph without the batch.
         refuse(lost.into_iter().map(|sequenced| sequenced.request), error);
     }
@@ -287,10 +264,9 @@ impl Sequencer {
         self.savepoint = (Arc::new(self.working.clone()), 0);
     }
 
-    /// Another writer took the positions of a batch: learns its records, then queues everything anew.
+    /// Another writer took the positions of a batch: learns its records, then queues the batch anew.
     pub(super) fn sequence_again(&mut self, committer: &Committer, lost: Vec<Sequenced>) {
-        let lost = lost.into_iter().map(|sequenced| sequenced.request);
-        let requests: Vec<Request> = lost.chain(self.give_up()).collect();
+        let requests: Vec<Request> = lost.into_iter().map(|sequenced| sequenced.request).collect();
         self.recent.clear();
         self.recent_changes = 0;
         match catch_up(committer).and_then(|graph| self.check_progress(committer, graph)) {

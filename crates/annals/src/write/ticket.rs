@@ -9,8 +9,6 @@ use smallvec::SmallVec;
 
 use super::request::{Work, panicked};
 use crate::model::Instant;
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::thread::{self, Thread};
 use crate::sync::{Mutex, MutexGuard, OnceLock};
 use crate::{Position, Result};
 
@@ -30,11 +28,11 @@ pub struct Receipt {
 pub struct Ticket(Arc<Shared>);
 
 struct Shared {
-    // Set once, before anybody is woken.
+    // Set once, which wakes the threads that wait.
     outcome: OnceLock<Outcome>,
-    // Told the outcome when it is set.
-    waiting: Mutex<Everybody>,
     gate: Arc<Gate>,
+    // Told the outcome after it is set.
+    waiting: Mutex<SmallVec<[Waiting; 1]>>,
 }
 
 struct Outcome {
@@ -44,60 +42,29 @@ struct Outcome {
     _spent: Option<Box<Work>>,
 }
 
-/// As a rule one: room for more would be taken by the thread that waits, and given back by the one that commits.
-type Everybody = SmallVec<[Waiting; 1]>;
-
-/// Who is told.
+/// What a ticket tells the outcome to, beside the threads that wait for it.
 enum Waiting {
     Callback(Box<dyn FnOnce(Result<Receipt>) + Send>),
     /// A task.
     Waker(Waker),
-    /// Came to the gate before.
-    Thread(Thread),
 }
 
-/// Rows of a gate. More would wake the last row late.
-const ROWS: usize = 4;
-/// So many wait in one row before the next is opened. With fewer, more threads are held up by opening one, and then wait for a core
-/// behind all whom they woke.
-const ROW_THREADS: usize = 100;
-
-/// Where the threads wait whose transactions will, as a rule, be told together: one system call wakes a whole row.
-///
-/// Whoever opens the gate wakes the first row, and each row the next: waking many takes longer than a sync, and the thread that
-/// leads has better things to do. Nobody needs a lock to leave.
+/// Where threads wait whose transactions will be told together, as a rule: one system call wakes them all. With a call for
+/// each, the threads that are awake already would hold up the one that wakes the others.
 #[derive(Default)]
-pub(super) struct Gate<const ROW: usize = ROW_THREADS> {
-    rows: [OnceLock<()>; ROWS],
-    came: AtomicUsize,
-}
+pub(super) struct Gate(OnceLock<()>);
 
-impl<const ROW: usize> Gate<ROW> {
-    /// Lets everybody look whether their own outcome is there. Shape: how many have come.
-    pub(super) fn open(&self) -> usize {
-        self.open_row(0);
-        self.came.load(Ordering::Relaxed)
-    }
-
-    fn open_row(&self, row: usize) {
-        if let Some(row) = self.rows.get(row).filter(|row| row.get().is_none()) {
-            // Somebody else may have opened it meanwhile.
-            let _ = row.set(());
-        }
-    }
-
-    /// Waits until the gate is open.
-    fn pass(&self) {
-        // A row fills before the next one has anybody, and all who leave it open the next: nobody is left behind.
-        let row = self.came.fetch_add(1, Ordering::Relaxed) / ROW % ROWS;
-        self.rows[row].wait();
-        self.open_row(row + 1);
+impl Gate {
+    /// Lets all threads look for their own outcome.
+    pub(super) fn open(&self) {
+        // Another thread may have opened it before.
+        let _ = self.0.set(());
     }
 }
 
 impl Ticket {
     pub(super) fn new(gate: Arc<Gate>) -> Ticket {
-        Ticket(Arc::new(Shared { outcome: OnceLock::new(), waiting: Mutex::default(), gate }))
+        Ticket(Arc::new(Shared { outcome: OnceLock::new(), gate, waiting: Mutex::default() }))
     }
 
     pub(super) fn done(result: Result<Receipt>) -> Ticket {
@@ -108,21 +75,11 @@ impl Ticket {
 
     /// Waits until the commit is durable or has failed.
     pub fn wait(&self) -> Result<Receipt> {
-        if let Some(result) = self.poll() {
-            return result;
+        if self.0.outcome.get().is_none() {
+            self.0.gate.0.wait();
         }
-        self.0.gate.pass();
-        if let Some(result) = self.poll() {
-            return result;
-        }
-        // It goes with a later batch than most at this gate.
-        self.lock().push(Waiting::Thread(thread::current()));
-        loop {
-            if let Some(result) = self.poll() {
-                return result;
-            }
-            thread::park();
-        }
+        // A transaction that goes with a later batch than most at its gate is told by itself.
+        copy(&self.0.outcome.wait().result)
     }
 
     /// The outcome, if it is known already.
@@ -143,34 +100,25 @@ impl Ticket {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Everybody> {
+    fn lock(&self) -> MutexGuard<'_, SmallVec<[Waiting; 1]>> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the outcome and tells it, unless that was done before. Shape: how many callbacks and tasks were told.
-    fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) -> usize {
+    /// Sets the outcome and tells it, unless that was done before.
+    fn settle(&self, result: Result<Receipt>, spent: Option<Box<Work>>) {
         if self.0.outcome.set(Outcome { result, _spent: spent }).is_err() {
-            return 0;
+            return;
         }
-        // Order: the outcome is set before this lock, so whoever waits is either here or sees it after this lock.
+        // Order: the outcome is set before this lock. A callback or task is in the list now, or sees the outcome later.
         let waiting = std::mem::take(&mut *self.lock());
-        let mut count = 0;
         for waiting in waiting {
-            match waiting {
-                Waiting::Thread(thread) => thread.unpark(),
-                Waiting::Waker(waker) => {
-                    count += 1;
-                    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
-                }
-                Waiting::Callback(callback) => {
-                    let Some(result) = self.poll() else { break };
-                    count += 1;
-                    // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
-                    let _ = catch_unwind(AssertUnwindSafe(|| callback(result)));
-                }
-            }
+            let Some(result) = self.poll() else { break };
+            // A caller's panic must not end the thread that commits for everybody. It was printed when it happened.
+            let _ = catch_unwind(AssertUnwindSafe(|| match waiting {
+                Waiting::Waker(waker) => waker.wake(),
+                Waiting::Callback(callback) => callback(result),
+            }));
         }
-        count
     }
 }
 
@@ -203,10 +151,9 @@ impl Promise {
         &self.0.0.gate
     }
 
-    /// Tells the outcome and hands back what was committed. Whoever waits is woken by opening the gate, once for many. Shape:
-    /// how many were called back.
-    pub(super) fn keep(self, result: Result<Receipt>, spent: Box<Work>) -> usize {
-        self.0.settle(result, Some(spent))
+    /// Sets the outcome and hands back what was committed. The threads at the gate learn of it when the gate is opened.
+    pub(super) fn keep(self, result: Result<Receipt>, spent: Box<Work>) {
+        self.0.settle(result, Some(spent));
     }
 }
 

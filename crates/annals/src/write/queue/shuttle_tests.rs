@@ -4,16 +4,17 @@ use shuttle::thread;
 
 use super::*;
 use crate::NewEntity;
-use crate::log::MemoryLog;
+use crate::log::{Log, MemoryLog, ReadLimit};
 use crate::memory::Memory;
 use crate::sync::in_many_orders;
+use crate::write::Receipt;
 use crate::write::Transaction;
-use crate::write::leader::{run, run_ahead};
+use crate::write::leader::run;
 
 const LONG: Duration = Duration::from_secs(3_600);
 
-fn committer(queue_transactions: usize) -> Arc<Committer> {
-    let source = Source::new(Arc::new(MemoryLog::new()), Arc::new(Memory::new(None)));
+fn committer(queue_transactions: usize, log: impl Log + 'static) -> Arc<Committer> {
+    let source = Source::new(Arc::new(log), Arc::new(Memory::new(None)));
     let limits = Limits { queue_transactions, queue_bytes: 1 << 20 };
     let clock = Arc::new(crate::Instant::now);
     Arc::new(Committer::new(Arc::new(Graph::with_spill(None)), Arc::new(source), clock, limits, None))
@@ -28,7 +29,7 @@ fn graph_at(position: u64) -> Arc<Graph> {
 #[test]
 fn whoever_waits_for_a_position_learns_of_it() {
     in_many_orders(|| {
-        let committer = committer(8);
+        let committer = committer(8, MemoryLog::new());
         let waiting: Vec<_> = [1, 2, 2]
             .map(|position| {
                 let committer = Arc::clone(&committer);
@@ -45,7 +46,7 @@ fn whoever_waits_for_a_position_learns_of_it() {
 #[test]
 fn whoever_waits_for_a_position_learns_of_closing() {
     in_many_orders(|| {
-        let committer = committer(8);
+        let committer = committer(8, MemoryLog::new());
         let waiting = {
             let committer = Arc::clone(&committer);
             thread::spawn(move || committer.wait_for(Position(1), LONG))
@@ -55,48 +56,88 @@ fn whoever_waits_for_a_position_learns_of_closing() {
     });
 }
 
-/// Two threads commit and lead where they can, another submits; then all is closed. Each transaction has a text of so many bytes.
-fn commit_from_three(queue_transactions: usize, text_bytes: usize) {
-    let committer = committer(queue_transactions);
+/// Two threads commit, where they can without the thread of the repository, another submits; then all is closed.
+/// Shape: the committer, and what each thread was told.
+fn commit_from_three(
+    queue_transactions: usize,
+    log: impl Log + 'static,
+) -> (Arc<Committer>, Vec<Result<Receipt>>) {
+    let committer = committer(queue_transactions, log);
     let sequencer = Sequencer::new(&committer);
     committer.state().sequencer = Some(Box::new(sequencer));
-    let leading: Vec<_> = [run as fn(&Committer), run_ahead]
-        .map(|run| {
-            let committer = Arc::clone(&committer);
-            thread::spawn(move || run(&committer))
-        })
-        .into();
+    let running = {
+        let committer = Arc::clone(&committer);
+        thread::spawn(move || run(&committer))
+    };
     let committing: Vec<_> = (0..3)
         .map(|number| {
             let committer = Arc::clone(&committer);
             thread::spawn(move || {
                 let mut transaction = Transaction::new(Arc::clone(&committer), committer.snapshot());
-                let entity = NewEntity::new("t").property("text", "x".repeat(text_bytes));
-                transaction.create_entity(entity).unwrap();
-                let receipt = match number {
-                    0 => transaction.submit().and_then(|ticket| ticket.wait()).unwrap(),
-                    _ => transaction.commit().unwrap(),
+                transaction.create_entity(NewEntity::new("t")).unwrap();
+                let outcome = match number {
+                    0 => transaction.submit().and_then(|ticket| ticket.wait()),
+                    _ => transaction.commit(),
                 };
-                assert!(committer.snapshot().position() >= receipt.position);
-                receipt.position.0
+                if let Ok(receipt) = &outcome {
+                    assert!(committer.snapshot().position() >= receipt.position, "it is published");
+                }
+                outcome
             })
         })
         .collect();
-    let mut positions: Vec<u64> = committing.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let told = committing.into_iter().map(|thread| thread.join().unwrap()).collect();
     committer.close();
-    leading.into_iter().for_each(|thread| thread.join().unwrap());
+    running.join().unwrap();
+    (committer, told)
+}
+
+fn all_three_are_committed(queue_transactions: usize) {
+    let (committer, told) = commit_from_three(queue_transactions, MemoryLog::new());
+    let mut positions: Vec<u64> = told.into_iter().map(|receipt| receipt.unwrap().position.0).collect();
     positions.sort_unstable();
     assert_eq!(positions, [1, 2, 3]);
     assert_eq!(committer.snapshot().entities_count(), 3);
 }
 
 #[test]
-fn threads_that_find_the_queue_full_get_their_turn() {
-    in_many_orders(|| commit_from_three(1, 1));
+fn commits_of_three_threads_are_told_and_the_committing_thread_ends() {
+    in_many_orders(|| all_three_are_committed(8));
 }
 
-/// One such transaction is enough for another thread to sequence ahead while the device is busy.
 #[test]
-fn a_thread_that_sequences_ahead_gets_the_device() {
-    in_many_orders(|| commit_from_three(8, AHEAD_BYTES_MIN));
+fn threads_that_find_the_queue_full_get_their_turn() {
+    in_many_orders(|| all_three_are_committed(1));
+}
+
+/// With room for one, so that a thread may wait for room when the log fails.
+#[test]
+fn a_failure_of_the_log_is_told_to_all_threads_and_ends_the_committing_one() {
+    in_many_orders(|| {
+        let (committer, told) = commit_from_three(1, FailingLog);
+        let kinds: Vec<ErrorKind> = told.into_iter().map(|error| error.unwrap_err().kind()).collect();
+        assert_eq!(kinds, [ErrorKind::Unavailable; 3]);
+        assert_eq!(committer.snapshot().position(), Position::ZERO);
+    });
+}
+
+/// A log that fails while it appends.
+struct FailingLog;
+
+impl Log for FailingLog {
+    fn tail(&self) -> Result<Position> {
+        Ok(Position::ZERO)
+    }
+
+    fn append(&self, _: Position, _: &[&[u8]]) -> Result<()> {
+        Err(Error::new(ErrorKind::Unavailable, "on purpose"))
+    }
+
+    fn read(&self, _: Position, _: ReadLimit) -> Result<Vec<Vec<u8>>> {
+        Ok(Vec::new())
+    }
+
+    fn describe(&self) -> String {
+        "failing log".into()
+    }
 }

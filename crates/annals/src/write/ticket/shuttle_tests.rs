@@ -4,6 +4,7 @@ use shuttle::thread;
 
 use super::*;
 use crate::ErrorKind;
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::in_many_orders;
 
 fn receipt() -> Receipt {
@@ -14,25 +15,8 @@ fn settle(ticket: &Ticket) {
     ticket.settle(Ok(receipt()), None);
 }
 
-/// How many threads wait, and which of them comes late is for the scheduler to say.
 #[test]
-fn an_open_gate_lets_everybody_through_row_by_row() {
-    in_many_orders(|| {
-        // Two a row: the last of eleven fill the first rows again.
-        let gate = Arc::new(Gate::<2>::default());
-        let waiting: Vec<_> = (0..11)
-            .map(|_| {
-                let gate = Arc::clone(&gate);
-                thread::spawn(move || gate.pass())
-            })
-            .collect();
-        gate.open();
-        waiting.into_iter().for_each(|thread| thread.join().unwrap());
-    });
-}
-
-#[test]
-fn whoever_waits_is_told_by_its_own_batch() {
+fn all_threads_are_told_also_by_a_later_batch_than_most_at_their_gate() {
     in_many_orders(|| {
         let gate = Arc::<Gate>::default();
         let (first, second) = (Ticket::new(Arc::clone(&gate)), Ticket::new(Arc::clone(&gate)));
@@ -44,7 +28,6 @@ fn whoever_waits_is_told_by_its_own_batch() {
             })
             .into();
         settle(&first);
-        // The second goes with a later batch than most at this gate.
         gate.open();
         settle(&second);
         for thread in waiting {
