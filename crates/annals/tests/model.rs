@@ -139,6 +139,9 @@ impl History {
     }
 
     fn step(&mut self) {
+        // What a search finds must not depend on how far the indexes are behind.
+        let is_held = self.generator.random.one_in(2);
+        self.repository().hold_indexes(is_held);
         let operations = self.generator.transaction();
         self.commit(&operations);
         let snapshot = self.repository().snapshot();

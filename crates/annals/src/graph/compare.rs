@@ -175,10 +175,8 @@ fn check_table(report: &mut Report, graph: &Graph, kind: TypeKind, indexes: &Tab
             keys.sort_unstable();
             keys.dedup();
             values_counts[name.index()] += keys.len();
-            let has_all = indexes
-                .values
-                .get(name)
-                .is_some_and(|values| keys.iter().all(|key| values.contains(key)));
+            let has_all =
+                indexes.values.get(name).is_some_and(|values| keys.iter().all(|key| values.contains(key)));
             if !has_all && !keys.is_empty() {
                 report.add(|| format!("{id}: missing in the index of {}", graph.names.name(name)));
             }

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Graph;
-use super::report::Report;
 use super::instance::headers::{Header, HeaderNumber, Identity, Shape};
 use super::instance::past::PastVersion;
 use super::instance::properties::Properties;
 use super::instance::unpacked::{Classification, Instance, NO_ENDS, Stamp};
+use super::report::Report;
 use super::structures::symbols::{Symbol, Symbols};
 use crate::model::TypeKind;
 

@@ -34,8 +34,8 @@ use structures::symbols::Symbols;
 use structures::wide::append_link_key;
 use table::Table;
 
-use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 use crate::Position;
+use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 
 pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified, too_many_properties};
 

@@ -47,7 +47,9 @@ impl Report {
 
     pub(crate) fn compare_extents(&mut self, what: &str, expected: &Extents, found: &Extents) {
         if expected != found {
-            self.add(|| format!("{what}: expected {} slots, found {} or others", expected.len(), found.len()));
+            self.add(|| {
+                format!("{what}: expected {} slots, found {} or others", expected.len(), found.len())
+            });
         }
     }
 }

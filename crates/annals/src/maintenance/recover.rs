@@ -34,7 +34,11 @@ pub(crate) fn replay(
     if tail < indexed.graph.position {
         return Err(Error::new(
             ErrorKind::Gap,
-            format!("{}: expected a tail of at least {}, found {tail}", log.describe(), indexed.graph.position),
+            format!(
+                "{}: expected a tail of at least {}, found {tail}",
+                log.describe(),
+                indexed.graph.position
+            ),
         ));
     }
     let report = |at: Position| {

@@ -271,7 +271,9 @@ impl Snapshot {
     #[inline]
     pub(crate) fn row<'h>(&'h self, kind: TypeKind, slot: u32, held: &'h Held) -> Row<'h> {
         match held {
-            Held::InForce => self.indexed.graph.table(kind).row(slot).expect("a handle comes from this graph"),
+            Held::InForce => {
+                self.indexed.graph.table(kind).row(slot).expect("a handle comes from this graph")
+            }
             Held::Read(version) => version.row(),
         }
     }
@@ -288,8 +290,12 @@ impl Snapshot {
     /// The same, taken apart.
     pub(crate) fn instance(&self, kind: TypeKind, slot: u32, held: Held) -> Result<Arc<Instance>> {
         match held {
-            Held::InForce => Ok(self.indexed.graph.table(kind).get(slot)?.expect("a handle comes from this graph")),
-            Held::Read(version) => version.unpack(self.indexed.graph.id_in(kind, slot, version.row().header())),
+            Held::InForce => {
+                Ok(self.indexed.graph.table(kind).get(slot)?.expect("a handle comes from this graph"))
+            }
+            Held::Read(version) => {
+                version.unpack(self.indexed.graph.id_in(kind, slot, version.row().header()))
+            }
         }
     }
 
@@ -325,7 +331,8 @@ impl Snapshot {
 
     /// False if no instance is a proxy in this snapshot, which saves asking each.
     pub(crate) fn has_proxies(&self) -> bool {
-        self.indexed.graph.headers.has_proxy() && (self.view.is_some() || self.indexed.graph.entities.lists.proxies.present.len() > 0)
+        self.indexed.graph.headers.has_proxy()
+            && (self.view.is_some() || self.indexed.graph.entities.lists.proxies.present.len() > 0)
     }
 
     /// True if the instance at `slot` is a proxy in this snapshot.
@@ -334,7 +341,9 @@ impl Snapshot {
         let table = self.indexed.graph.table(kind);
         let Some(view) = self.view else { return table.lists.proxies.present.contains(slot) };
         table.lists.proxies.ever.contains(slot)
-            && table.version_in(slot, view).is_some_and(|seen| self.indexed.graph.headers.get(seen.header).is_proxy)
+            && table
+                .version_in(slot, view)
+                .is_some_and(|seen| self.indexed.graph.headers.get(seen.header).is_proxy)
     }
 
     /// The type that the instance at `slot`, which this snapshot sees, has in it.
@@ -379,7 +388,12 @@ impl Snapshot {
         if kind == TypeKind::Classification {
             self.count_classified(&mut counts)?;
         } else if self.view.is_none() {
-            table.lists.by_type.extents.iter().for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
+            table
+                .lists
+                .by_type
+                .extents
+                .iter()
+                .for_each(|(name, slots)| counts[name.index()] = slots.len() as u64);
         } else {
             for slot in self.seen_slots(kind) {
                 counts[self.type_seen(kind, slot).index()] += 1;
@@ -405,7 +419,9 @@ impl Snapshot {
             return Ok(());
         }
         let entities = &self.indexed.graph.entities;
-        let extents = [&entities.lists.classified.present, &entities.lists.classified.past].into_iter().flat_map(Extents::iter);
+        let extents = [&entities.lists.classified.present, &entities.lists.classified.past]
+            .into_iter()
+            .flat_map(Extents::iter);
         let slots: BTreeSet<u32> = extents.flat_map(|(_, slots)| slots.iter()).collect();
         for slot in slots {
             let Some(entity) = self.entity_at(slot)?.filter(|found| !found.is_proxy()) else { continue };
@@ -419,8 +435,11 @@ impl Snapshot {
 
     #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
-        let found =
-            if self.is_plain { self.indexed.graph.entities.slot(id) } else { self.live_slot_among_others(id) };
+        let found = if self.is_plain {
+            self.indexed.graph.entities.slot(id)
+        } else {
+            self.live_slot_among_others(id)
+        };
         found.ok_or_else(|| self.no_entity(id))
     }
 

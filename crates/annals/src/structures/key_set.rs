@@ -120,11 +120,7 @@ impl KeySet {
     /// Adds keys: all that go into one leaf together. Calls `tell` with each that was missing.
     ///
     /// Shape: `keys` ascending; those that are there, or come twice, count once.
-    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(
-        &mut self,
-        mut keys: &[K],
-        tell: &mut impl FnMut(&[u8]),
-    ) {
+    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K], tell: &mut impl FnMut(&[u8])) {
         while self.len + keys.len() <= FEW_KEYS_MAX
             && let Some((key, rest)) = keys.split_first()
         {

@@ -6,8 +6,8 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key, filled};
 use super::contents::Contents;
 use super::context::Context;
-use crate::graph::put::Corrected;
 use crate::graph::Graph;
+use crate::graph::put::Corrected;
 use crate::model::{ClassificationContent, Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};
 
@@ -74,7 +74,12 @@ impl Act for Classify {
         if context.valid_from < before.valid_from {
             let after = graph.corrected(&instance, &before, context)?;
             let (written, classified) = (context.stamp.micros, vec![name]);
-            graph.correct(TypeKind::Entity, slot, &after, Corrected { written, values: Vec::new(), classified });
+            graph.correct(
+                TypeKind::Entity,
+                slot,
+                &after,
+                Corrected { written, values: Vec::new(), classified },
+            );
             return Ok(());
         }
         if before.classification(name).is_some() {

@@ -7,9 +7,9 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::not_classified;
 use super::contents::Contents;
 use super::context::Context;
-use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::Graph;
+use crate::graph::put::Corrected;
 use crate::model::{Id, InstanceId, TypeKind};
 
 /// Takes a classification off an entity.

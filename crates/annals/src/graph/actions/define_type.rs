@@ -61,7 +61,8 @@ impl Graph {
     /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
     fn check_and_reindex(&mut self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
         let table = self.table(kind);
-        let slots: Vec<u32> = table.lists.by_type.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
+        let slots: Vec<u32> =
+            table.lists.by_type.extents.of(type_name).into_iter().flat_map(SlotSet::iter).collect();
         for slot in slots {
             let instance = self.table(kind).get(slot)?.expect("extents list live instances");
             self.check_instance(kind, &instance, Some(slot))

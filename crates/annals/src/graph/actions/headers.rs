@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::lifecycle::check_not_before;
+use crate::graph::Graph;
 use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::integrity::types::check_status_name;
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::Graph;
 use crate::model::{InstanceId, Provenance, ProvenanceKind, TypeKind};
 use crate::{Error, ErrorKind, Result};
 

@@ -7,10 +7,10 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::{check_steps, not_classified, successor};
 use super::contents::Contents;
 use super::context::Context;
-use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::instance::patch::{ValueChange, apply_patch};
+use crate::graph::put::Corrected;
 use crate::model::{Id, InstanceId, Patch, PatchStep, TypeKind};
 
 /// Changes some properties of a classification.
@@ -73,7 +73,12 @@ impl Act for Reclassify {
                 graph.symbol("property", name)?;
             }
             let (written, classified) = (context.stamp.micros, vec![symbol]);
-            graph.correct(TypeKind::Entity, slot, &after, Corrected { written, values: Vec::new(), classified });
+            graph.correct(
+                TypeKind::Entity,
+                slot,
+                &after,
+                Corrected { written, values: Vec::new(), classified },
+            );
             return Ok(());
         }
         let known = before.classification(symbol).ok_or_else(|| not_classified(&instance, name))?;

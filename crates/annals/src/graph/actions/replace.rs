@@ -6,9 +6,9 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::contents::Contents;
 use super::context::Context;
-use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::instance::patch::differences;
+use crate::graph::put::Corrected;
 use crate::graph::{Graph, kind_of};
 use crate::model::{ClassificationContent, InstanceId, Value};
 

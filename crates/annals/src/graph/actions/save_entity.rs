@@ -3,8 +3,8 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
-use crate::graph::instance::patch::differences;
 use crate::graph::Graph;
+use crate::graph::instance::patch::differences;
 use crate::graph::instance::unpacked::Classification;
 use crate::model::{EntityCopy, Id, InstanceId, TypeKind};
 use crate::{Error, ErrorKind, Result};

@@ -3,9 +3,9 @@
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
-use crate::graph::instance::patch::differences;
 use crate::Result;
 use crate::graph::Graph;
+use crate::graph::instance::patch::differences;
 use crate::model::{Id, InstanceId, RelationshipCopy, TypeKind};
 
 /// Keeps a relationship of another collection as it is there.

@@ -5,10 +5,10 @@ use super::bag::{Bag, BagRef, Field, Key};
 use super::content::check_steps;
 use super::contents::Contents;
 use super::context::Context;
-use crate::graph::put::Corrected;
 use crate::Result;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::unpacked::Instance;
+use crate::graph::put::Corrected;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Patch, PatchStep, Value};
 

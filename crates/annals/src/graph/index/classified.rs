@@ -3,8 +3,8 @@
 use super::event::{Event, Put};
 use super::key::slot_of_key;
 use super::{Index, LoadSets, SavedSet, Stored};
-use crate::graph::instance::classified;
 use crate::Result;
+use crate::graph::instance::classified;
 use crate::graph::report::Report;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;

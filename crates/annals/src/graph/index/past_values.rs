@@ -98,7 +98,9 @@ impl Index for PastValues {
         self.by_value = sets.all(SET);
         for (name, set) in (0..).map(Symbol).zip(self.by_value.iter()) {
             for key in set.iter() {
-                if without_slot(key).len() > INDEX_KEY_BYTES_MAX || slot_of_key(key) as usize >= sets.slots_count {
+                if without_slot(key).len() > INDEX_KEY_BYTES_MAX
+                    || slot_of_key(key) as usize >= sets.slots_count
+                {
                     return None;
                 }
                 self.by_slot.push(slot_of_key(key), name, without_slot(key));

@@ -162,7 +162,8 @@ fn load_within(mut input: impl Read, spill: Option<&SpillSettings>, room: &Room)
             Ok((parts, links))
         });
         let joined = |outcome: std::thread::Result<_>| outcome.map_err(|_| damaged("reading it panicked"))?;
-        let tables: [Loaded<(Table, TableIndexes, u64)>; 2] = [joined(entities.join()), joined(relationships.join())];
+        let tables: [Loaded<(Table, TableIndexes, u64)>; 2] =
+            [joined(entities.join()), joined(relationships.join())];
         let [entities, relationships] = tables;
         // A table that failed tells why; the reader then only knows that nobody listens.
         let tables = [entities?, relationships?];

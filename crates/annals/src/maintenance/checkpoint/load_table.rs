@@ -140,7 +140,7 @@ impl WholeRows {
         let mut take = |code: u8| keys.take_all(code, names.max(1)).collect();
         let mut sets = LoadSets { slots_count: table.slots_count(), take: &mut take };
         let loaded = table.lists.load(&mut sets).and_then(|()| indexes.load(&mut sets));
-        loaded.map_err(|index| damaged(index))?;
+        loaded.map_err(damaged)?;
         Ok((table, indexes, keys.count))
     }
 }

@@ -87,7 +87,8 @@ pub(crate) fn save(indexed: &Indexed, origin: Origin, out: impl Write) -> io::Re
     }
     let mut keys_count = 0;
     let Indexes { entities, relationships, .. } = &*indexed.indexes;
-    for (number, table, indexes) in [(0, &graph.entities, entities), (1, &graph.relationships, relationships)] {
+    for (number, table, indexes) in [(0, &graph.entities, entities), (1, &graph.relationships, relationships)]
+    {
         for set in table.lists.save().into_iter().chain(indexes.save()) {
             keys_count += save_keys(&mut out, number, &set)?;
         }

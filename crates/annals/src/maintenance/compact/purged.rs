@@ -4,8 +4,8 @@
 //! written that a purge removes.
 
 use crate::graph::actions as action;
-use std::sync::Arc;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::graph::indexed::Indexed;
 use crate::graph::{Graph, kind_of};

@@ -98,9 +98,7 @@ impl<'t> Ever<'t> {
                 let own = own.or_else(|| table.row(slot).map(|row| row.type_name()));
                 own.is_none_or(|own| types.binary_search(&own).is_ok())
             }
-            Ever::Classified(names) => names.iter().any(|name| {
-                table.lists.classified.ever(*name, slot)
-            }),
+            Ever::Classified(names) => names.iter().any(|name| table.lists.classified.ever(*name, slot)),
         }
     }
 }

@@ -129,13 +129,9 @@ impl<'d, 'g> Walker<'d, 'g> {
                 let set = indexes.values.get(run.property).expect("it was looked into for the plan");
                 Walker::Run(keys_after(run, set, after))
             }
-            Walk::Stamps { is_updated, is_descending } => Walker::Stamps(Box::new(Stamped::start(
-                places,
-                domain,
-                *is_updated,
-                *is_descending,
-                after,
-            ))),
+            Walk::Stamps { is_updated, is_descending } => {
+                Walker::Stamps(Box::new(Stamped::start(places, domain, *is_updated, *is_descending, after)))
+            }
             Walk::Ids { is_descending } => {
                 let after = after.map(|key| index_key(key, *is_descending));
                 Walker::Ids(Directed::new(indexes.ids.keys(), &ALL_KEYS, after.as_deref(), *is_descending))
