@@ -87,6 +87,12 @@ impl Snapshot {
         self.view
     }
 
+    /// The same with indexes that are not behind: for tests of what a search looks at.
+    #[cfg(test)]
+    pub(crate) fn settled(&self) -> Snapshot {
+        self.over(Arc::new(self.indexed.settled()), self.view)
+    }
+
     /// The graph that it is a view of, to be kept.
     pub(super) fn shared_graph(&self) -> &Arc<Indexed> {
         &self.indexed

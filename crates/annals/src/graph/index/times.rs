@@ -4,19 +4,21 @@
 //! that do not, because they were changed, or brought from elsewhere with times of their own, take a key.
 
 use super::event::{Event, Put};
-use super::key::{append_time_key, slot_of_key};
+use super::key::{append_time_key, slot_of_key, time_key, without_slot};
 use super::key_changes::KeyChanges;
-use super::{Index, LoadSets, SavedSet, Stored};
-use crate::Result;
+use super::{Index, LoadSets, SavedSet};
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::report::Report;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
+use crate::model::{Value, decode_key};
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 
 const UPDATED_SET: u8 = 3;
 const PAST_UPDATED_SET: u8 = 4;
+const CREATED_SET: u8 = 8;
+const LAST_SET: u8 = 9;
 
 /// When the unordered ones were created.
 const CREATED: Symbol = Symbol(0);
@@ -30,6 +32,8 @@ const PAST_UPDATED: Symbol = Symbol(2);
 pub(crate) struct Times {
     // The latest creation among those in order.
     last: i64,
+    // The same for checkpoints. Shape: a set of at most one key, with slot 0.
+    last_key: KeySet,
     // Those that are older than one before them.
     unordered: SlotSet,
     changed: SlotSet,
@@ -40,7 +44,13 @@ pub(crate) struct Times {
 impl Default for Times {
     fn default() -> Times {
         let keys = std::iter::repeat_n(KeySet::new(), 3).collect();
-        Times { last: i64::MIN, unordered: SlotSet::new(), changed: SlotSet::new(), keys }
+        Times {
+            last: i64::MIN,
+            last_key: KeySet::new(),
+            unordered: SlotSet::new(),
+            changed: SlotSet::new(),
+            keys,
+        }
     }
 }
 
@@ -140,10 +150,10 @@ impl Changes {
 
 impl Index for Times {
     const NAME: &'static str = "times";
-    const SETS: &'static [u8] = &[UPDATED_SET, PAST_UPDATED_SET];
+    const SETS: &'static [u8] = &[UPDATED_SET, PAST_UPDATED_SET, CREATED_SET, LAST_SET];
 
     fn take(&mut self, events: &[&Event]) {
-        let mut changes = Changes::default();
+        let (mut changes, last) = (Changes::default(), self.last);
         for event in events {
             match event {
                 Event::Put(put) => self.put(put, &mut changes),
@@ -161,28 +171,31 @@ impl Index for Times {
             }
         }
         changes.0.apply_to(&mut self.keys, |_, _| {});
-    }
-
-    fn derive(&mut self, stored: &[Stored]) -> Result<()> {
-        let mut changes = Changes::default();
-        for Stored { slot, row, .. } in stored {
-            let created = row.created().micros;
-            if !self.place(*slot, created) {
-                changes.add(CREATED, created, *slot);
-            }
+        if self.last != last {
+            self.last_key = KeySet::from_sorted([time_key(self.last, 0)]);
         }
-        changes.0.apply_to(&mut self.keys, |_, _| {});
-        Ok(())
     }
 
     fn save(&self) -> Vec<SavedSet<'_>> {
         vec![
+            SavedSet { code: LAST_SET, number: 0, keys: &self.last_key },
+            SavedSet { code: CREATED_SET, number: 0, keys: self.created() },
             SavedSet { code: UPDATED_SET, number: 0, keys: self.updated() },
             SavedSet { code: PAST_UPDATED_SET, number: 0, keys: self.past_updated() },
         ]
     }
 
     fn load(&mut self, sets: &mut LoadSets) -> Option<()> {
+        self.last_key = sets.one(LAST_SET);
+        if let Some(key) = self.last_key.iter().next() {
+            let Some(Value::Timestamp(last)) = decode_key(without_slot(key)) else { return None };
+            self.last = last.micros();
+        }
+        let created = sets.one(CREATED_SET);
+        for key in created.iter() {
+            self.unordered.insert(slot_of_key(key));
+        }
+        self.keys.set(CREATED.index(), created);
         let updated = sets.one(UPDATED_SET);
         for key in updated.iter() {
             self.changed.insert(slot_of_key(key));
@@ -194,6 +207,7 @@ impl Index for Times {
 
     fn compare(&self, found: &Times, report: &mut Report) {
         report.compare_sets(Self::NAME, &self.keys, &found.keys);
+        report.compare_keys("times, the last creation", &self.last_key, &found.last_key);
         if (&self.unordered, &self.changed) != (&found.unordered, &found.changed) {
             report.add(|| "times: others are out of order, or changed".into());
         }

@@ -256,9 +256,11 @@ impl<'t> Access<'t> {
                 }
             }
         }
-        for slot in places.proxies.into_iter().flat_map(SlotSet::iter).chain(places.touched.iter().copied()) {
+        for slot in places.proxies.into_iter().flat_map(SlotSet::iter) {
             take(slot, &mut slots)?;
         }
+        // Not counted: how many they are, is not the doing of whoever searches.
+        slots.extend(places.touched.iter().filter(|slot| domain.contains(**slot)));
         if !slots.is_sorted() {
             slots.sort_unstable();
         }

@@ -291,8 +291,10 @@ mod tests {
     #[test]
     fn what_never_was_so_is_not_read() -> Result<()> {
         let repository = repository()?;
-        let then =
-            repository.snapshot().as_of(AsOf { position: Some(crate::Position(3)), ..AsOf::default() })?;
+        let then = repository
+            .snapshot()
+            .settled()
+            .as_of(AsOf { position: Some(crate::Position(3)), ..AsOf::default() })?;
         let told = then.explain_entities(&Find::parse("third where @text ~= \"her\"")?)?;
         assert_eq!((told.found, told.verified), (0, 233), "{told:?}");
         let told = then.explain_entities(&Find::parse("third where @text ~= \"nothing\"")?)?;
@@ -308,7 +310,7 @@ mod tests {
                 t.create_entity(NewEntity::new("t").property("a", number).property("b", number)).map(drop)
             })
         })?;
-        let snapshot = repository.snapshot();
+        let snapshot = repository.snapshot().settled();
         let find = Find::of("t").order_by("a").limit(3);
         let next = snapshot.find_entities(&find)?.next.unwrap();
         let refused = [
