@@ -3,13 +3,12 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::access::Places;
 use super::bounds::Bounds;
 use super::subject::Subject;
 use super::test::Test;
-use crate::graph::index::TableIndexes;
 use crate::graph::index::key::{append_id, for_each_indexed};
 use crate::graph::structures::symbols::Symbol;
-use crate::graph::table::Table;
 use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
@@ -81,7 +80,8 @@ impl Sorting {
         Sorting { keys, number }
     }
 
-    pub(super) fn shape(&self, snapshot: &Snapshot, table: &Table, indexes: &TableIndexes) -> Shape {
+    pub(super) fn shape(&self, places: &Places) -> Shape {
+        let (snapshot, table) = (places.snapshot, places.table);
         match self.keys[..] {
             [] => Shape::Slots { is_descending: false },
             [(Key::Property(Some(property)), is_descending)]
@@ -95,7 +95,10 @@ impl Sorting {
             {
                 Shape::Mixed
             }
-            [(Key::Header(Header::CreatedAt), is_descending)] if indexes.times.is_all_in_order() => {
+            // What was touched may stand elsewhere, and a page that ends there goes on by time, not by slot.
+            [(Key::Header(Header::CreatedAt), is_descending)]
+                if places.indexes.times.is_all_in_order() && places.touched.is_empty() =>
+            {
                 Shape::Slots { is_descending }
             }
             [(Key::Header(Header::CreatedAt), is_descending)] => {

@@ -81,7 +81,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         sorting: &Sorting,
         test: &'t Test,
     ) -> Plans<'p, 's, 't> {
-        let shape = sorting.shape(places.snapshot, places.table, places.indexes);
+        let shape = sorting.shape(places);
         let parts = test.parts();
         let mut walks = SmallVec::new();
         match shape {
