@@ -19,14 +19,6 @@ impl<T> OnceLock<T> {
         self.value.get()
     }
 
-    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        self.value.get_mut()
-    }
-
-    pub(crate) fn take(&mut self) -> Option<T> {
-        self.value.take()
-    }
-
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = self.value.set(value);

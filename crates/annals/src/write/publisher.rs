@@ -165,3 +165,6 @@ impl Publisher {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;

@@ -17,13 +17,14 @@ fn committer(queue_transactions: usize, log: impl Log + 'static) -> Arc<Committe
     let source = Source::new(Arc::new(log), Arc::new(Memory::new(None)));
     let limits = Limits { queue_transactions, queue_bytes: 1 << 20 };
     let clock = Arc::new(crate::Instant::now);
-    Arc::new(Committer::new(Arc::new(Graph::with_spill(None)), Arc::new(source), clock, limits, None))
+    let empty = Indexed::new(Graph::with_spill(None), Arc::default());
+    Arc::new(Committer::new(empty, Arc::new(source), clock, limits, None))
 }
 
-fn graph_at(position: u64) -> Arc<Graph> {
+fn graph_at(position: u64) -> Graph {
     let mut graph = Graph::with_spill(None);
     graph.position = Position(position);
-    Arc::new(graph)
+    graph
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn whoever_waits_for_a_position_learns_of_it() {
             })
             .into();
         for position in 1..=2 {
-            committer.publish(graph_at(position));
+            committer.publish(graph_at(position), Batch::default());
         }
         waiting.into_iter().for_each(|thread| thread.join().unwrap());
     });
