@@ -8,7 +8,6 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::graph::Graph;
-use crate::graph::index::Indexes;
 use crate::graph::indexed::Indexed;
 use crate::graph::put::Batch;
 use crate::sync::{ArcSwap, Condvar, Mutex, MutexGuard};
@@ -74,7 +73,9 @@ impl Publisher {
 
     /// Publishes something else. Shape: what was published before.
     pub(crate) fn replace(&self, indexed: Indexed) -> Arc<Indexed> {
-        self.state().replaced += 1;
+        // Order: counted and replaced under one lock, so that nobody takes what was there for what replaces it.
+        let mut state = self.state();
+        state.replaced += 1;
         self.published.swap(Arc::new(indexed))
     }
 
@@ -114,31 +115,27 @@ impl Publisher {
 
     /// Brings the indexes up to date until the repository is closed.
     pub(crate) fn run(&self) {
-        while let Some((indexed, replaced)) = self.next() {
-            let outcome = catch_unwind(AssertUnwindSafe(|| indexed.settled_indexes()));
-            match outcome {
-                Ok(indexes) => self.settle(&indexed, Arc::new(indexes), replaced),
-                // The panic was printed when it happened.
-                Err(_) => {
-                    self.state().is_lost = true;
-                    self.taken.notify_all();
-                    return;
-                }
+        while self.wait_for_work() {
+            // The panic is printed when it happens.
+            if catch_unwind(AssertUnwindSafe(|| self.take_tail())).is_err() {
+                self.state().is_lost = true;
+                self.taken.notify_all();
+                return;
             }
         }
     }
 
-    /// Waits for something to take. Shape: what is published, and how often it was replaced; `None` once closed.
-    fn next(&self) -> Option<(Arc<Indexed>, u64)> {
+    /// Waits until the indexes lack enough, or have lacked something long enough. False once closed.
+    fn wait_for_work(&self) -> bool {
         let mut state = self.state();
         let mut has_paused = false;
         loop {
             if state.is_closing {
-                return None;
+                return false;
             }
             let lag = if state.is_held { 0 } else { self.published.load().tail_len() };
             if lag >= EVENTS_WORTH || lag > 0 && has_paused {
-                return Some((self.published.load_full(), state.replaced));
+                return true;
             }
             if lag == 0 {
                 state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -149,11 +146,15 @@ impl Publisher {
         }
     }
 
-    /// Publishes indexes that have all of `taken`, unless what is published goes on from something else.
-    fn settle(&self, taken: &Indexed, indexes: Arc<Indexes>, replaced: u64) {
+    /// Has the indexes take what they lack, and publishes them, unless what is published goes on from something else by then.
+    fn take_tail(&self) {
+        let state = self.state();
+        let (taken, replaced) = (self.published.load_full(), state.replaced);
+        drop(state);
+        let indexes = Arc::new(taken.settled_indexes());
         let state = self.state();
         if state.replaced == replaced {
-            let next = self.published.load().with_indexes(indexes, taken);
+            let next = self.published.load().with_indexes(indexes, &taken);
             let before = self.published.swap(Arc::new(next));
             drop(state);
             drop(before);

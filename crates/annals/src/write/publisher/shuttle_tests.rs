@@ -25,25 +25,31 @@ fn keys_count(indexed: &Indexed) -> usize {
     indexed.settled().indexes.entities.times.past_updated().len()
 }
 
+/// The publisher of an empty graph, whose indexes another thread brings up to date some times while `publish` publishes.
+fn published(publish: impl FnOnce(&Publisher)) -> Arc<Publisher> {
+    let publisher = Arc::new(Publisher::new(Indexed::new(graph_at(0), Arc::default())));
+    let indexing = {
+        let publisher = Arc::clone(&publisher);
+        thread::spawn(move || (0..BATCHES).for_each(|_| publisher.take_tail()))
+    };
+    publish(&publisher);
+    indexing.join().unwrap();
+    publisher
+}
+
 #[test]
 fn what_is_published_is_taken_once() {
     in_many_orders(|| {
-        let publisher = Arc::new(Publisher::new(Indexed::new(graph_at(0), Arc::default())));
-        let indexing = {
-            let publisher = Arc::clone(&publisher);
-            thread::spawn(move || publisher.run())
-        };
-        for position in 1..=BATCHES {
-            publisher.wait_for_room().unwrap();
-            publisher.publish(graph_at(position), batch_at(position));
-            let published = publisher.load();
-            assert_eq!(published.graph.position.0, position);
-            assert_eq!(keys_count(&published) as u64, position);
-            let missing = published.graph.position.0 - published.indexes.position.0;
-            assert_eq!(published.tail_len() as u64, missing);
-        }
-        publisher.close();
-        indexing.join().unwrap();
+        let publisher = published(|publisher| {
+            for position in 1..=BATCHES {
+                publisher.wait_for_room().unwrap();
+                publisher.publish(graph_at(position), batch_at(position));
+                let published = publisher.load();
+                assert_eq!(published.graph.position.0, position);
+                assert_eq!(keys_count(&published) as u64, position);
+                assert_eq!(published.tail_len() as u64, position - published.indexes.position.0);
+            }
+        });
         assert_eq!(keys_count(&publisher.load()) as u64, BATCHES);
     });
 }
@@ -51,17 +57,26 @@ fn what_is_published_is_taken_once() {
 #[test]
 fn what_replaces_the_published_is_not_mixed_with_what_was_there() {
     in_many_orders(|| {
+        let publisher = published(|publisher| {
+            publisher.publish(graph_at(1), batch_at(1));
+            publisher.replace(Indexed::new(graph_at(0), Arc::default()));
+            publisher.publish(graph_at(1), batch_at(2));
+        });
+        let published = publisher.load();
+        assert_eq!((published.graph.position.0, keys_count(&published)), (1, 1));
+    });
+}
+
+#[test]
+fn the_thread_of_the_indexes_ends_when_the_repository_is_closed() {
+    in_many_orders(|| {
         let publisher = Arc::new(Publisher::new(Indexed::new(graph_at(0), Arc::default())));
         let indexing = {
             let publisher = Arc::clone(&publisher);
             thread::spawn(move || publisher.run())
         };
         publisher.publish(graph_at(1), batch_at(1));
-        publisher.replace(Indexed::new(graph_at(0), Arc::default()));
-        publisher.publish(graph_at(1), batch_at(2));
         publisher.close();
         indexing.join().unwrap();
-        let published = publisher.load();
-        assert_eq!((published.graph.position.0, keys_count(&published)), (1, 1));
     });
 }
