@@ -155,6 +155,22 @@ fn a_unique_value_occurs_once_among_a_type_and_its_subtypes() {
 /// A subtype that declared an inherited unique attribute again was checked within itself only, and one that declared
 /// it without "unique" not at all.
 #[test]
+fn a_value_is_unique_also_after_a_checkpoint_that_has_no_instance() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path().join("repository"))?;
+    define(
+        &repository,
+        TypeDefinition::entity("t").attribute(AttributeDefinition::new("key", ValueType::Integer).unique()),
+    )?;
+    repository.checkpoint()?;
+    repository.close()?;
+    let repository = CheckedRepository::open_with(folder.path().join("repository"), Options::default());
+    create(&repository, &entity("t", "a").property("key", 1))?;
+    assert_eq!(kind_of(create(&repository, &entity("t", "b").property("key", 1))), ErrorKind::NotUnique);
+    Ok(())
+}
+
+#[test]
 fn a_subtype_cannot_loosen_what_it_inherits() {
     let repository = CheckedRepository::in_memory();
     let key = attribute("key", ValueType::String);

@@ -112,38 +112,47 @@ impl Known {
         self.instance.properties.iter().filter(|(name, _)| self.is_indexed(*name))
     }
 
-    fn is_indexed(&self, name: Symbol) -> bool {
+    /// True if indexes of values have this property of it.
+    pub(crate) fn is_indexed(&self, name: Symbol) -> bool {
         self.unindexed.is_empty() || !self.unindexed.contains(&name)
     }
 }
 
 impl Put {
-    /// Calls `take` with each indexed value that a listed instance lost or got, in order: what becomes of a value last,
-    /// counts.
-    pub(crate) fn each_value(&self, take: &mut dyn FnMut(Symbol, &Value, Way)) {
+    /// Calls `take` with each value that a listed instance lost or got, in order: what becomes of a value last, counts.
+    /// `has` tells of which properties of an instance.
+    pub(crate) fn each_value(
+        &self,
+        has: &dyn Fn(&Known, Symbol) -> bool,
+        take: &mut dyn FnMut(Symbol, &Value, Way),
+    ) {
         let before = self.before.as_ref().filter(|before| before.is_listed());
         let after = Some(&self.after).filter(|after| after.is_listed());
         match (before, after) {
             // A type decides what is indexed.
             (Some(before), Some(after)) if before.instance.type_name == after.instance.type_name => {
-                self.each_change(before, after, take);
+                self.each_change([before, after], has, take);
             }
             _ => {
-                for (name, value) in before.into_iter().flat_map(Known::indexed) {
-                    take(name, value, Way::Out);
-                }
-                for (name, value) in after.into_iter().flat_map(Known::indexed) {
-                    take(name, value, Way::In);
+                for (known, way) in [(before, Way::Out), (after, Way::In)] {
+                    let Some(known) = known else { continue };
+                    let values = known.instance.properties.iter().filter(|(name, _)| has(known, *name));
+                    values.for_each(|(name, value)| take(name, value, way));
                 }
             }
         }
     }
 
-    fn each_change(&self, before: &Known, after: &Known, take: &mut dyn FnMut(Symbol, &Value, Way)) {
+    fn each_change(
+        &self,
+        [before, after]: [&Known; 2],
+        has: &dyn Fn(&Known, Symbol) -> bool,
+        take: &mut dyn FnMut(Symbol, &Value, Way),
+    ) {
         for change in &self.changes {
             match change {
-                ValueChange::Added(name, value) if after.is_indexed(*name) => take(*name, value, Way::In),
-                ValueChange::Removed(name, value) if before.is_indexed(*name) => {
+                ValueChange::Added(name, value) if has(after, *name) => take(*name, value, Way::In),
+                ValueChange::Removed(name, value) if has(before, *name) => {
                     take(*name, value, Way::Out);
                     // A long text shares its key with others that begin alike, and one of them may still be held.
                     if !has_own_key(value)

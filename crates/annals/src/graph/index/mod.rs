@@ -20,7 +20,6 @@ mod unique;
 mod values;
 
 use crate::graph::instance::row::Row;
-use crate::graph::integrity::types::Types;
 use crate::graph::report::Report;
 use crate::graph::structures::slot_set::Extents;
 use crate::graph::structures::symbols::Symbol;
@@ -97,7 +96,6 @@ impl LoadSets<'_> {
 /// An instance of a checkpoint, and what indexes have to know of it beside its row.
 pub(crate) struct Stored<'t> {
     pub(crate) table: &'t Table,
-    pub(crate) types: &'t Types,
     pub(crate) slot: u32,
     pub(crate) row: Row<'t>,
     pub(crate) id: &'t Id,

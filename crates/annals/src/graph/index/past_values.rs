@@ -1,6 +1,6 @@
 //! The values that some version had which is not in force, by property and by instance.
 
-use super::event::{Event, Way};
+use super::event::{Event, Known, Way};
 use super::key::{append_value_key, for_each_indexed, slot_of_key, without_slot};
 use super::key_changes::KeyChanges;
 use super::past_keys::PastKeys;
@@ -67,7 +67,7 @@ impl Index for PastValues {
         for event in events {
             match event {
                 Event::Put(put) => {
-                    put.each_value(&mut |name, value, way| {
+                    put.each_value(&Known::is_indexed, &mut |name, value, way| {
                         if way == Way::Out {
                             add(put.slot, name, value);
                         }

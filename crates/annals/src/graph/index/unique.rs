@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::event::{Event, Known};
+use super::event::{Event, Way};
 use super::key::{append_value_key, for_each_indexed, slot_of_key};
 use super::key_changes::set_of;
 use super::{Index, Stored};
 use crate::Result;
-use crate::graph::instance::patch::ValueChange;
 use crate::graph::report::Report;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{Value, append_index_key, has_own_key};
+use crate::model::{Value, append_index_key};
 use crate::structures::key_set::KeySet;
 use crate::structures::vector::Vector;
 
@@ -43,26 +42,22 @@ impl Unique {
 
     /// Adds a value, or takes it out.
     pub(crate) fn change(&mut self, slot: u32, name: Symbol, value: &Value, is_added: bool) {
-        let set = set_of(&mut self.sets, name);
-        let mut key = Vec::with_capacity(32);
-        for_each_indexed(value, |scalar| {
-            key.clear();
-            append_value_key(scalar, slot, &mut key);
-            if is_added {
-                set.insert(&key);
-            } else {
-                set.remove(&key);
-            }
-        });
+        change(&mut self.sets, slot, name, value, is_added);
     }
+}
 
-    fn change_all(&mut self, slot: u32, known: Option<&Known>, is_added: bool) {
-        for (name, value) in known.into_iter().flat_map(|known| known.instance.properties.iter()) {
-            if self.has(name) {
-                self.change(slot, name, value, is_added);
-            }
+fn change(sets: &mut Vector<KeySet>, slot: u32, name: Symbol, value: &Value, is_added: bool) {
+    let set = set_of(sets, name);
+    let mut key = Vec::with_capacity(32);
+    for_each_indexed(value, |scalar| {
+        key.clear();
+        append_value_key(scalar, slot, &mut key);
+        if is_added {
+            set.insert(&key);
+        } else {
+            set.remove(&key);
         }
-    }
+    });
 }
 
 impl Index for Unique {
@@ -72,52 +67,32 @@ impl Index for Unique {
         if self.properties.is_empty() {
             return;
         }
+        let Unique { properties, sets } = self;
         for event in events {
             match event {
                 Event::Put(put) => {
-                    let before = put.before.as_ref().filter(|before| before.is_listed());
-                    let after = Some(&put.after).filter(|after| after.is_listed());
-                    if before.is_none() || after.is_none() {
-                        self.change_all(put.slot, before, false);
-                        self.change_all(put.slot, after, true);
-                        continue;
-                    }
-                    for change in &put.changes {
-                        match change {
-                            ValueChange::Added(name, value) if self.has(*name) => {
-                                self.change(put.slot, *name, value, true);
-                            }
-                            ValueChange::Removed(name, value) if self.has(*name) => {
-                                self.change(put.slot, *name, value, false);
-                                // A long text shares its key with others that begin alike.
-                                let held = put.after.instance.properties.get(*name);
-                                if let Some(held) = held.filter(|_| !has_own_key(value)) {
-                                    self.change(put.slot, *name, held, true);
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
+                    put.each_value(&|_, name| properties.contains(&name), &mut |name, value, way| {
+                        change(sets, put.slot, name, value, way == Way::In);
+                    });
                 }
-                Event::Purge(purge) => {
-                    self.change_all(purge.slot, Some(&purge.last).filter(|last| last.is_listed()), false);
+                Event::Purge(purge) if purge.last.is_listed() => {
+                    let values = purge.last.instance.properties.iter();
+                    let values = values.filter(|(name, _)| properties.contains(name));
+                    values.for_each(|(name, value)| change(sets, purge.slot, name, value, false));
                 }
-                Event::Correct(_) | Event::Reindex(_) => {}
+                Event::Purge(_) | Event::Correct(_) | Event::Reindex(_) => {}
             }
         }
     }
 
     fn derive(&mut self, stored: &[Stored]) -> Result<()> {
-        let Some(Stored { types, .. }) = stored.first() else { return Ok(()) };
-        self.properties.clone_from(&types.unique);
-        let properties = self.properties.clone();
         for Stored { slot, row, is_proxy, table, .. } in stored {
             if !row.is_live() || *is_proxy {
                 continue;
             }
-            for name in &properties {
+            for name in &self.properties {
                 if let Some(value) = table.read_value(*slot, *name)? {
-                    self.change(*slot, *name, &value, true);
+                    change(&mut self.sets, *slot, *name, &value, true);
                 }
             }
         }
@@ -125,6 +100,9 @@ impl Index for Unique {
     }
 
     fn compare(&self, found: &Unique, report: &mut Report) {
+        if self.properties != found.properties {
+            report.add(|| "unique values: those of other properties".into());
+        }
         report.compare_sets(Self::NAME, &self.sets, &found.sets);
     }
 }

@@ -1,6 +1,6 @@
 //! The values that listed instances have, by property.
 
-use super::event::{Event, Way};
+use super::event::{Event, Known, Way};
 use super::key::{append_value_key, for_each_indexed};
 use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
@@ -44,7 +44,9 @@ impl Index for Values {
         for event in events {
             match event {
                 Event::Put(put) => {
-                    put.each_value(&mut |name, value, way| change(put.slot, name, value, way == Way::In));
+                    put.each_value(&Known::is_indexed, &mut |name, value, way| {
+                        change(put.slot, name, value, way == Way::In);
+                    });
                 }
                 Event::Purge(purge) if purge.last.is_listed() => {
                     purge.last.indexed().for_each(|(name, value)| change(purge.slot, name, value, false));

@@ -40,6 +40,8 @@ impl Table {
             Table { slots, rows, extras, has_whole, ids: ids.into_iter().collect(), ..Table::new(spill) };
         let whole = table.clone();
         let (mut lists, mut indexes) = (Lists::default(), TableIndexes::default());
+        // Order: before the rows, of which there may be none.
+        meanings.types.unique.iter().for_each(|name| lists.unique.cover(*name));
         let slots: Vec<u32> = (0..u32::try_from(whole.slots_count()).unwrap_or(u32::MAX)).collect();
         for slots in slots.chunks(ROWS_TOGETHER) {
             let stored: Vec<Stored> = slots.iter().filter_map(|slot| whole.stored(*slot, meanings)).collect();
@@ -58,9 +60,8 @@ impl Table {
 
     fn stored<'t>(&'t self, slot: u32, meanings: Meanings<'t>) -> Option<Stored<'t>> {
         let (row, id) = (self.row(slot)?, self.id(slot));
-        let Meanings { headers, names, types } = meanings;
-        let mut stored =
-            Stored { table: self, types, slot, row, id, is_proxy: false, home: None, past: Vec::new() };
+        let Meanings { headers, names, .. } = meanings;
+        let mut stored = Stored { table: self, slot, row, id, is_proxy: false, home: None, past: Vec::new() };
         if headers.len() == 1 {
             return Some(stored);
         }
