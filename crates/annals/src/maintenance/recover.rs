@@ -73,7 +73,7 @@ pub(crate) fn replay_to(
         scope.spawn(move || read_ahead(log, first, end, ahead_bytes, &batches_in));
         // What indexes have not taken takes memory, too: one batch waits for them at most.
         let (events_in, events) = sync_channel::<Arc<Batch>>(if memory.is_bounded() { 0 } else { 1 });
-        scope.spawn(move || events.iter().for_each(|batch| indexes.take(&[batch])));
+        let mut index = Some(move || events.iter().for_each(|batch| indexes.take(&[batch])));
         for batch in batches {
             let stored = Stored::Records { done: graph.position.0, all: end.0 };
             memory.admit_stored(ahead_bytes, stored)?;
@@ -84,8 +84,13 @@ pub(crate) fn replay_to(
                 }
                 Ok(())
             });
-            // A thread that has panicked takes this one along when the scope ends.
-            let _ = events_in.send(Arc::new(graph.take_events()));
+            let events = graph.take_events();
+            if events.len() > 0 {
+                // Only now: a log that cannot be read needs no thread for indexes.
+                index.take().into_iter().for_each(|index| drop(scope.spawn(index)));
+                // A thread that has panicked takes this one along when the scope ends.
+                let _ = events_in.send(Arc::new(events));
+            }
             outcome?;
         }
         Ok(())
