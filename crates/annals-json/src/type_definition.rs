@@ -1,8 +1,8 @@
 //! Type definitions as JSON.
 
 use annals::{
-    AttributeDefinition, Deprecation, EndDefinition, EnumElement, Result, TypeDefinition, TypeDifference,
-    TypeKind, TypeMatch, TypePatch, ValueType,
+    AttributeDefinition, Containment, Deprecation, EndDefinition, EnumElement, Result, TypeDefinition,
+    TypeDifference, TypeKind, TypeMatch, TypePatch, ValueType,
 };
 use serde_json::{Value as Json, json};
 
@@ -37,6 +37,15 @@ pub fn type_to_json(definition: &TypeDefinition) -> Json {
             json[name] = true.into();
         }
     }
+    if let Some(Containment { is_ordered }) = definition.containment {
+        json["containment"] = json!({ "ordered": is_ordered });
+    }
+    if !definition.required_children.is_empty() {
+        json["requiredChildren"] = texts(&definition.required_children);
+    }
+    if !definition.unique_together.is_empty() {
+        json["uniqueTogether"] = definition.unique_together.iter().map(|names| texts(names)).collect();
+    }
     if !definition.statuses.is_empty() {
         json["statuses"] = texts(&definition.statuses);
     }
@@ -66,11 +75,22 @@ fn attribute_to_json(attribute: &AttributeDefinition) -> Json {
         "unique": attribute.is_unique,
         "indexed": attribute.is_indexed,
     });
-    if let Some(value) = &attribute.default {
-        json["default"] = value_to_json(value);
+    for (name, value) in
+        [("default", &attribute.default), ("minimum", &attribute.minimum), ("maximum", &attribute.maximum)]
+    {
+        if let Some(value) = value {
+            json[name] = value_to_json(value);
+        }
     }
-    if let Some(enum_type) = &attribute.enum_type {
-        json["enum"] = (&**enum_type).into();
+    for (name, text) in
+        [("enum", &attribute.enum_type), ("pattern", &attribute.pattern), ("reference", &attribute.reference)]
+    {
+        if let Some(text) = text {
+            json[name] = (&**text).into();
+        }
+    }
+    if attribute.is_key {
+        json["key"] = true.into();
     }
     if let Some(item_type) = attribute.item_type {
         json["items"] = item_type.name().into();
@@ -138,6 +158,17 @@ pub fn type_from_json(json: &Json) -> Result<TypeDefinition> {
     }
     definition.is_propagatable = boolean(fields, what, "propagatable", false)?;
     definition.is_advisory = boolean(fields, what, "advisory", false)?;
+    definition.containment = fields.get("containment").map(containment).transpose()?;
+    definition.required_children = names(array(fields, what, "requiredChildren")?)?;
+    for together in array(fields, what, "uniqueTogether")? {
+        let Json::Array(together) = together else {
+            return Err(invalid(format!(
+                "type, uniqueTogether: expected lists of attributes, found {}",
+                kind(together)
+            )));
+        };
+        definition.unique_together.push(names(together)?);
+    }
     definition.statuses = names(array(fields, what, "statuses")?)?;
     definition.initial_status = optional_text(fields, what, "initialStatus")?.map(Into::into);
     definition.external_id = optional_text(fields, what, "externalId")?.map(Into::into);
@@ -183,7 +214,24 @@ const SHARED_FIELDS: &[&str] = &[
     "version",
 ];
 
-const TYPE_FIELDS: &[&str] = &["closed", "from", "to", "propagatable", "externalId", "advisory"];
+const TYPE_FIELDS: &[&str] = &[
+    "closed",
+    "from",
+    "to",
+    "propagatable",
+    "externalId",
+    "advisory",
+    "containment",
+    "requiredChildren",
+    "uniqueTogether",
+];
+
+fn containment(json: &Json) -> Result<Containment> {
+    let what = "containment";
+    let fields = object(json, what)?;
+    only(fields, what, &["ordered"])?;
+    Ok(Containment { is_ordered: boolean(fields, what, "ordered", false)? })
+}
 
 fn kind_from_json(fields: &Object, what: &str) -> Result<TypeKind> {
     let name = text(fields, what, "kind")?;
@@ -250,20 +298,31 @@ fn attribute_from_json(json: &Json) -> Result<AttributeDefinition> {
             "items",
             "deprecated",
             "replacedBy",
+            "key",
+            "minimum",
+            "maximum",
+            "pattern",
+            "reference",
         ],
     )?;
     let enum_type = optional_text(fields, what, "enum")?;
     let otherwise = if enum_type.is_some() { "string" } else { "any" };
     let held = value_type(optional_text(fields, what, "type")?.unwrap_or(otherwise))?;
+    let is_key = boolean(fields, what, "key", false)?;
     Ok(AttributeDefinition {
         is_many: boolean(fields, what, "many", false)?,
-        is_required: boolean(fields, what, "required", false)?,
+        is_required: boolean(fields, what, "required", is_key)?,
         is_unique: boolean(fields, what, "unique", false)?,
         is_indexed: boolean(fields, what, "indexed", true)?,
         default: fields.get("default").map(value_from_json).transpose()?,
         enum_type: enum_type.map(Into::into),
         item_type: optional_text(fields, what, "items")?.map(value_type).transpose()?,
         deprecation: deprecation(fields, what)?,
+        is_key,
+        minimum: fields.get("minimum").map(value_from_json).transpose()?,
+        maximum: fields.get("maximum").map(value_from_json).transpose()?,
+        pattern: optional_text(fields, what, "pattern")?.map(Into::into),
+        reference: optional_text(fields, what, "reference")?.map(Into::into),
         ..AttributeDefinition::new(text(fields, what, "name")?, held)
     })
 }
@@ -299,6 +358,16 @@ mod tests {
             .attribute(AttributeDefinition::new("tags", ValueType::String).many().default_value("x"))
             .attribute(AttributeDefinition::of_enum("colour", "Colour").deprecated(Some("shade")))
             .attribute(AttributeDefinition::new("notes", ValueType::Map).items(ValueType::String))
+            .attribute(AttributeDefinition::new("size", ValueType::Integer).within(1, 9))
+            .attribute(
+                AttributeDefinition::new("code", ValueType::String)
+                    .key()
+                    .matching("[a-z]+")
+                    .referring_to("/a/b"),
+            )
+            .containing_in_order()
+            .requiring_child("head")
+            .unique_together(&["size", "code"])
             .between(EndDefinition::one("person").named("owner"), EndDefinition::ANY)
             .with_statuses(&["draft", "active"])
             .deprecated(None);

@@ -50,7 +50,8 @@ fn definition() -> Json {
     let mut members = shared();
     let own = json!({
         "closed": flag(), "from": reference("TypeEnd"), "to": reference("TypeEnd"), "propagatable": flag(),
-        "externalId": text(), "advisory": flag(),
+        "externalId": text(), "advisory": flag(), "containment": object(json!({ "ordered": flag() })),
+        "requiredChildren": list(text()), "uniqueTogether": list(list(text())),
     });
     let both = (members.as_object_mut(), own);
     if let (Some(members), Json::Object(own)) = both {
@@ -94,6 +95,11 @@ fn attribute() -> Json {
             "items": value_types,
             "deprecated": flag(),
             "replacedBy": text(),
+            "key": flag(),
+            "minimum": reference("Value"),
+            "maximum": reference("Value"),
+            "pattern": text(),
+            "reference": text(),
         }),
     )
 }

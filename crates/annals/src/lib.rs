@@ -92,6 +92,7 @@ mod memory;
 mod sync;
 mod graph;
 mod search;
+mod tree;
 mod read;
 mod write;
 mod options;
@@ -117,6 +118,7 @@ pub use read::*;
 pub use repository::Repository;
 pub use search::*;
 pub use size::parse_size;
+pub use tree::*;
 pub use write::*;
 
 /// The examples of the documents are tests.

@@ -298,8 +298,9 @@ const SINCE_VERSION_1: [&str; 5] = [
     ", status_name: \"active\"",
     ", status_name: \"deleted\"",
     ", is_propagatable: false, statuses: [], initial_status: None, elements: [], deprecation: None, \
-     external_id: None, version: 1, is_advisory: false",
-    ", enum_type: None, item_type: None, deprecation: None",
+     external_id: None, version: 1, is_advisory: false, containment: None, required_children: [], unique_together: []",
+    ", enum_type: None, item_type: None, deprecation: None, is_key: false, minimum: None, maximum: None, pattern: None, \
+     reference: None",
     ", name: None",
 ];
 

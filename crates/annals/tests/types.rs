@@ -152,8 +152,6 @@ fn a_unique_value_occurs_once_among_a_type_and_its_subtypes() {
     update(&repository, "a", Patch::new().set("key", 1).set("more", true)).unwrap();
 }
 
-/// A subtype that declared an inherited unique attribute again was checked within itself only, and one that declared
-/// it without "unique" not at all.
 #[test]
 fn a_value_is_unique_also_after_a_checkpoint_that_has_no_instance() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
@@ -170,6 +168,8 @@ fn a_value_is_unique_also_after_a_checkpoint_that_has_no_instance() -> Result<()
     Ok(())
 }
 
+/// A subtype that declared an inherited unique attribute again was checked within itself only, and one that declared
+/// it without "unique" not at all.
 #[test]
 fn a_subtype_cannot_loosen_what_it_inherits() {
     let repository = CheckedRepository::in_memory();

@@ -7,6 +7,7 @@ pub(crate) mod index;
 pub(crate) mod table;
 pub(crate) mod former_ids;
 pub(crate) mod integrity;
+pub(crate) mod containment;
 pub(crate) mod put;
 pub mod actions;
 pub(crate) mod indexed;

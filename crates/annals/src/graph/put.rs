@@ -34,18 +34,22 @@ pub(crate) struct Batch {
 
 impl Graph {
     /// Puts a new instance in place, with the links of a relationship.
-    pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> u32 {
-        let after = self.known_as(kind, Arc::new(instance));
+    ///
+    /// Errors: those of reading spilled values.
+    pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> Result<u32> {
+        let after = self.known_as(kind, Arc::new(instance))?;
         let slot = self.table_mut(kind).push(&after.instance);
         match kind {
             TypeKind::Relationship => self.links.insert(slot, after.instance.type_name, after.instance.ends),
             _ => self.links.push(),
         }
         self.tell(kind, Event::Put(Put { slot, before: None, after, changes: Vec::new() }));
-        slot
+        Ok(slot)
     }
 
     /// Puts the next version of an instance in the place of `before`. `changes` tells how the values differ.
+    ///
+    /// Errors: those of reading spilled values.
     pub(crate) fn put(
         &mut self,
         kind: TypeKind,
@@ -53,15 +57,19 @@ impl Graph {
         before: &Arc<Instance>,
         after: Instance,
         changes: Vec<ValueChange>,
-    ) {
-        let before = Some(self.known_as(kind, Arc::clone(before)));
-        let after = self.known_as(kind, Arc::new(after));
+    ) -> Result<()> {
+        if kind == TypeKind::Entity && self.may_rename(before, &after) {
+            self.rename_child(slot, &after)?;
+        }
+        let before = Some(self.known_as(kind, Arc::clone(before))?);
+        let after = self.known_as(kind, Arc::new(after))?;
         let table = self.table_mut(kind);
         for name in changes.iter().map(ValueChange::name) {
             table.columns.put(name, slot, after.instance.properties.get(name));
         }
         table.replace(slot, &after.instance);
         self.tell(kind, Event::Put(Put { slot, before, after, changes }));
+        Ok(())
     }
 
     /// Puts an instance with one version more in its past in place: the version in force stays as it is.
@@ -92,7 +100,7 @@ impl Graph {
                 homes.extend(self.home_symbol(version.header));
             }
         }
-        let last = self.known_as(kind, instance);
+        let last = self.known_as(kind, instance)?;
         self.table_mut(kind).remove(slot);
         self.tell(kind, Event::Purge(Purge { slot, last, types, homes }));
         Ok(())
@@ -125,7 +133,7 @@ impl Graph {
         table.events.push(event);
     }
 
-    fn known_as(&self, kind: TypeKind, instance: Arc<Instance>) -> Known {
+    fn known_as(&self, kind: TypeKind, instance: Arc<Instance>) -> Result<Known> {
         let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
         let home = self.home_symbol(instance.header);
         let names = instance.properties.iter().map(|(name, _)| name);
@@ -134,7 +142,11 @@ impl Graph {
             true => Vec::new(),
             false => names.filter(is_unindexed).collect(),
         };
-        Known { instance, is_proxy, home, unindexed }
+        let child = match kind {
+            TypeKind::Relationship => self.child_of(&instance, None)?.map(Box::new),
+            TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => None,
+        };
+        Ok(Known { instance, is_proxy, home, unindexed, child })
     }
 
     fn home_symbol(&self, header: HeaderNumber) -> Option<Symbol> {

@@ -1,6 +1,7 @@
 //! What a repository holds: ids, values, properties, instances' contents, types and changes.
 
 mod anchor;
+mod attribute_definition;
 mod change;
 mod content;
 mod id;
@@ -21,6 +22,7 @@ mod stamp;
 pub use crate::graph::actions::Action;
 pub(crate) use crate::structures::text_key::{decode_key_text, is_text_key, key_is_cut};
 pub use anchor::{Anchor, AnchoredClassification};
+pub use attribute_definition::AttributeDefinition;
 pub use change::{Change, Record};
 pub use content::{ClassificationContent, Direction, InstanceId, NewEntity, NewRelationship, Status};
 pub use id::{ID_BYTES_MAX, Id};
@@ -33,9 +35,7 @@ pub use provenance::{
 };
 pub use stamp::{Stamp, StampRef};
 pub use time::{Date, Duration, Instant};
-pub use type_definition::{
-    AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,
-};
+pub use type_definition::{Containment, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind};
 pub use type_patch::TypePatch;
 pub(crate) use value::check_name;
 pub use value::{NAME_BYTES_MAX, NAMES_MAX, NESTING_MAX, PROPERTIES_MAX, VALUE_BYTES_MAX, Value};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Value, ValueType};
+use super::AttributeDefinition;
 
 /// What a type describes. Each kind has its own names: an entity type and a classification may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,6 +68,21 @@ pub struct TypeDefinition {
     pub version: u32,
     /// True if uniqueness and cardinalities are told and not enforced: for models that expect others to check them.
     pub is_advisory: bool,
+    /// Relationship types: the entity at the start contains the one at the end.
+    pub containment: Option<Containment>,
+    /// Entity types: names of children that an instance must have at the end of each transaction.
+    pub required_children: Vec<Arc<str>>,
+    /// Entity types: attributes whose values together may occur once among the children of one entity. An instance that lacks
+    /// one of the values is not compared.
+    pub unique_together: Vec<Vec<Arc<str>>>,
+}
+
+/// Makes relationships lead from a container to its children: an entity has at most one parent, no entity contains itself, and
+/// a child has a name that no other child of its parent has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Containment {
+    /// True if users order the children. Otherwise they are ordered by their keys, or by their names.
+    pub is_ordered: bool,
 }
 
 /// One value of an enum type.
@@ -86,31 +101,6 @@ pub struct EnumElement {
 pub struct Deprecation {
     /// What to use instead, if there is something.
     pub replaced_by: Option<Arc<str>>,
-}
-
-/// Declares a property of a type.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AttributeDefinition {
-    /// Name of the property.
-    pub name: Arc<str>,
-    /// Type of its value, or of each of its values.
-    pub value_type: ValueType,
-    /// True if the property holds a set of values.
-    pub is_many: bool,
-    /// True if every instance must have it.
-    pub is_required: bool,
-    /// True if no two live instances of the declaring type and its subtypes may have the same value.
-    pub is_unique: bool,
-    /// False to keep it out of the property index.
-    pub is_indexed: bool,
-    /// The value a new instance gets when none is given.
-    pub default: Option<Value>,
-    /// The enum type whose element names are its values (of value type string).
-    pub enum_type: Option<Arc<str>>,
-    /// The type of the items of a list, or of the values of a map; `None` means any.
-    pub item_type: Option<ValueType>,
-    /// Says not to use it any more. Values that are there stay.
-    pub deprecation: Option<Deprecation>,
 }
 
 /// Declares one end of a relationship type.
@@ -146,6 +136,9 @@ impl TypeDefinition {
             external_id: None,
             version: 1,
             is_advisory: false,
+            containment: None,
+            required_children: Vec::new(),
+            unique_together: Vec::new(),
         }
     }
 
@@ -219,85 +212,38 @@ impl TypeDefinition {
         self
     }
 
+    /// The same (a relationship type), leading from a container to its children, in the order of their keys or names.
+    #[must_use]
+    pub fn containing(mut self) -> TypeDefinition {
+        self.containment = Some(Containment { is_ordered: false });
+        self
+    }
+
+    /// The same, in the order that users give them.
+    #[must_use]
+    pub fn containing_in_order(mut self) -> TypeDefinition {
+        self.containment = Some(Containment { is_ordered: true });
+        self
+    }
+
+    /// The same (an entity type), whose instances must have a child with this name.
+    #[must_use]
+    pub fn requiring_child(mut self, name: &str) -> TypeDefinition {
+        self.required_children.push(name.into());
+        self
+    }
+
+    /// The same (an entity type), of which one parent has at most one child with the same values of these attributes.
+    #[must_use]
+    pub fn unique_together(mut self, attributes: &[&str]) -> TypeDefinition {
+        self.unique_together.push(attributes.iter().map(|&name| name.into()).collect());
+        self
+    }
+
     /// The same (a classification) for entities of one type more.
     #[must_use]
     pub fn applicable_to(mut self, entity_type: &str) -> TypeDefinition {
         self.applies_to.push(entity_type.into());
-        self
-    }
-}
-
-impl AttributeDefinition {
-    /// An optional attribute whose values are the names of the elements of an enum type.
-    pub fn of_enum(name: &str, enum_type: &str) -> AttributeDefinition {
-        AttributeDefinition {
-            enum_type: Some(enum_type.into()),
-            ..AttributeDefinition::new(name, ValueType::String)
-        }
-    }
-
-    /// An optional, single-valued, indexed attribute.
-    pub fn new(name: &str, value_type: ValueType) -> AttributeDefinition {
-        AttributeDefinition {
-            name: name.into(),
-            value_type,
-            is_many: false,
-            is_required: false,
-            is_unique: false,
-            is_indexed: true,
-            default: None,
-            enum_type: None,
-            item_type: None,
-            deprecation: None,
-        }
-    }
-
-    /// The same (a list or a map) with items of this type.
-    #[must_use]
-    pub fn items(mut self, item_type: ValueType) -> AttributeDefinition {
-        self.item_type = Some(item_type);
-        self
-    }
-
-    /// The same, not to be used any more.
-    #[must_use]
-    pub fn deprecated(mut self, replaced_by: Option<&str>) -> AttributeDefinition {
-        self.deprecation = Some(Deprecation { replaced_by: replaced_by.map(Into::into) });
-        self
-    }
-
-    /// The same, holding a set of values.
-    #[must_use]
-    pub fn many(mut self) -> AttributeDefinition {
-        self.is_many = true;
-        self
-    }
-
-    /// The same, required.
-    #[must_use]
-    pub fn required(mut self) -> AttributeDefinition {
-        self.is_required = true;
-        self
-    }
-
-    /// The same, unique.
-    #[must_use]
-    pub fn unique(mut self) -> AttributeDefinition {
-        self.is_unique = true;
-        self
-    }
-
-    /// The same, kept out of the property index.
-    #[must_use]
-    pub fn unindexed(mut self) -> AttributeDefinition {
-        self.is_indexed = false;
-        self
-    }
-
-    /// The same, with a value for new instances that give none.
-    #[must_use]
-    pub fn default_value(mut self, value: impl Into<Value>) -> AttributeDefinition {
-        self.default = Some(value.into());
         self
     }
 }

@@ -44,8 +44,8 @@ pub(crate) fn append_index_key(value: &Value, out: &mut Vec<u8>) {
 }
 
 impl Value {
-    /// Appends the key of a scalar from which [`Value::from_key`] restores it.
-    pub(super) fn append_exact_key(&self, out: &mut Vec<u8>) {
+    /// Appends the key of a scalar from which [`Value::from_key`] restores it. No such key begins another.
+    pub(crate) fn append_exact_key(&self, out: &mut Vec<u8>) {
         append(self, usize::MAX, out);
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::snapshot::Snapshot;
 use crate::graph::integrity::types::TypeNames;
-use crate::model::{TypeDefinition, TypeKind};
+use crate::model::{AttributeDefinition, TypeDefinition, TypeKind};
 
 /// How a definition relates to the declared type of its kind and name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,15 @@ fn differences(declared: &TypeDefinition, given: &TypeDefinition) -> Vec<TypeDif
     found.compare("closed", declared.is_closed, given.is_closed, true);
     found.compare("advisory", declared.is_advisory, given.is_advisory, false);
     found.compare("propagatable", declared.is_propagatable, given.is_propagatable, false);
+    let containment = |of: &TypeDefinition| {
+        of.containment.map(|known| if known.is_ordered { "by users" } else { "by keys" })
+    };
+    found.compare_optional("containment", containment(declared), containment(given), true);
+    found.compare_lists("required child", &declared.required_children, &given.required_children);
+    let together = |of: &TypeDefinition| -> Vec<Arc<str>> {
+        of.unique_together.iter().map(|names| names.join(" ").into()).collect()
+    };
+    found.compare_lists("unique together", &together(declared), &together(given));
     found.compare_optional(
         "external id",
         declared.external_id.as_deref(),
@@ -198,9 +207,20 @@ fn compare_attributes(found: &mut Differences, declared: &TypeDefinition, given:
         found.compare(&place("indexed"), known.is_indexed, attribute.is_indexed, false);
         let deprecated = (known.deprecation.is_some(), attribute.deprecation.is_some());
         found.compare(&place("deprecated"), deprecated.0, deprecated.1, false);
-        if known.default != attribute.default {
+        found.compare(&place("key"), known.is_key, attribute.is_key, true);
+        let texts = |of: &AttributeDefinition| [of.pattern.clone(), of.reference.clone()];
+        for (what, (known, given)) in
+            ["pattern", "reference"].into_iter().zip(texts(known).into_iter().zip(texts(attribute)))
+        {
+            found.compare_optional(&place(what), known, given, false);
+        }
+        for (what, known, given) in [
+            ("default", &known.default, &attribute.default),
+            ("minimum", &known.minimum, &attribute.minimum),
+            ("maximum", &known.maximum, &attribute.maximum),
+        ] {
             let text = |value: &Option<crate::Value>| value.as_ref().map(|value| format!("{value:?}"));
-            found.compare_optional(&place("default"), text(&known.default), text(&attribute.default), false);
+            found.compare_optional(&place(what), text(known), text(given), false);
         }
     }
     for known in &declared.attributes {

@@ -91,6 +91,9 @@ mod type_key {
     pub const EXTERNAL_ID: u32 = 13;
     pub const VERSION: u32 = 14;
     pub const ADVISORY: u32 = 15;
+    pub const CONTAINMENT: u32 = 16;
+    pub const REQUIRED_CHILDREN: u32 = 17;
+    pub const UNIQUE_TOGETHER: u32 = 18;
 }
 
 /// Keys of an attribute map.
@@ -105,6 +108,11 @@ mod attribute_key {
     pub const ENUM: u32 = 7;
     pub const ITEM_TYPE: u32 = 8;
     pub const DEPRECATION: u32 = 9;
+    pub const KEY: u32 = 10;
+    pub const MINIMUM: u32 = 11;
+    pub const MAXIMUM: u32 = 12;
+    pub const PATTERN: u32 = 13;
+    pub const REFERENCE: u32 = 14;
 }
 
 /// Keys of an end map.

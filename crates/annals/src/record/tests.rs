@@ -87,8 +87,19 @@ fn definition() -> impl Strategy<Value = TypeDefinition> {
         };
         let more = AttributeDefinition::of_enum("c", "colour").deprecated(flags[0].then_some("d"));
         let items = AttributeDefinition::new("l", ValueType::List).items(ValueType::ALL[code]);
+        let key = AttributeDefinition::new("k", ValueType::String)
+            .key()
+            .within(1, 2)
+            .matching("[a-z]")
+            .referring_to("/a/b");
+        let definition = TypeDefinition::relationship("r")
+            .supertype("s")
+            .attribute(attribute)
+            .applicable_to("e")
+            .attribute(key);
+        let definition = if flags[0] { definition.containing_in_order() } else { definition };
         let definition =
-            TypeDefinition::relationship("r").supertype("s").attribute(attribute).applicable_to("e");
+            if flags[1] { definition.requiring_child("c").unique_together(&["a", "b"]) } else { definition };
         let definition =
             if flags[4] { definition.closed().attribute(more) } else { definition.attribute(items) };
         let definition =

@@ -10,7 +10,8 @@ use super::value::{
 };
 use super::{attribute_key, end_key, type_key};
 use crate::model::{
-    AttributeDefinition, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind, ValueType,
+    AttributeDefinition, Containment, Deprecation, EndDefinition, EnumElement, TypeDefinition, TypeKind,
+    ValueType,
 };
 
 pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
@@ -25,6 +26,9 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         external_id.is_some(),
         definition.version != 1,
         definition.is_advisory,
+        definition.containment.is_some(),
+        !definition.required_children.is_empty(),
+        !definition.unique_together.is_empty(),
     ];
     out.map(7 + count(&optional))
         .and_then(|out| out.u32(type_key::KIND)?.u32(code_of(&TypeKind::ALL, definition.kind)))
@@ -63,11 +67,34 @@ pub(super) fn encode_type(out: &mut Sink, definition: &TypeDefinition) {
         out.u32(type_key::VERSION).and_then(|out| out.u32(definition.version)).expect(INFALLIBLE);
     }
     encode_flag(out, type_key::ADVISORY, definition.is_advisory);
+    if let Some(Containment { is_ordered }) = definition.containment {
+        out.u32(type_key::CONTAINMENT).and_then(|out| out.bool(is_ordered)).expect(INFALLIBLE);
+    }
+    if !definition.required_children.is_empty() {
+        encode_texts(out, type_key::REQUIRED_CHILDREN, &definition.required_children);
+    }
+    if !definition.unique_together.is_empty() {
+        out.u32(type_key::UNIQUE_TOGETHER)
+            .and_then(|out| out.array(length(definition.unique_together.len())))
+            .expect(INFALLIBLE);
+        definition.unique_together.iter().for_each(|names| encode_array(out, names));
+    }
 }
 
 fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
     let AttributeDefinition { default, enum_type, item_type, deprecation, .. } = attribute;
-    let optional = [default.is_some(), enum_type.is_some(), item_type.is_some(), deprecation.is_some()];
+    let AttributeDefinition { minimum, maximum, pattern, reference, .. } = attribute;
+    let optional = [
+        default.is_some(),
+        enum_type.is_some(),
+        item_type.is_some(),
+        deprecation.is_some(),
+        attribute.is_key,
+        minimum.is_some(),
+        maximum.is_some(),
+        pattern.is_some(),
+        reference.is_some(),
+    ];
     out.map(6 + count(&optional))
         .and_then(|out| out.u32(attribute_key::NAME)?.str(&attribute.name))
         .and_then(|out| {
@@ -78,9 +105,15 @@ fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
         .and_then(|out| out.u32(attribute_key::UNIQUE)?.bool(attribute.is_unique))
         .and_then(|out| out.u32(attribute_key::UNINDEXED)?.bool(!attribute.is_indexed))
         .expect(INFALLIBLE);
-    if let Some(value) = default {
-        out.u32(attribute_key::DEFAULT).expect(INFALLIBLE);
-        encode_value(out, value);
+    for (key, value) in [
+        (attribute_key::DEFAULT, default),
+        (attribute_key::MINIMUM, minimum),
+        (attribute_key::MAXIMUM, maximum),
+    ] {
+        if let Some(value) = value {
+            out.u32(key).expect(INFALLIBLE);
+            encode_value(out, value);
+        }
     }
     encode_text(out, attribute_key::ENUM, enum_type.as_ref());
     if let Some(item_type) = item_type {
@@ -88,6 +121,9 @@ fn encode_attribute(out: &mut Sink, attribute: &AttributeDefinition) {
         out.u32(attribute_key::ITEM_TYPE).and_then(|out| out.u32(code)).expect(INFALLIBLE);
     }
     encode_deprecation(out, attribute_key::DEPRECATION, deprecation.as_ref());
+    encode_flag(out, attribute_key::KEY, attribute.is_key);
+    encode_text(out, attribute_key::PATTERN, pattern.as_ref());
+    encode_text(out, attribute_key::REFERENCE, reference.as_ref());
 }
 
 fn encode_end(out: &mut Sink, end: &EndDefinition) {
@@ -115,7 +151,12 @@ fn encode_text(out: &mut Sink, key: u32, text: Option<&Arc<str>>) {
 }
 
 fn encode_texts(out: &mut Sink, key: u32, texts: &[Arc<str>]) {
-    out.u32(key).and_then(|out| out.array(length(texts.len()))).expect(INFALLIBLE);
+    out.u32(key).expect(INFALLIBLE);
+    encode_array(out, texts);
+}
+
+fn encode_array(out: &mut Sink, texts: &[Arc<str>]) {
+    out.array(length(texts.len())).expect(INFALLIBLE);
     for text in texts {
         out.str(text).expect(INFALLIBLE);
     }
@@ -160,6 +201,11 @@ pub(super) fn decode_type(input: &mut Decoder) -> Read<TypeDefinition> {
             type_key::EXTERNAL_ID => definition.external_id = Some(input.str()?.into()),
             type_key::VERSION => definition.version = input.u32()?,
             type_key::ADVISORY => definition.is_advisory = input.bool()?,
+            type_key::CONTAINMENT => definition.containment = Some(Containment { is_ordered: input.bool()? }),
+            type_key::REQUIRED_CHILDREN => definition.required_children = texts(input)?,
+            type_key::UNIQUE_TOGETHER => {
+                definition.unique_together = (0..array(input)?).map(|_| texts(input)).collect::<Read<_>>()?;
+            }
             _ => input.skip()?,
         }
     }
@@ -180,6 +226,11 @@ fn attribute(input: &mut Decoder) -> Read<AttributeDefinition> {
             attribute_key::ENUM => attribute.enum_type = Some(input.str()?.into()),
             attribute_key::ITEM_TYPE => attribute.item_type = Some(value_type(input)?),
             attribute_key::DEPRECATION => attribute.deprecation = Some(deprecation(input)?),
+            attribute_key::KEY => attribute.is_key = input.bool()?,
+            attribute_key::MINIMUM => attribute.minimum = Some(decode_value(input)?),
+            attribute_key::MAXIMUM => attribute.maximum = Some(decode_value(input)?),
+            attribute_key::PATTERN => attribute.pattern = Some(input.str()?.into()),
+            attribute_key::REFERENCE => attribute.reference = Some(input.str()?.into()),
             _ => input.skip()?,
         }
     }

@@ -158,7 +158,9 @@ impl KeySet {
                     tell(key);
                 }
             }
-            self.len += leaf.len() - len_before;
+            let added = leaf.len() - len_before;
+            count_along(root, path.indexes(), added as isize);
+            self.len += added;
             keys = rest;
         }
     }
@@ -211,14 +213,20 @@ impl KeySet {
 
     /// The keys that start with `prefix`, ascending; `rev` makes it descending.
     pub(crate) fn prefix(&self, prefix: &[u8]) -> Range<'_> {
-        // The least string behind all those with the prefix: the prefix with its last byte raised, where a byte that
-        // cannot be raised is dropped.
-        let raised_at = prefix.iter().rposition(|byte| *byte != u8::MAX);
-        let Some(raised_at) = raised_at else { return self.range(Bound::Included(prefix), Bound::Unbounded) };
-        let mut behind = prefix[..=raised_at].to_vec();
-        behind[raised_at] += 1;
-        self.range(Bound::Included(prefix), Bound::Excluded(&behind))
+        match behind_prefix(prefix) {
+            Some(behind) => self.range(Bound::Included(prefix), Bound::Excluded(&behind)),
+            None => self.range(Bound::Included(prefix), Bound::Unbounded),
+        }
     }
+}
+
+// The least string behind all those with the prefix: the prefix with its last byte raised, where a byte that cannot be raised is
+// dropped.
+fn behind_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let raised_at = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
+    let mut behind = prefix[..=raised_at].to_vec();
+    behind[raised_at] += 1;
+    Some(behind)
 }
 
 // The way from the root to a key: the child taken in each branch, then the place in the leaf.
@@ -295,7 +303,9 @@ fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: boo
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
         let is_last = is_last && index + 1 == node.branch().children_len();
-        let split = insert(Node::child_mut(node, index), path, at, key, is_last)?;
+        let split = insert(Node::child_mut(node, index), path, at, key, is_last);
+        Node::count(node, 1);
+        let split = split?;
         return Node::branch_mut(node).insert_or_split(index, split, is_last);
     }
     let leaf = Node::leaf_mut(node);
@@ -310,6 +320,14 @@ fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: boo
 fn leaf_mut<'n>(node: &'n mut Arc<Node>, path: &[u8]) -> &'n mut Leaf {
     let child = path.iter().fold(node, |node, index| Node::child_mut(node, usize::from(*index)));
     Node::leaf_mut(child)
+}
+
+// Counts keys that came below all that `path` leads through.
+fn count_along(node: &mut Arc<Node>, path: &[u8], change: isize) {
+    if let Some((index, path)) = path.split_first() {
+        Node::count(node, change);
+        count_along(Node::child_mut(node, usize::from(*index)), path, change);
+    }
 }
 
 fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
@@ -333,6 +351,7 @@ fn remove(node: &mut Arc<Node>, path: &[u8], at: usize) {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
         remove(Node::child_mut(node, index), path, at);
+        Node::count(node, -1);
         if node.is_worn(index) {
             Node::branch_mut(node).refill(index);
         }

@@ -2,4 +2,5 @@
 
 pub(crate) mod key_set;
 pub(crate) mod vector;
+pub(crate) mod order;
 pub(crate) mod text_key;

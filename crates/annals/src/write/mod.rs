@@ -21,9 +21,11 @@ mod publisher;
 mod upsert;
 mod own_graph;
 mod touched;
+mod tree;
 
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};
 pub(crate) use sequencer::catch_up;
 pub use ticket::{Receipt, Ticket};
 pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
+pub use tree::{Insert, TreeEdit};

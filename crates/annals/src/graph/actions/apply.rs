@@ -201,7 +201,11 @@ impl Graph {
         for (name, value) in instance.properties.iter() {
             self.check_unique(kind, instance, slot, name, value)?;
         }
-        Ok(())
+        match (kind, slot) {
+            (TypeKind::Relationship, _) => self.check_contained(instance, slot),
+            (_, Some(slot)) => self.check_renamed(slot, instance),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -92,7 +92,7 @@ impl Act for Classify {
         let mut classifications = before.classifications().to_vec();
         classifications.push(classification);
         after.set_classifications(classifications);
-        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

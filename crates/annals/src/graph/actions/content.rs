@@ -28,7 +28,18 @@ impl Graph {
                 self.check_unique(kind, after, Some(slot), *name, value)?;
             }
         }
-        Ok(())
+        match kind {
+            TypeKind::Relationship => self.check_contained(after, Some(slot)),
+            _ => self.check_keys(slot, after, changes),
+        }
+    }
+
+    fn check_keys(&self, slot: u32, after: &Instance, changes: &[ValueChange]) -> Result<()> {
+        let keys = if self.types.has_containment { self.keys_of(after.type_name) } else { &[] };
+        match changes.iter().any(|change| keys.contains(&change.name())) {
+            true => self.check_renamed(slot, after),
+            false => Ok(()),
+        }
     }
 
     /// All classifications of an entity, each name once.

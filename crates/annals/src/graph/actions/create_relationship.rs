@@ -70,7 +70,7 @@ impl Act for CreateRelationship {
         let (status, provenance) = (new.status.as_ref(), new.provenance.as_ref());
         relationship.header = graph.new_header(TypeKind::Relationship, type_name, status, provenance)?;
         graph.check_instance(TypeKind::Relationship, &relationship, None)?;
-        graph.create(TypeKind::Relationship, relationship);
+        graph.create(TypeKind::Relationship, relationship)?;
         Ok(())
     }
 }

@@ -61,7 +61,7 @@ impl Act for Declassify {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
-        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

@@ -51,6 +51,7 @@ impl Act for DefineType {
             TypeKind::Entity | TypeKind::Relationship => {}
         }
         for &subtype in &declared.descendants {
+            graph.check_same_places(definition.kind, subtype, &before)?;
             graph.check_and_reindex(definition.kind, subtype, &before)?;
         }
         Ok(())
@@ -58,6 +59,28 @@ impl Act for DefineType {
 }
 
 impl Graph {
+    /// Instances that are there stand where their type put them when it was declared.
+    fn check_same_places(&self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
+        let places = |types: &Types| {
+            let declared = types.get(kind, type_name);
+            let keys = declared.map_or(Vec::new(), |declared| declared.keys.clone());
+            (keys, declared.and_then(|declared| declared.containment).map(|rule| rule.is_ordered))
+        };
+        let is_used = || {
+            let extents = self.table(kind).lists.extents_of(kind);
+            extents.iter().any(|extents| extents.of(type_name).is_some_and(|slots| slots.len() > 0))
+        };
+        if places(before) == places(&self.types) || !is_used() {
+            return Ok(());
+        }
+        let text = format!(
+            "{} type {}: it has instances already; keys, and whether a type leads from containers to children, are declared before",
+            kind.name(),
+            self.names.name(type_name)
+        );
+        Err(Error::new(ErrorKind::TypeViolation, text))
+    }
+
     /// A changed type must hold for the instances that are there, and decides anew which properties are indexed.
     fn check_and_reindex(&mut self, kind: TypeKind, type_name: Symbol, before: &Types) -> Result<()> {
         let table = self.table(kind);

@@ -1,4 +1,4 @@
-//! Delete: an entity takes its live relationships along.
+//! Delete: an entity takes its live relationships along, and a container all that it contains.
 
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
@@ -9,7 +9,7 @@ use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
 
-/// Sets the status to deleted; an entity takes its live relationships along.
+/// Sets the status to deleted; an entity takes its live relationships along, and all that it contains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delete {
     /// Which instance.
@@ -38,32 +38,38 @@ impl Act for Delete {
         if kind_of(instance) == TypeKind::Relationship {
             return graph.delete_relationship(context, slot);
         }
-        let relationships = graph.live_relationships(slot);
-        for &relationship in &relationships {
-            check_not_before(context, &graph.relationships.get(relationship)?.expect("it is linked"))?;
+        let mut entities = vec![slot];
+        while let Some(slot) = entities.pop() {
+            entities.extend(graph.child_links(slot).map(|link| link.other));
+            graph.delete_entity(context, slot)?;
         }
-        if context.valid_from < context.stamp.micros {
-            // A relationship that was deleted from a later time on is still seen before that time.
-            for relationship in graph.past_relationships(slot) {
-                check_not_before(context, &graph.relationships.get(relationship)?.expect("it is linked"))?;
-            }
-        }
-        for relationship in relationships {
-            graph.delete_relationship(context, relationship)?;
-        }
-        let deleted = graph.deleted(&found, context);
-        graph.put(TypeKind::Entity, slot, &found, deleted, Vec::new());
         Ok(())
     }
 }
 
 impl Graph {
+    fn delete_entity(&mut self, context: Context, slot: u32) -> Result<()> {
+        let found = self.entities.get(slot)?.expect("it was found");
+        check_not_before(context, &found)?;
+        if context.valid_from < context.stamp.micros {
+            // A relationship that was deleted from a later time on is still seen before that time.
+            for relationship in self.past_relationships(slot) {
+                check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
+            }
+        }
+        for relationship in self.live_relationships(slot) {
+            self.delete_relationship(context, relationship)?;
+        }
+        let deleted = self.deleted(&found, context);
+        self.put(TypeKind::Entity, slot, &found, deleted, Vec::new())
+    }
+
     fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it is linked");
+        check_not_before(context, &found)?;
         self.leave_links(slot, &found);
         let deleted = self.deleted(&found, context);
-        self.put(TypeKind::Relationship, slot, &found, deleted, Vec::new());
-        Ok(())
+        self.put(TypeKind::Relationship, slot, &found, deleted, Vec::new())
     }
 
     fn deleted(&mut self, before: &Instance, context: Context) -> Instance {

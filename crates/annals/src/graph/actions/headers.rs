@@ -10,7 +10,7 @@ use super::lifecycle::check_not_before;
 use crate::graph::Graph;
 use crate::graph::instance::headers::{Header, HeaderNumber, Identity, PLAIN, Shape};
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::integrity::types::check_status_name;
+use crate::graph::integrity::status::check_status_name;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{InstanceId, Provenance, ProvenanceKind, TypeKind};
 use crate::{Error, ErrorKind, Result};
@@ -152,6 +152,7 @@ impl Graph {
     pub(crate) fn move_link(&mut self, slot: u32, before: &Instance, after: &Instance) -> Result<()> {
         self.leave_links(slot, before);
         self.check_ends(after.type_name, after.ends)?;
+        self.check_contained(after, Some(slot))?;
         self.enter_links(slot, after);
         Ok(())
     }

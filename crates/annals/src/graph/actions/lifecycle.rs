@@ -1,6 +1,7 @@
-//! Delete, restore, purge. An entity takes its relationships along.
+//! Delete, restore, purge. An entity takes its relationships along, and a container all that it contains.
 
 use super::context::Context;
+use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
@@ -53,17 +54,45 @@ impl Graph {
         slots
     }
 
+    /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
+    pub(super) fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
+        let mut slots = self.past_relationships(slot);
+        slots.retain(|&relationship| {
+            self.relationships.row(relationship).is_some_and(|found| found.place() == place)
+        });
+        slots
+    }
+
+    /// The child that a relationship took along when its parent was deleted at `place`, unless it is back, or purged.
+    pub(super) fn child_deleted_at(&self, parent: u32, relationship: u32, place: Place) -> Option<u32> {
+        let found = self.relationships.row(relationship)?;
+        self.containment(found.type_name())?;
+        let [from, child] = found.ends();
+        let entity = self.entities.row(child)?;
+        (from == parent && !entity.is_live() && entity.place() == place).then_some(child)
+    }
+
     pub(crate) fn purge_at(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
         if kind == TypeKind::Relationship {
             return self.purge_relationship(slot);
         }
-        for relationship in self.live_relationships(slot) {
-            self.purge_relationship(relationship)?;
+        let mut entities = vec![slot];
+        while let Some(slot) = entities.pop() {
+            entities.extend(self.child_links(slot).map(|link| link.other));
+            if let Some(found) = self.entities.row(slot).filter(|found| !found.is_live()) {
+                let place = found.place();
+                let taken = self.relationships_deleted_at(slot, place);
+                entities.extend(taken.iter().filter_map(|taken| self.child_deleted_at(slot, *taken, place)));
+            }
+            for relationship in self.live_relationships(slot) {
+                self.purge_relationship(relationship)?;
+            }
+            for relationship in self.past_relationships(slot) {
+                self.purge_relationship(relationship)?;
+            }
+            self.remove(TypeKind::Entity, slot)?;
         }
-        for relationship in self.past_relationships(slot) {
-            self.purge_relationship(relationship)?;
-        }
-        self.remove(TypeKind::Entity, slot)
+        Ok(())
     }
 
     fn purge_relationship(&mut self, slot: u32) -> Result<()> {

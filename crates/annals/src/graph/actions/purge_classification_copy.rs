@@ -62,7 +62,7 @@ impl Act for PurgeClassificationCopy {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != symbol).cloned();
         after.set_classifications(others.collect());
-        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

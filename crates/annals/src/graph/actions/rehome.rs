@@ -66,7 +66,7 @@ impl Act for Rehome {
         let after = Instance { header, ..next };
         // From now on it is held to what holds for all that is written here.
         graph.check_instance(kind, &after, Some(slot))?;
-        graph.put(kind, slot, &before, after, Vec::new());
+        graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

@@ -55,7 +55,7 @@ impl Act for Reidentify {
         after.header = graph.reshaped(&before, &after, Header { reidentified_from, ..known });
         // Relationships lead to slots, so they follow by themselves.
         graph.table_mut(kind).set_id(slot, id);
-        graph.put(kind, slot, &before, after, Vec::new());
+        graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

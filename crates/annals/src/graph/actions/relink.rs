@@ -68,7 +68,7 @@ impl Act for Relink {
         let known = Header::clone(graph.headers.get(before.header));
         after.header = graph.reshaped(&before, &after, known);
         graph.move_link(slot, &before, &after)?;
-        graph.put(TypeKind::Relationship, slot, &before, after, Vec::new());
+        graph.put(TypeKind::Relationship, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

@@ -94,7 +94,7 @@ impl Act for Replace {
         if let Some(classifications) = classifications {
             after.set_classifications(graph.new_classifications(context, &before, classifications)?);
         }
-        graph.put(kind, slot, &before, after, changes);
+        graph.put(kind, slot, &before, after, changes)?;
         Ok(())
     }
 }

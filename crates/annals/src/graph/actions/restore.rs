@@ -4,7 +4,6 @@ use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::lifecycle::check_not_before;
-use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
@@ -15,7 +14,8 @@ use crate::{Error, ErrorKind, Result};
 pub struct Restore {
     /// Which instance.
     pub instance: InstanceId,
-    /// For an entity, whether the relationships that went with it come back, as far as their other ends are live.
+    /// For an entity, whether the relationships that went with it come back, as far as their other ends are live. What it
+    /// contained comes back in any case.
     pub with_relationships: bool,
 }
 
@@ -51,21 +51,15 @@ impl Act for Restore {
         if kind_of(instance) == TypeKind::Relationship {
             return graph.restore_relationship(context, slot);
         }
-        let restored = graph.restored(&found, context);
-        graph.check_instance(TypeKind::Entity, &restored, Some(slot))?;
-        // Types may have been declared or extended while it was deleted.
-        graph.check_content(TypeKind::Entity, &restored)?;
-        graph.put(TypeKind::Entity, slot, &found, restored, Vec::new());
-        if *with_relationships {
-            for relationship in graph.relationships_deleted_at(slot, found.place) {
-                let ends = graph.relationships.row(relationship).expect("it is in the past links").ends();
-                let is_possible = ends.iter().all(|&end| {
-                    graph
-                        .entities
-                        .row(end)
-                        .is_some_and(|entity| entity.is_live() && entity.live_from() <= context.valid_from)
-                });
-                if is_possible {
+        graph.restore_entity(context, slot)?;
+        let mut entities = vec![(slot, found.place)];
+        while let Some((slot, place)) = entities.pop() {
+            for relationship in graph.relationships_deleted_at(slot, place) {
+                if let Some(child) = graph.child_deleted_at(slot, relationship, place) {
+                    graph.restore_entity(context, child)?;
+                    graph.restore_relationship(context, relationship)?;
+                    entities.push((child, place));
+                } else if *with_relationships && graph.has_live_ends(context, relationship) {
                     graph.restore_relationship(context, relationship)?;
                 }
             }
@@ -75,13 +69,22 @@ impl Act for Restore {
 }
 
 impl Graph {
-    /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
-    fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
-        let mut slots = self.past_relationships(slot);
-        slots.retain(|&relationship| {
-            self.relationships.row(relationship).is_some_and(|found| found.place() == place)
-        });
-        slots
+    fn restore_entity(&mut self, context: Context, slot: u32) -> Result<()> {
+        let found = self.entities.get(slot)?.expect("it was found");
+        check_not_before(context, &found)?;
+        let restored = self.restored(&found, context);
+        self.check_instance(TypeKind::Entity, &restored, Some(slot))?;
+        // Types may have been declared or extended while it was deleted.
+        self.check_content(TypeKind::Entity, &restored)?;
+        self.put(TypeKind::Entity, slot, &found, restored, Vec::new())
+    }
+
+    fn has_live_ends(&self, context: Context, relationship: u32) -> bool {
+        let ends = self.relationships.row(relationship).expect("it is in the past links").ends();
+        ends.iter().all(|&end| {
+            let entity = self.entities.row(end);
+            entity.is_some_and(|entity| entity.is_live() && entity.live_from() <= context.valid_from)
+        })
     }
 
     fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
@@ -93,7 +96,7 @@ impl Graph {
         let restored = self.restored(&found, context);
         self.check_instance(TypeKind::Relationship, &restored, Some(slot))?;
         self.enter_links(slot, &found);
-        self.put(TypeKind::Relationship, slot, &found, restored, Vec::new());
+        self.put(TypeKind::Relationship, slot, &found, restored, Vec::new())?;
         // As-of reads of the time in which it was deleted still need to find the link: the current one serves.
         Ok(())
     }

@@ -70,7 +70,7 @@ impl Act for Retype {
             TypeKind::Relationship => graph.move_link(slot, &before, &after)?,
             _ => graph.check_links(slot, &before, &after)?,
         }
-        graph.put(kind, slot, &before, after, Vec::new());
+        graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

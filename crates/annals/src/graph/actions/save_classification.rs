@@ -59,7 +59,7 @@ impl Act for SaveClassification {
         let mut after = graph.next_version_here(&before, context);
         let others = before.classifications().iter().filter(|other| other.name != name).cloned();
         after.set_classifications(others.chain([copied]).collect());
-        graph.put(TypeKind::Entity, slot, &before, after, Vec::new());
+        graph.put(TypeKind::Entity, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

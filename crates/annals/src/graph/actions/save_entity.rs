@@ -71,11 +71,11 @@ impl Act for SaveEntity {
         after.set_classifications(classifications);
         graph.check_content(TypeKind::Entity, &after)?;
         let Some((slot, before)) = known else {
-            graph.create(TypeKind::Entity, after);
+            graph.create(TypeKind::Entity, after)?;
             return Ok(());
         };
         let changes = differences(&before.properties, &after.properties);
-        graph.put(TypeKind::Entity, slot, &before, after, changes);
+        graph.put(TypeKind::Entity, slot, &before, after, changes)?;
         Ok(())
     }
 }

@@ -63,7 +63,7 @@ impl Act for SaveProxy {
         let header = graph.enter_header(header);
         let first = first_version(context, proxy.id.clone(), type_name, properties);
         let proxy = Instance { header, ..first };
-        graph.create(TypeKind::Entity, proxy);
+        graph.create(TypeKind::Entity, proxy)?;
         Ok(())
     }
 }

@@ -64,14 +64,15 @@ impl Act for SaveRelationship {
         let mut after = graph.copied(context, known.as_ref(), &copy.id, type_name, ends, &copy.header)?;
         after.properties = properties;
         graph.check_content(TypeKind::Relationship, &after)?;
+        graph.check_contained(&after, known.as_ref().map(|(slot, _)| *slot))?;
         let Some((slot, before)) = known else {
-            graph.create(TypeKind::Relationship, after);
+            graph.create(TypeKind::Relationship, after)?;
             return Ok(());
         };
         graph.leave_links(slot, &before);
         graph.enter_links(slot, &after);
         let changes = differences(&before.properties, &after.properties);
-        graph.put(TypeKind::Relationship, slot, &before, after, changes);
+        graph.put(TypeKind::Relationship, slot, &before, after, changes)?;
         Ok(())
     }
 }

@@ -63,7 +63,7 @@ impl Act for SetProvenance {
         let provenance = graph.provenance_after(&known, given)?;
         let header = graph.enter_header(Header { provenance, ..known });
         let after = Instance { header, ..before.next_version(context) };
-        graph.put(kind, slot, &before, after, Vec::new());
+        graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }
@@ -107,7 +107,7 @@ impl Graph {
         };
         let next = before.next_version(context);
         let after = Instance { header: self.header_here(theirs, next.version), ..next };
-        self.put(kind, slot, before, after, Vec::new());
+        self.put(kind, slot, before, after, Vec::new())?;
         Ok(())
     }
 }

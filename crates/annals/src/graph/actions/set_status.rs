@@ -56,7 +56,7 @@ impl Act for SetStatus {
         let status = graph.new_status(kind, before.type_name, Some(status))?;
         let header = Header { status, ..Header::clone(graph.headers.get(before.header)) };
         let after = Instance { header: graph.enter_header(header), ..before.next_version(context) };
-        graph.put(kind, slot, &before, after, Vec::new());
+        graph.put(kind, slot, &before, after, Vec::new())?;
         Ok(())
     }
 }

@@ -59,7 +59,7 @@ impl Act for Update {
         let changes = apply_patch(&mut after.properties, patch, |name| graph.symbol("property", name))?;
         graph.check_growth(instance, &before.properties, &after.properties)?;
         graph.check_changes(kind, slot, &after, &changes)?;
-        graph.put(kind, slot, &before, after, changes);
+        graph.put(kind, slot, &before, after, changes)?;
         Ok(())
     }
 }

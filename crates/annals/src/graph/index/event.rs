@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::graph::instance::patch::ValueChange;
 use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::child::Child;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Value, has_own_key};
 
@@ -69,6 +70,8 @@ pub(crate) struct Known {
     pub(crate) home: Option<Symbol>,
     /// Those of its properties that are not indexed.
     pub(crate) unindexed: Vec<Symbol>,
+    /// The place of the child that it leads to, if it is a live relationship that contains one.
+    pub(crate) child: Option<Box<Child>>,
 }
 
 /// Which way a value goes.

@@ -8,6 +8,7 @@ pub(crate) mod key;
 
 mod by_home;
 mod by_type;
+pub(crate) mod children;
 mod classified;
 mod ids;
 mod key_changes;
@@ -166,6 +167,7 @@ indexes! {
     Lists {
         by_type::ByType,
         by_home::ByHome,
+        children::Children,
         classified::Classified,
         proxies::Proxies,
         sets::Sets,

@@ -1,7 +1,7 @@
 //! What must hold of every instance: declared types, unique attributes, existing ends, cardinalities.
 
-use super::types::{DeclaredType, check_element};
-use super::values::check_value;
+use super::types::{Attribute, DeclaredType, check_element};
+use super::values::{check_limits, check_value};
 use crate::graph::Graph;
 use crate::graph::index::key::for_each_indexed;
 use crate::graph::instance::properties::Properties;
@@ -70,8 +70,10 @@ impl Graph {
     pub(crate) fn check_property(&self, declared: &DeclaredType, name: Symbol, value: &Value) -> Result<()> {
         match declared.attributes.get(&name) {
             Some(attribute) => {
-                let (type_name, attribute) = (&declared.definition.name, &attribute.definition);
+                let Attribute { definition: attribute, pattern, .. } = attribute;
+                let type_name = &declared.definition.name;
                 check_value(type_name, attribute, value)?;
+                check_limits(type_name, attribute, pattern.as_ref(), value)?;
                 let enumeration = attribute.enum_type.as_ref();
                 match enumeration.and_then(|name| self.types.enumeration(name, &self.names)) {
                     Some(enumeration) => check_element(type_name, attribute, enumeration, value),

@@ -3,21 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use regex::{Regex, RegexBuilder};
 use smallvec::{SmallVec, smallvec};
 
+use super::definitions::{check_definition, check_extension, violation};
 use super::status::ACTIVE;
+use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
 use crate::graph::structures::symbols::{Symbol, Symbols};
 use crate::model::{
-    AttributeDefinition, EndDefinition, EnumElement, TypeDefinition, TypeKind, Value, ValueType, check_name,
+    AttributeDefinition, Containment, EndDefinition, TypeDefinition, TypeKind, Value, ValueType,
 };
 use crate::{Error, ErrorKind, Result};
 
 /// Deepest chain of supertypes.
 const SUPERTYPE_DEPTH_MAX: usize = 64;
-/// Most elements of an enum type.
-pub(crate) const ENUM_ELEMENTS_MAX: usize = 65_536;
-/// Most statuses of a type.
-pub(crate) const STATUSES_MAX: usize = 256;
+
+/// Most memory that the pattern of an attribute takes. Units: bytes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// Types that stand together: one, as a rule.
 pub(crate) type TypeNames = SmallVec<[Symbol; 4]>;
@@ -30,6 +32,20 @@ pub(crate) struct Types {
     pub(crate) unindexed: BTreeSet<Symbol>,
     /// Names of attributes that some type declares, or declared, unique.
     pub(crate) unique: BTreeSet<Symbol>,
+    /// Relationship types that lead from containers to children, ascending.
+    pub(crate) containments: Vec<Symbol>,
+    /// True if there are such.
+    pub(crate) has_containment: bool,
+}
+
+/// How relationships of a type lead from containers to children.
+#[derive(Clone, Copy)]
+pub(crate) struct ContainmentRule {
+    /// True if users order the children.
+    pub(crate) is_ordered: bool,
+    /// The properties that name the child, and that hold its place.
+    pub(crate) name: Symbol,
+    pub(crate) order: Symbol,
 }
 
 /// A declared type and what follows from its supertypes.
@@ -52,6 +68,10 @@ pub(crate) struct DeclaredType {
     pub(crate) statuses: Vec<Arc<str>>,
     /// The status of a new instance that gives none; active if `None`.
     pub(crate) initial_status: Option<Arc<str>>,
+    /// Entity types: the attributes whose values name an instance in its parent, in order.
+    pub(crate) keys: Vec<Symbol>,
+    /// Relationship types: whether they lead from containers to children.
+    pub(crate) containment: Option<ContainmentRule>,
 }
 
 /// An attribute as a type has it: its nearest declaration, as strict as all it inherits together.
@@ -60,6 +80,8 @@ pub(crate) struct Attribute {
     pub(crate) definition: AttributeDefinition,
     /// The types that declare it unique: within each of them, subtypes included, a value may occur once.
     pub(crate) unique_in: Vec<Symbol>,
+    /// What its strings match as a whole.
+    pub(crate) pattern: Option<Regex>,
 }
 
 impl Types {
@@ -113,6 +135,7 @@ impl Types {
             definitions.insert((definition.kind, name), ((**definition).clone(), *position));
         }
         types.by_name = resolve(&definitions, names)?;
+        types.note_containments();
         Ok(types)
     }
 
@@ -123,6 +146,13 @@ impl Types {
         for attribute in definition.attributes.iter().filter(|attribute| attribute.is_unique) {
             self.unique.insert(names.intern(&attribute.name));
         }
+    }
+
+    fn note_containments(&mut self) {
+        let relationships = self.of_kind(TypeKind::Relationship);
+        let containments = relationships.filter(|(_, declared)| declared.containment.is_some());
+        self.containments = containments.map(|(name, _)| name).collect();
+        self.has_containment = !self.containments.is_empty();
     }
 
     /// Declares a type, or extends the declared one.
@@ -142,6 +172,7 @@ impl Types {
         self.note_checks(definition, names);
         if before.is_none() {
             self.add(definition, name, names, position)?;
+            self.note_containments();
             return Ok(name);
         }
         let mut definitions: Definitions = self
@@ -151,6 +182,7 @@ impl Types {
             .collect();
         definitions.insert((definition.kind, name), (definition.clone(), position));
         self.by_name = resolve(&definitions, names)?;
+        self.note_containments();
         Ok(name)
     }
 
@@ -324,6 +356,20 @@ fn declare<'d>(
     let nearest = |is_told: fn(&TypeDefinition) -> bool| {
         chain.iter().map(|&ancestor| inherited_from(ancestor)).find(|known| is_told(known))
     };
+    let containment = nearest(|known| known.containment.is_some()).and_then(|known| known.containment);
+    let containment = containment.map(|Containment { is_ordered }| ContainmentRule {
+        is_ordered,
+        name: names.intern(&NAME_PROPERTY.into()),
+        order: names.intern(&ORDER_PROPERTY.into()),
+    });
+    let keys = chain.iter().rev().flat_map(|&ancestor| &inherited_from(ancestor).attributes);
+    let keys = keys.filter(|attribute| attribute.is_key).map(|attribute| names.intern(&attribute.name));
+    let mut own_keys: Vec<Symbol> = Vec::new();
+    keys.for_each(|key| {
+        if !own_keys.contains(&key) {
+            own_keys.push(key)
+        }
+    });
     let statuses = nearest(|known| !known.statuses.is_empty()).map_or(&[][..], |known| &known.statuses);
     let initial_status = nearest(|known| known.initial_status.is_some())
         .and_then(|known| known.initial_status.as_ref())
@@ -332,6 +378,8 @@ fn declare<'d>(
     Ok(DeclaredType {
         statuses: statuses.to_vec(),
         initial_status: initial_status.cloned(),
+        keys: own_keys,
+        containment,
         definition: definition.clone(),
         changed,
         ancestors: chain.to_vec(),
@@ -350,8 +398,10 @@ fn inherit(
     is_enforced: bool,
     inherited: Option<Attribute>,
 ) -> Result<Attribute> {
-    let mut merged = Attribute { definition: declared.clone(), unique_in: Vec::new() };
-    if let Some(Attribute { definition: above, unique_in }) = inherited {
+    let pattern =
+        declared.pattern.as_ref().map(|pattern| compiled(definition, declared, pattern)).transpose()?;
+    let mut merged = Attribute { definition: declared.clone(), unique_in: Vec::new(), pattern };
+    if let Some(Attribute { definition: above, unique_in, pattern }) = inherited {
         let is_narrower = above.value_type == ValueType::Any || above.value_type == declared.value_type;
         let is_other_enum = above.enum_type.is_some() && above.enum_type != declared.enum_type;
         let is_other_item = above.item_type.is_some() && above.item_type != declared.item_type;
@@ -366,7 +416,12 @@ fn inherit(
         }
         merged.definition.is_required |= above.is_required;
         merged.definition.is_unique |= above.is_unique;
+        merged.definition.is_key |= above.is_key;
         merged.unique_in = unique_in;
+        merged.pattern = merged.pattern.or(pattern);
+        merged.definition.minimum = merged.definition.minimum.or(above.minimum);
+        merged.definition.maximum = merged.definition.maximum.or(above.maximum);
+        merged.definition.reference = merged.definition.reference.or(above.reference);
     }
     if declared.is_unique && is_enforced {
         merged.unique_in.push(ancestor);
@@ -380,174 +435,14 @@ fn inherit(
     Ok(merged)
 }
 
-fn violation(definition: &TypeDefinition, text: String) -> Error {
-    Error::new(
-        ErrorKind::TypeViolation,
-        format!("{} type {}: {text}", definition.kind.name(), definition.name),
-    )
-}
-
-fn check_definition(definition: &TypeDefinition) -> Result<()> {
-    check_name("type", &definition.name)?;
-    let mut seen = BTreeSet::new();
-    for attribute in &definition.attributes {
-        check_name("attribute", &attribute.name)?;
-        if !seen.insert(&attribute.name) {
-            return Err(violation(definition, format!("attribute {} is declared twice", attribute.name)));
-        }
-        if attribute.is_unique && !attribute.is_indexed {
-            return Err(violation(
-                definition,
-                format!("attribute {} is unique, which needs the index; leave it indexed", attribute.name),
-            ));
-        }
-        check_attribute_type(definition, attribute)?;
-        if let Some(value) = &attribute.default {
-            value.check(&attribute.name)?;
-            crate::graph::integrity::values::check_value(&definition.name, attribute, value)
-                .map_err(|error| violation(definition, error.text().into()))?;
-        }
-    }
-    let is_unique = definition.attributes.iter().any(|attribute| attribute.is_unique);
-    if is_unique && definition.kind == TypeKind::Classification {
-        return Err(violation(definition, "attributes of classifications cannot be unique".into()));
-    }
-    if definition.ends.is_some() && definition.kind != TypeKind::Relationship {
-        return Err(violation(definition, "only relationship types have ends".into()));
-    }
-    if !definition.applies_to.is_empty() && definition.kind != TypeKind::Classification {
-        return Err(violation(definition, "only classifications apply to entity types".into()));
-    }
-    if definition.is_propagatable && definition.kind != TypeKind::Classification {
-        return Err(violation(definition, "only classifications are propagatable".into()));
-    }
-    check_enumeration(definition)?;
-    check_statuses(definition)
-}
-
-fn check_attribute_type(definition: &TypeDefinition, attribute: &AttributeDefinition) -> Result<()> {
-    let AttributeDefinition { name, value_type, .. } = attribute;
-    if attribute.enum_type.is_some() && *value_type != ValueType::String {
-        let text = format!(
-            "attribute {name} holds elements of an enum, which are strings; expected the value type string, found {}",
-            value_type.name()
-        );
-        return Err(violation(definition, text));
-    }
-    if attribute.item_type.is_some() && !matches!(value_type, ValueType::List | ValueType::Map) {
-        let text = format!(
-            "attribute {name}: only lists and maps have items, found the value type {}",
-            value_type.name()
-        );
-        return Err(violation(definition, text));
-    }
-    Ok(())
-}
-
-fn check_enumeration(definition: &TypeDefinition) -> Result<()> {
-    if definition.kind != TypeKind::Enum {
-        return match definition.elements.is_empty() {
-            true => Ok(()),
-            false => Err(violation(definition, "only enum types have elements".into())),
-        };
-    }
-    let is_plain = definition.attributes.is_empty()
-        && definition.supertypes.is_empty()
-        && definition.statuses.is_empty()
-        && definition.initial_status.is_none();
-    if !is_plain {
-        let text = "an enum type has elements; expected no attributes, supertypes and statuses";
-        return Err(violation(definition, text.into()));
-    }
-    if definition.elements.len() > ENUM_ELEMENTS_MAX {
+/// The pattern of an attribute, which strings match as a whole.
+fn compiled(definition: &TypeDefinition, attribute: &AttributeDefinition, pattern: &str) -> Result<Regex> {
+    let whole = format!("^(?:{pattern})$");
+    RegexBuilder::new(&whole).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
         let text =
-            format!("expected at most {ENUM_ELEMENTS_MAX} elements, found {}", definition.elements.len());
-        return Err(violation(definition, text));
-    }
-    let mut seen = BTreeSet::new();
-    for element in &definition.elements {
-        check_name("enum element", &element.name)?;
-        // Ordinals may repeat: published enums have such, and it is the name that a property holds.
-        if !seen.insert(&element.name) {
-            let text = format!("element {} is there twice; names are unique", element.name);
-            return Err(violation(definition, text));
-        }
-    }
-    Ok(())
-}
-
-fn check_statuses(definition: &TypeDefinition) -> Result<()> {
-    let TypeDefinition { statuses, initial_status, .. } = definition;
-    if statuses.len() > STATUSES_MAX {
-        let text = format!("expected at most {STATUSES_MAX} statuses, found {}", statuses.len());
-        return Err(violation(definition, text));
-    }
-    for status in statuses.iter().chain(initial_status) {
-        check_status_name(status)?;
-    }
-    match initial_status {
-        Some(initial) if !statuses.is_empty() && !statuses.contains(initial) => Err(violation(
-            definition,
-            format!("initial status {initial}: expected one of {}", statuses.join(", ")),
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// A type may grow, never break what its instances rely on.
-fn check_extension(before: &TypeDefinition, after: &TypeDefinition) -> Result<()> {
-    for old in &before.attributes {
-        let Some(new) = after.attributes.iter().find(|new| new.name == old.name) else {
-            return Err(violation(
-                after,
-                format!("attribute {} is missing; attributes cannot be taken away", old.name),
-            ));
-        };
-        let is_other_enum = old.enum_type.is_some() && new.enum_type != old.enum_type;
-        let is_other_item = old.item_type.is_some() && new.item_type != old.item_type;
-        if (new.value_type, new.is_many) != (old.value_type, old.is_many) || is_other_enum || is_other_item {
-            return Err(violation(
-                after,
-                format!(
-                    "attribute {} holds {} {}; its value type cannot change",
-                    old.name,
-                    if old.is_many { "many" } else { "one" },
-                    old.value_type.name()
-                ),
-            ));
-        }
-    }
-    for supertype in &before.supertypes {
-        if !after.supertypes.contains(supertype) {
-            return Err(violation(
-                after,
-                format!("supertype {supertype} is missing; it cannot be taken away"),
-            ));
-        }
-    }
-    for status in &before.statuses {
-        if !after.statuses.contains(status) {
-            return Err(violation(
-                after,
-                format!("status {status} is missing; statuses cannot be taken away"),
-            ));
-        }
-    }
-    for old in &before.elements {
-        let is_kept = |new: &&EnumElement| (new.ordinal, &new.name) == (old.ordinal, &old.name);
-        if !after.elements.iter().any(|new| is_kept(&new)) {
-            return Err(violation(
-                after,
-                format!("element {} ({}) is missing or changed; elements stay", old.name, old.ordinal),
-            ));
-        }
-    }
-    match &before.external_id {
-        Some(old) if after.external_id.as_ref() != Some(old) => {
-            Err(violation(after, format!("its external id is {old}; it cannot change")))
-        }
-        _ => Ok(()),
-    }
+            format!("attribute {}: expected a regular expression as its pattern: {error}", attribute.name);
+        violation(definition, text)
+    })
 }
 
 /// Checks a value of an attribute against the enum that it is of.
@@ -576,18 +471,4 @@ pub(crate) fn check_element(
             attribute.name, enumeration.name
         ),
     ))
-}
-
-/// Checks the name of a status. `deleted` is none: it is what `delete` makes of an instance.
-///
-/// Errors: `InvalidArgument` if it is no name; `StatusNotAllowed` for `deleted`.
-pub(crate) fn check_status_name(status: &str) -> Result<()> {
-    check_name("status", status)?;
-    if status == "deleted" {
-        return Err(Error::new(
-            ErrorKind::StatusNotAllowed,
-            "status deleted: expected another name; an instance gets it by being deleted, and has its status besides",
-        ));
-    }
-    Ok(())
 }

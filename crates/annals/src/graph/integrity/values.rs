@@ -1,5 +1,9 @@
 //! Whether a value is what its attribute declares.
 
+use std::cmp::Ordering;
+
+use regex::Regex;
+
 use crate::model::{AttributeDefinition, Value, ValueType};
 use crate::{Error, ErrorKind, Result};
 
@@ -26,6 +30,37 @@ pub(crate) fn check_value(type_name: &str, attribute: &AttributeDefinition, valu
             attribute.value_type.name()
         ),
     ))
+}
+
+/// Checks `value`, which is of the type of its attribute, against the least, the greatest, and the pattern of its strings.
+pub(crate) fn check_limits(
+    type_name: &str,
+    attribute: &AttributeDefinition,
+    pattern: Option<&Regex>,
+    value: &Value,
+) -> Result<()> {
+    let AttributeDefinition { name, minimum, maximum, .. } = attribute;
+    if let Value::Set(values) = value {
+        return values.iter().try_for_each(|value| check_limits(type_name, attribute, pattern, &value));
+    }
+    let wrong = |expected: String| {
+        let text = format!("type {type_name}, attribute {name}: expected {expected}, found {value:?}");
+        Err(Error::new(ErrorKind::InvalidProperty, text))
+    };
+    let is_beyond =
+        |limit: &Option<Value>, order| limit.as_ref().and_then(|limit| value.compare(limit)) == Some(order);
+    if is_beyond(minimum, Ordering::Less) {
+        return wrong(format!("at least {minimum:?}"));
+    }
+    if is_beyond(maximum, Ordering::Greater) {
+        return wrong(format!("at most {maximum:?}"));
+    }
+    match (pattern, value.as_str()) {
+        (Some(pattern), Some(text)) if !pattern.is_match(text) => {
+            wrong(format!("what matches {}", attribute.pattern.as_deref().unwrap_or_default()))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn fits_type(value: &Value, value_type: ValueType) -> bool {

@@ -11,4 +11,5 @@ pub(crate) mod slot_set;
 pub(crate) mod spill_file;
 pub(crate) mod symbols;
 pub(crate) mod wide;
+pub(crate) mod child;
 pub(crate) mod link;

@@ -23,10 +23,12 @@ mod gather;
 mod listing;
 mod explain;
 mod page;
+mod filter;
 
 use super::cursor;
 
 pub use explain::Explanation;
+pub(super) use filter::Filter;
 pub(super) use order::Sorting;
 pub use page::Page;
 pub(super) use properties::check_order;

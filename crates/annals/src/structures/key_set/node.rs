@@ -26,6 +26,8 @@ pub(super) enum Node {
 pub(super) struct Branch {
     pub(super) separators: KeyRun<[u16; 2 * FAN]>,
     pub(super) children: [Option<Arc<Node>>; FAN],
+    // Keys below it.
+    keys_count: usize,
     known: Known,
 }
 
@@ -41,6 +43,8 @@ pub(super) struct Patched {
     places: u32,
     // Those others, in order.
     children: [Option<Arc<Node>>; PATCHES_MAX],
+    // Keys below it.
+    keys_count: usize,
     known: Known,
 }
 
@@ -52,7 +56,14 @@ pub(super) struct Split {
 
 impl Patched {
     fn over(base: Arc<Node>) -> Patched {
-        Patched { base, places: 0, children: [const { None }; PATCHES_MAX], known: Known::default() }
+        let keys_count = base.keys_count();
+        Patched {
+            base,
+            places: 0,
+            children: [const { None }; PATCHES_MAX],
+            keys_count,
+            known: Known::default(),
+        }
     }
 
     // How many patches stand before that of child `index`.
@@ -84,6 +95,7 @@ impl Patched {
     // The branch that it stands for.
     fn to_branch(&self) -> Branch {
         let mut branch = self.base.branch().clone();
+        branch.keys_count = self.keys_count;
         for index in (0..FAN).filter(|index| self.has(*index)) {
             branch.children[index].clone_from(&self.children[self.rank(index)]);
         }
@@ -94,6 +106,26 @@ impl Patched {
 impl Node {
     pub(super) fn is_inner(&self) -> bool {
         !matches!(self, Node::Leaf(_))
+    }
+
+    /// Keys in it, or below it.
+    #[inline]
+    pub(super) fn keys_count(&self) -> usize {
+        match self {
+            Node::Leaf(leaf) => leaf.len(),
+            Node::Branch(branch) => branch.keys_count,
+            Node::Patched(patched) => patched.keys_count,
+        }
+    }
+
+    /// Counts keys that came, or went, below an inner node that nobody shares.
+    pub(super) fn count(node: &mut Arc<Node>, change: isize) {
+        let count = match Arc::get_mut(node).expect("it was made its own for the change") {
+            Node::Branch(branch) => &mut branch.keys_count,
+            Node::Patched(patched) => &mut patched.keys_count,
+            Node::Leaf(_) => return,
+        };
+        *count = count.checked_add_signed(change).expect("a set has as many keys as it counts");
     }
 
     /// The separators of an inner node. Its children are those of [`Node::child`].
@@ -207,14 +239,24 @@ impl Node {
 
 impl Branch {
     pub(super) fn empty() -> Branch {
-        Branch { separators: KeyRun::new(), children: [const { None }; FAN], known: Known::default() }
+        Branch {
+            separators: KeyRun::new(),
+            children: [const { None }; FAN],
+            keys_count: 0,
+            known: Known::default(),
+        }
     }
 
     pub(super) fn over(left: Arc<Node>, split: Split) -> Branch {
         let mut branch = Branch::empty();
         branch.children[0] = Some(left);
         branch.insert(0, split);
+        branch.recount();
         branch
+    }
+
+    fn recount(&mut self) {
+        self.keys_count = self.children.iter().flatten().map(|child| child.keys_count()).sum();
     }
 
     // Zero only for a moment, while a removal is under way.
@@ -262,6 +304,8 @@ impl Branch {
         if is_last && index + 1 == FAN {
             // Keys that arrive in order leave full branches behind.
             right.children[0] = Some(split.right);
+            right.recount();
+            self.recount();
             return Split { separator: split.separator, right: Arc::new(Node::Branch(right)) };
         }
         let middle = FAN / 2;
@@ -276,6 +320,8 @@ impl Branch {
         } else {
             right.insert(index - middle, split);
         }
+        right.recount();
+        self.recount();
         Split { separator, right: Arc::new(Node::Branch(right)) }
     }
 
@@ -319,6 +365,7 @@ impl Branch {
         self.separators.append(&right.separators);
         self.children[children_len..][..right.children_len()]
             .clone_from_slice(&right.children[..right.children_len()]);
+        self.recount();
     }
 }
 
@@ -332,6 +379,7 @@ pub(crate) fn branches_over(level: Vec<Split>) -> Vec<Split> {
     let mut first_separator = Vec::new();
     for child in level {
         if branch.children_len() == FAN {
+            branch.recount();
             above.push(Split {
                 separator: std::mem::take(&mut first_separator),
                 right: Arc::new(Node::Branch(std::mem::replace(&mut branch, Branch::empty()))),
@@ -344,6 +392,7 @@ pub(crate) fn branches_over(level: Vec<Split>) -> Vec<Split> {
             branch.insert(branch.separators.len(), child);
         }
     }
+    branch.recount();
     above.push(Split { separator: first_separator, right: Arc::new(Node::Branch(branch)) });
     above
 }

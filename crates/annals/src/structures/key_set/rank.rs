@@ -1,11 +1,60 @@
-//! Tells about how many keys lie between two bounds, without walking them.
+//! Tells how many keys lie before one, about how many between two bounds, and which key is at a place, without walking them.
 
 use std::ops::Bound;
 
 use super::root::Top;
-use super::{KeySet, Node, Run};
+use super::{KeySet, Node, Run, behind_prefix};
 
 impl KeySet {
+    /// How many keys are less than `key`.
+    pub(crate) fn rank(&self, key: &[u8]) -> usize {
+        let search = |leaf: &Run| leaf.search(key).unwrap_or_else(|at| at);
+        let mut before = 0;
+        let mut node = match self.root.top() {
+            Top::Few(few) => return search(few),
+            Top::Tree(node) => node,
+        };
+        loop {
+            if let Node::Leaf(leaf) = node {
+                return before + search(leaf);
+            }
+            let index = node.branch().child_index(key);
+            before += (0..index).map(|at| node.child(at).keys_count()).sum::<usize>();
+            node = node.child(index);
+        }
+    }
+
+    /// How many keys start with `prefix`.
+    pub(crate) fn count_prefix(&self, prefix: &[u8]) -> usize {
+        match behind_prefix(prefix) {
+            Some(behind) => self.rank(&behind) - self.rank(prefix),
+            None => self.len() - self.rank(prefix),
+        }
+    }
+
+    /// The key before which there are `place` others.
+    pub(crate) fn nth(&self, place: usize) -> Option<&[u8]> {
+        if place >= self.len() {
+            return None;
+        }
+        let mut place = place;
+        let mut node = match self.root.top() {
+            Top::Few(few) => return Some(few.get(place)),
+            Top::Tree(node) => node,
+        };
+        loop {
+            if let Node::Leaf(leaf) = node {
+                return Some(leaf.get(place));
+            }
+            let mut index = 0;
+            while place >= node.child(index).keys_count() {
+                place -= node.child(index).keys_count();
+                index += 1;
+            }
+            node = node.child(index);
+        }
+    }
+
     /// About how many keys lie between two bounds: exact within one leaf, and in larger ranges as good as the tree is
     /// evenly filled.
     pub(crate) fn count_about(&self, from: Bound<&[u8]>, to: Bound<&[u8]>) -> usize {

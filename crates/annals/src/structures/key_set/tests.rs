@@ -42,6 +42,8 @@ fn check_node(node: &Node, from: &[u8], to: Option<&[u8]>, leaves: &mut Vec<(usi
         inner => {
             let branch = inner.branch();
             let children_len = branch.children_len();
+            let below: usize = (0..children_len).map(|index| inner.child(index).keys_count()).sum();
+            assert_eq!(inner.keys_count(), below);
             assert!(children_len > 0 && branch.children[children_len..].iter().all(Option::is_none));
             let mut heights = (0..children_len).map(|index| {
                 let from = if index == 0 { from } else { branch.separators.get(index - 1) };
@@ -111,6 +113,22 @@ fn bulk_building_leaves_full_leaves_and_counts_doubles_once() {
         let leaves = check(&set);
         assert_eq!(leaves.len(), (count as usize).div_ceil(LEAF_KEYS_MAX).max(1));
         assert!((0..count).all(|number| set.contains(&key(number))));
+    }
+}
+
+#[test]
+fn a_key_and_its_place_lead_to_each_other() {
+    for count in [0u32, 1, 7, 8, 129, 40_000] {
+        let set = numbers((0..count).map(|number| number * 2));
+        for place in (0..count).step_by(usize::try_from(count / 500).unwrap_or(0) + 1) {
+            let found = set.nth(place as usize).unwrap();
+            assert_eq!((found, set.rank(found)), (&key(place * 2)[..], place as usize));
+            assert_eq!(set.rank(&key(place * 2 + 1)), place as usize + 1);
+        }
+        assert_eq!(set.nth(count as usize), None);
+        assert_eq!(set.count_prefix(&[0, 0, 0]), count.min(128) as usize);
+        assert_eq!(set.count_prefix(b""), count as usize);
+        assert_eq!(set.count_prefix(&[0xFF]), 0);
     }
 }
 

@@ -1,0 +1,83 @@
+//! The place of a child in its parent, and the keys that stand for it.
+
+use super::symbols::Symbol;
+
+/// Property of a containment relationship that names the child, unless its type has keys. Shape: a string.
+pub(crate) const NAME_PROPERTY: &str = "name";
+/// Property of a containment relationship of an ordered type: the place of the child among its siblings. Shape: bytes, in groups of
+/// four that are not all zero.
+pub(crate) const ORDER_PROPERTY: &str = "order";
+
+/// Ends the order of a child in keys. No order has four zeros at a multiple of four.
+const ORDER_END: [u8; 4] = [0; 4];
+
+/// The place of a child in its parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Child {
+    /// Slot of the entity that contains it.
+    pub(crate) parent: u32,
+    /// Children of one group stand together: see [`Group`].
+    pub(crate) group: Group,
+    /// What no other child of the group has; ordered as children are by default.
+    pub(crate) name: Vec<u8>,
+    /// Where users put it, if they order the children.
+    pub(crate) order: Option<Vec<u8>>,
+}
+
+/// Children that are named alike: those of one entity type with keys, which make a list; or all that have names of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Group(pub(crate) u32);
+
+/// The group of all children that have names of their own.
+pub(crate) const NAMED_GROUP: Group = Group(0);
+
+/// The group of the children of a type that has keys.
+pub(crate) fn group_of_type(type_name: Symbol) -> Group {
+    Group(type_name.0 + 1)
+}
+
+/// Appends a name as it stands in keys: no name begins another.
+pub(crate) fn append_name(name: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(name.as_bytes());
+    out.push(0);
+}
+
+/// What the keys of a group begin with.
+pub(crate) fn prefix_of(parent: u32, group: Group) -> [u8; 8] {
+    let mut prefix = [0; 8];
+    prefix[..4].copy_from_slice(&parent.to_be_bytes());
+    prefix[4..].copy_from_slice(&group.0.to_be_bytes());
+    prefix
+}
+
+/// The relationship at the end of a key.
+pub(crate) fn relationship_of(key: &[u8]) -> u32 {
+    let slot = key[key.len() - 4..].try_into().expect("keys end with a slot of four bytes");
+    u32::from_be_bytes(slot)
+}
+
+/// The group in a key.
+pub(crate) fn group_of(key: &[u8]) -> Group {
+    Group(u32::from_be_bytes(key[4..8].try_into().expect("keys begin with a parent and a group")))
+}
+
+/// The order in a key of the list of orders.
+pub(crate) fn order_of(key: &[u8]) -> &[u8] {
+    &key[8..key.len() - ORDER_END.len() - 4]
+}
+
+pub(crate) fn name_prefix(parent: u32, group: Group, name: &[u8]) -> Vec<u8> {
+    [&prefix_of(parent, group)[..], name].concat()
+}
+
+pub(crate) fn name_key(relationship: u32, child: &Child) -> Vec<u8> {
+    let mut key = name_prefix(child.parent, child.group, &child.name);
+    key.extend_from_slice(&relationship.to_be_bytes());
+    key
+}
+
+pub(crate) fn order_key(relationship: u32, child: &Child) -> Option<Vec<u8>> {
+    let order = child.order.as_deref()?;
+    let prefix = prefix_of(child.parent, child.group);
+    Some([&prefix[..], order, &ORDER_END, &relationship.to_be_bytes()].concat())
+}

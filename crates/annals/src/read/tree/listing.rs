@@ -1,0 +1,153 @@
+//! Pages of children, in either direction, and what they count.
+
+use super::children::{ChildSlot, Placed, Range};
+use super::item::TreeItem;
+use super::{Target, Tree};
+use crate::graph::structures::child::group_of_type;
+use crate::graph::structures::child::{Group, relationship_of};
+use crate::graph::structures::link::Link;
+use crate::read::cursor;
+use crate::read::find::Page;
+use crate::tree::TreePath;
+use crate::{Error, ErrorKind, Result};
+
+/// Most children of a page.
+const LIMIT_MAX: usize = 100_000;
+/// Stands for the order of children in cursors.
+const CURSOR: u32 = u32::from_be_bytes(*b"tree");
+
+/// Which page of children.
+#[derive(Clone, Debug)]
+pub struct ListOptions {
+    /// Where the page before ended.
+    pub after: Option<String>,
+    /// Most children. Units: children, 1 to 100,000.
+    pub limit: usize,
+    /// True for the last child first.
+    pub is_back: bool,
+}
+
+impl Default for ListOptions {
+    /// The first 100 children.
+    fn default() -> ListOptions {
+        ListOptions { after: None, limit: 100, is_back: false }
+    }
+}
+
+impl<'s> Tree<'s> {
+    /// A page of the children of an item, or of those in one of its lists, in their order: lists by their types and names first by
+    /// themselves; within a list, in the order that users gave, or else that of keys; children with names of their own by name.
+    ///
+    /// Shape: `None` if the path leads to no item.
+    /// Errors: `InvalidPage` for a foreign cursor, or a limit out of bounds; `InvalidArgument` for a path that is no look-up; those of
+    /// reading history.
+    pub fn list(&self, path: &TreePath, options: &ListOptions) -> Result<Option<Page<TreeItem<'s>>>> {
+        let Some((parent, above, group)) = self.container(path)? else { return Ok(None) };
+        if !(1..=LIMIT_MAX).contains(&options.limit) {
+            let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", options.limit);
+            return Err(Error::new(ErrorKind::InvalidPage, text));
+        }
+        let graph = self.snapshot.graph();
+        let after = options.after.as_deref().map(|text| cursor::decode(graph, CURSOR, text)).transpose()?;
+        let range = Range { group, after: after.as_deref(), is_back: options.is_back };
+        let (mut items, mut last, mut has_more) = (Vec::new(), None, false);
+        self.snapshot.each_child(parent, range, &mut |Placed { child, place }| {
+            has_more = items.len() == options.limit;
+            if has_more {
+                return Ok(false);
+            }
+            items.extend(self.child_item(&above, child)?);
+            last = Some(place);
+            Ok(true)
+        })?;
+        let next = last.filter(|_| has_more).map(|place| cursor::encode(graph, CURSOR, &place));
+        Ok(Some(Page { items, next }))
+    }
+
+    /// Counts the children of an item, or of one of its lists. Cost: at present O(1), and O(log n) for a list.
+    ///
+    /// Shape and errors: as [`Tree::list`].
+    pub fn count(&self, path: &TreePath) -> Result<Option<usize>> {
+        let Some((parent, _, group)) = self.container(path)? else { return Ok(None) };
+        self.snapshot.count_children(parent, group).map(Some)
+    }
+
+    /// The place of an item among its siblings in the same list, counted from 1. Cost: at present O(log n).
+    ///
+    /// Shape: `None` if the path leads to no item, or to the root.
+    pub fn place(&self, path: &TreePath) -> Result<Option<usize>> {
+        let Some(found) = self.look_up(path)?.filter(|found| found.property.is_none()) else {
+            return Ok(None);
+        };
+        let Some(child) = found.child else { return Ok(None) };
+        let snapshot = self.snapshot;
+        let link = snapshot.container_seen(child.entity)?.expect("it is contained");
+        let parent = link.other;
+        let link = Link { other: child.entity, ..link };
+        let Some(place) = snapshot.child_then(link)? else { return Ok(None) };
+        if snapshot.view().is_none() {
+            let (keys, prefix) = snapshot.graph().relationships.lists.children.listed(parent, place.group);
+            let key = super::children::place_of(&place, child.relationship);
+            let key = [&prefix[..], &key[5..]].concat();
+            return Ok(Some(keys.rank(&key) - keys.rank(&prefix) + 1));
+        }
+        let (mut before, range) = (0, Range { group: Some(place.group), ..Range::default() });
+        snapshot.each_child(parent, range, &mut |placed| {
+            before += 1;
+            Ok(placed.child != child)
+        })?;
+        Ok(Some(before))
+    }
+
+    /// The child of a list at a place, counted from 1; the last one for `None`.
+    pub(super) fn child_at(
+        &self,
+        parent: u32,
+        group: Group,
+        place: Option<usize>,
+    ) -> Result<Option<ChildSlot>> {
+        let snapshot = self.snapshot;
+        if let (None, Some(place)) = (snapshot.view(), place) {
+            let graph = snapshot.graph();
+            let (keys, prefix) = graph.relationships.lists.children.listed(parent, group);
+            let key = keys.nth(keys.rank(&prefix) + place - 1).filter(|key| key.starts_with(&prefix));
+            return Ok(key.map(|key| {
+                let relationship = relationship_of(key);
+                let [_, entity] = graph.relationships.row(relationship).expect("it is listed").ends();
+                ChildSlot { relationship, entity }
+            }));
+        }
+        let (mut left, mut found) = (place.unwrap_or(1), None);
+        let range = Range { group: Some(group), after: None, is_back: place.is_none() };
+        snapshot.each_child(parent, range, &mut |placed| {
+            left -= 1;
+            found = (left == 0).then_some(placed.child);
+            Ok(left > 0)
+        })?;
+        Ok(found)
+    }
+
+    /// The item whose children a path means, the path to it, and the list, if it means one.
+    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, TreePath, Option<Group>)>> {
+        let graph = self.snapshot.graph();
+        if let Some((above, last)) = path.split_last()
+            && let Target::List(list) = graph.target(last)
+        {
+            let Some(found) = self.look_up(&above)?.filter(|found| found.property.is_none()) else {
+                return Ok(None);
+            };
+            return Ok(Some((found.entity, above, Some(group_of_type(list)))));
+        }
+        let found = self.look_up(path)?.filter(|found| found.property.is_none());
+        Ok(found.map(|found| (found.entity, path.clone(), None)))
+    }
+
+    /// A child as an item.
+    pub(super) fn child_item(&self, above: &TreePath, child: ChildSlot) -> Result<Option<TreeItem<'s>>> {
+        let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
+        let entity = self.snapshot.entity_at(child.entity)?;
+        let relationship = self.snapshot.relationship_at(child.relationship)?;
+        let path = above.clone().child(step);
+        Ok(entity.map(|entity| TreeItem { path, entity, relationship, property: None }))
+    }
+}

@@ -1,0 +1,57 @@
+//! Trees of containers: items by path, by name and by place, lists of children, and items with all that is below them.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+mod children;
+mod names;
+mod item;
+mod listing;
+mod matching;
+mod whole;
+
+use crate::model::{Id, TypeKind};
+use crate::read::snapshot::Snapshot;
+
+pub(crate) use children::ChildSlot;
+pub use item::TreeItem;
+pub use listing::ListOptions;
+pub use matching::PathPlan;
+pub(crate) use names::{ChildName, Target};
+pub use whole::TreeVisitor;
+
+/// Id of the entity that paths start from, unless another is given.
+pub const ROOT_ID: &str = "root";
+
+/// A tree of containers as a snapshot sees it. Made by [`Snapshot::tree`].
+///
+/// ```
+/// use annals::{Item, Repository, TreePath};
+/// # fn main() -> annals::Result<()> {
+/// let repository = Repository::in_memory();
+/// let path = TreePath::parse("/system/clock")?;
+/// repository.transact(|t| t.tree().merge(&path, &Item::new().property("zone", "UTC")))?;
+/// let snapshot = repository.snapshot();
+/// let zone = snapshot.tree().item(&TreePath::parse("/system/clock/zone")?)?.unwrap();
+/// assert_eq!(zone.value().unwrap().as_str(), Some("UTC"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Tree<'s> {
+    snapshot: &'s Snapshot,
+    /// Slot of the entity that paths start from; `None` if the snapshot sees none.
+    root: Option<u32>,
+}
+
+impl Snapshot {
+    /// The tree below the entity with the id `root`.
+    pub fn tree(&self) -> Tree<'_> {
+        self.tree_below(&Id::new(ROOT_ID).expect("it is an id"))
+    }
+
+    /// The tree below another entity. Shape: without any item if this snapshot does not see the entity.
+    pub fn tree_below(&self, root: &Id) -> Tree<'_> {
+        let root = self.slot_of(TypeKind::Entity, root).filter(|slot| self.sees(TypeKind::Entity, *slot));
+        Tree { snapshot: self, root }
+    }
+}

@@ -1,0 +1,162 @@
+//! From a step of a path to the child that it names, and from a child to its step.
+
+use std::sync::Arc;
+
+use super::children::ChildSlot;
+use crate::Result;
+use crate::graph::Graph;
+use crate::graph::structures::child::Group;
+use crate::graph::structures::child::{NAMED_GROUP, append_name, group_of_type};
+use crate::graph::structures::link::Link;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{TypeKind, Value};
+use crate::read::held::Held;
+use crate::read::snapshot::Snapshot;
+use crate::tree::{TreeStep, coerced};
+
+/// The name of a child, as keys have it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ChildName {
+    pub(crate) group: u32,
+    pub(crate) name: Vec<u8>,
+}
+
+/// What a step asks for.
+pub(crate) enum Target {
+    /// One child.
+    Child(ChildName),
+    /// All children of a list.
+    List(Symbol),
+    /// Nothing that a look-up finds.
+    Search,
+}
+
+impl Graph {
+    /// The name of a child that has a name of its own.
+    pub(crate) fn own_name(name: &str) -> ChildName {
+        let mut bytes = Vec::with_capacity(name.len() + 1);
+        append_name(name, &mut bytes);
+        ChildName { group: NAMED_GROUP.0, name: bytes }
+    }
+
+    /// The name of a child in the list of a type with keys; `None` if `value` does not have all of them.
+    pub(crate) fn listed_name(
+        &self,
+        type_name: Symbol,
+        mut value: impl FnMut(&Arc<str>) -> Option<Value>,
+    ) -> Option<ChildName> {
+        let declared = self.types.get(TypeKind::Entity, type_name)?;
+        let mut name = Vec::with_capacity(32);
+        for key in &declared.keys {
+            let attribute = &declared.attributes.get(key)?.definition;
+            coerced(&value(&attribute.name)?, attribute.value_type).append_exact_key(&mut name);
+        }
+        Some(ChildName { group: group_of_type(type_name).0, name })
+    }
+
+    /// The type with keys of this name: its children make a list.
+    pub(crate) fn list_type(&self, name: &str) -> Option<Symbol> {
+        let symbol = self.names.find(name)?;
+        (!self.keys_of(symbol).is_empty()).then_some(symbol)
+    }
+
+    /// What a step asks for.
+    pub(crate) fn target(&self, step: &TreeStep) -> Target {
+        let Some((name, keys)) = step.keys() else { return Target::Search };
+        match (self.list_type(name), &keys[..]) {
+            (Some(list), []) => Target::List(list),
+            (Some(list), _) => {
+                let is_each_a_key = keys.len() == self.keys_of(list).len();
+                let find = |key: &Arc<str>| {
+                    keys.iter().find(|(name, _)| *name == key).map(|(_, value)| (*value).clone())
+                };
+                match self.listed_name(list, find).filter(|_| is_each_a_key) {
+                    Some(name) => Target::Child(name),
+                    None => Target::Search,
+                }
+            }
+            (None, []) => Target::Child(Graph::own_name(name)),
+            (None, _) => Target::Search,
+        }
+    }
+}
+
+impl Snapshot {
+    /// The child with this name.
+    pub(crate) fn child_named(&self, parent: u32, name: &ChildName) -> Result<Option<ChildSlot>> {
+        let graph = self.graph();
+        let children = &graph.relationships.lists.children;
+        let group = Group(name.group);
+        let present = children.named(parent, group, &name.name);
+        if self.view().is_none() {
+            let found = { present }.next();
+            return Ok(found.map(|relationship| {
+                let [_, entity] = graph.relationships.row(relationship).expect("it is listed").ends();
+                ChildSlot { relationship, entity }
+            }));
+        }
+        let past: Vec<u32> = present.chain(children.once_named(parent, group, &name.name)).collect();
+        for relationship in past {
+            let Some(link) = self.containment_then(relationship)? else { continue };
+            let child = self.child_then(link)?;
+            if child
+                .is_some_and(|child| (child.parent, child.group, &child.name) == (parent, group, &name.name))
+            {
+                return Ok(Some(ChildSlot { relationship, entity: link.other }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A relationship as the link that this snapshot sees of it.
+    fn containment_then(&self, relationship: u32) -> Result<Option<Link>> {
+        let kind = TypeKind::Relationship;
+        let Some(held) = self.seen(kind, relationship, false)? else { return Ok(None) };
+        let row = self.row(kind, relationship, &held);
+        Ok(Some(Link { type_name: row.type_name(), relationship, other: row.ends()[1] }))
+    }
+
+    /// The link by which an entity is contained, from the side of the entity.
+    pub(crate) fn container_seen(&self, entity: u32) -> Result<Option<Link>> {
+        if self.view().is_none() {
+            return Ok(self.graph().container_link(entity));
+        }
+        let types = crate::read::link_types::LinkTypes::Several(self.graph().types.containments.clone());
+        Ok(self.neighbors_at(entity, crate::model::Direction::In, types, None).next_link())
+    }
+
+    /// The step of a path that leads from its parent to a child.
+    pub(crate) fn step_to(&self, child: ChildSlot) -> Result<Option<TreeStep>> {
+        let graph = self.graph();
+        let (Some(relationship), Some(entity)) = (
+            self.seen(TypeKind::Relationship, child.relationship, false)?,
+            self.seen(TypeKind::Entity, child.entity, false)?,
+        ) else {
+            return Ok(None);
+        };
+        Ok(self.step_of(graph, child, &relationship, &entity))
+    }
+
+    fn step_of(
+        &self,
+        graph: &Graph,
+        child: ChildSlot,
+        relationship: &Held,
+        entity: &Held,
+    ) -> Option<TreeStep> {
+        let kind = TypeKind::Relationship;
+        let type_name = self.row(TypeKind::Entity, child.entity, entity).type_name();
+        let keys = graph.keys_of(type_name);
+        if keys.is_empty() {
+            let rule = graph.containment(self.row(kind, child.relationship, relationship).type_name())?;
+            let name = self.value(kind, child.relationship, relationship, rule.name)?;
+            return Some(TreeStep::named(name.as_str()?));
+        }
+        let mut values = Vec::with_capacity(keys.len());
+        for key in keys {
+            let value = self.value(TypeKind::Entity, child.entity, entity, *key)?;
+            values.push((Arc::clone(graph.names.name(*key)), value));
+        }
+        Some(TreeStep::named(graph.names.name(type_name)).with_keys(values))
+    }
+}

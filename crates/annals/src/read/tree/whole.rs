@@ -1,0 +1,127 @@
+//! An item with all that is below it.
+
+use std::sync::Arc;
+
+use super::Tree;
+use super::children::{ChildSlot, Range};
+use super::matching::Spot;
+use crate::graph::containment::DEPTH_MAX;
+use crate::read::instance::Entity;
+use crate::tree::{Branch, Item, NameTest, TreePath};
+use crate::{Error, ErrorKind, Result};
+
+/// Takes a tree item by item, as a text of it is written: each parent before its children.
+pub trait TreeVisitor {
+    /// An item begins. `name` is what the step to it is called, `None` for the one asked for; `is_listed` says that keys name it in a
+    /// list of this name.
+    fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()>;
+
+    /// The item that began last ends.
+    fn leave(&mut self) -> Result<()>;
+}
+
+impl Tree<'_> {
+    /// The item at a path with what is below it, at most `depth` levels.
+    ///
+    /// Shape: `None` if the path leads to no item. Errors: as [`Tree::visit`].
+    pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<Item>> {
+        let mut builder = Builder::default();
+        let is_there = self.visit(path, depth, &mut builder)?;
+        Ok(builder.done.filter(|_| is_there))
+    }
+
+    /// Shows the item at a path, and what is below it, to a visitor. False if the path leads to no item.
+    ///
+    /// Errors: those of the visitor; `InvalidArgument` for a path that is no look-up; those of reading history.
+    pub fn visit(
+        &self,
+        path: &TreePath,
+        depth: Option<usize>,
+        visitor: &mut dyn TreeVisitor,
+    ) -> Result<bool> {
+        let Some(Spot { entity, property: None, .. }) = self.look_up(path)? else { return Ok(false) };
+        self.visit_entity(None, entity, depth.unwrap_or(usize::MAX), 0, visitor)?;
+        Ok(true)
+    }
+
+    fn visit_entity(
+        &self,
+        name: Option<(&Arc<str>, bool)>,
+        slot: u32,
+        depth: usize,
+        level: usize,
+        visitor: &mut dyn TreeVisitor,
+    ) -> Result<()> {
+        // Each move is checked against the depth above it, not with what is below.
+        if level > 2 * DEPTH_MAX {
+            let text = format!("tree: expected at most {} levels", 2 * DEPTH_MAX);
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
+        self.snapshot.check_cancelled()?;
+        let Some(entity) = self.snapshot.entity_at(slot)? else { return Ok(()) };
+        visitor.enter(
+            name.map(|(name, _)| &**name),
+            name.is_some_and(|(_, is_listed)| is_listed),
+            &entity,
+        )?;
+        if depth > 0 {
+            self.snapshot.each_child(slot, Range::default(), &mut |placed| {
+                if let Some((name, is_listed)) = self.child_name(placed.child)? {
+                    self.visit_entity(
+                        Some((&name, is_listed)),
+                        placed.child.entity,
+                        depth - 1,
+                        level + 1,
+                        visitor,
+                    )?;
+                }
+                Ok(true)
+            })?;
+        }
+        visitor.leave()
+    }
+
+    /// What the step to a child is called, and whether it is in a list.
+    fn child_name(&self, child: ChildSlot) -> Result<Option<(Arc<str>, bool)>> {
+        let graph = self.snapshot.graph();
+        if self.snapshot.view().is_none()
+            && let Some(row) = graph.entities.row(child.entity)
+            && !graph.keys_of(row.type_name()).is_empty()
+        {
+            return Ok(Some((Arc::clone(graph.names.name(row.type_name())), true)));
+        }
+        let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
+        let NameTest::Name(name) = step.name else { return Ok(None) };
+        Ok(Some((name, !step.filters.is_empty())))
+    }
+}
+
+/// Makes an [`Item`] of what it is shown.
+#[derive(Default)]
+struct Builder {
+    open: Vec<(Option<Arc<str>>, bool, Item)>,
+    done: Option<Item>,
+}
+
+impl TreeVisitor for Builder {
+    fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()> {
+        let properties = entity.properties().map(|(name, value)| (name.into(), value)).collect();
+        let item = Item {
+            id: Some(entity.id().clone()),
+            type_name: Some(entity.type_name().into()),
+            properties,
+            children: Vec::new(),
+        };
+        self.open.push((name.map(Into::into), is_listed, item));
+        Ok(())
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        let Some((name, is_listed, item)) = self.open.pop() else { return Ok(()) };
+        match (self.open.last_mut(), name) {
+            (Some((_, _, parent)), Some(name)) => parent.children.push(Branch { name, is_listed, item }),
+            _ => self.done = Some(item),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! An item of a tree with what is below it.
+
+use std::sync::Arc;
+
+use crate::model::{Id, Value};
+
+/// An item: the properties of an entity, and its children.
+///
+/// ```
+/// use annals::Item;
+/// let tree = Item::new().property("mtu", 1500).child("state", Item::new().property("up", true));
+/// assert_eq!(tree.children.len(), 1);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Item {
+    /// Id of the entity; a new one, or that of the item that is there, if `None`.
+    pub id: Option<Id>,
+    /// Its type; by its name if `None`.
+    pub type_name: Option<Arc<str>>,
+    /// Its properties, keys included.
+    pub properties: Vec<(Arc<str>, Value)>,
+    /// Its children, in their order.
+    pub children: Vec<Branch>,
+}
+
+/// A child: what its step in a path is called, and the item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// Its name, or the type of the list that it is in.
+    pub name: Arc<str>,
+    /// True if it is in a list, which its keys then name it in.
+    pub is_listed: bool,
+    /// The child.
+    pub item: Item,
+}
+
+impl Item {
+    /// An item without properties and children.
+    pub fn new() -> Item {
+        Item::default()
+    }
+
+    /// The same with one property more.
+    #[must_use]
+    pub fn property(mut self, name: &str, value: impl Into<Value>) -> Item {
+        self.properties.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same, of this type.
+    #[must_use]
+    pub fn of_type(mut self, name: &str) -> Item {
+        self.type_name = Some(name.into());
+        self
+    }
+
+    /// The same with a child that has a name of its own.
+    #[must_use]
+    pub fn child(mut self, name: &str, item: Item) -> Item {
+        self.children.push(Branch { name: name.into(), is_listed: false, item });
+        self
+    }
+
+    /// The same with one item more in a list: the type `list` has keys.
+    #[must_use]
+    pub fn listed(mut self, list: &str, item: Item) -> Item {
+        self.children.push(Branch { name: list.into(), is_listed: true, item });
+        self
+    }
+
+    /// The value of a property.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.properties.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
+    }
+
+    /// Counts the item and everything below it.
+    pub fn items_count(&self) -> usize {
+        1 + self.children.iter().map(|child| child.item.items_count()).sum::<usize>()
+    }
+}

@@ -1,0 +1,9 @@
+//! The language of trees: paths, and items with what is below them.
+
+mod item;
+mod literal;
+mod path;
+
+pub use item::{Branch, Item};
+pub(crate) use literal::coerced;
+pub use path::{Axis, NameTest, PlaceTest, TreePath, TreeStep};

@@ -1,0 +1,474 @@
+//! Changes of trees: items by path, created, merged, put in place, moved, copied, deleted and taken back to how they were.
+
+mod place;
+mod plan;
+mod schema;
+
+use std::sync::Arc;
+
+use super::transaction::Transaction;
+use crate::graph::Graph;
+use crate::graph::actions as action;
+use crate::graph::structures::child::Group;
+use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY, group_of_type};
+use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
+use crate::read::{ChildSlot, ROOT_ID, Target};
+use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
+use crate::{Error, ErrorKind, Result};
+pub use place::Insert;
+use place::child_of;
+use plan::{Plan, Rest};
+
+/// Type of the entity that paths start from.
+const ROOT_TYPE: &str = "root";
+
+/// Changes of a tree, in a transaction. Made by [`Transaction::tree`].
+///
+/// Missing items on the way to a path are created. An item gets the type that it states, or else the entity type that has its name,
+/// or else `container`; and it is contained by the declared relationship type whose ends fit best. A repository without such a type
+/// gets one, `contains`.
+///
+/// ```
+/// use annals::{AttributeDefinition, Insert, Item, Repository, TreePath, TypeDefinition, ValueType};
+/// # fn main() -> annals::Result<()> {
+/// let repository = Repository::in_memory();
+/// repository.transact(|t| {
+///     let name = AttributeDefinition::new("name", ValueType::String).key();
+///     t.define_type(TypeDefinition::entity("interface").attribute(name))?;
+///     let eth0 = Item::new().property("name", "eth0").property("mtu", 1500);
+///     t.tree().merge(&TreePath::parse("/interfaces")?, &Item::new().listed("interface", eth0)).map(|_| ())
+/// })?;
+/// let mtu = TreePath::parse("/interfaces/interface[name='eth0']/mtu")?;
+/// repository.transact(|t| t.tree().set(&mtu, 9000))?;
+/// assert_eq!(repository.snapshot().tree().item(&mtu)?.unwrap().value(), Some(&9000.into()));
+/// # Ok(())
+/// # }
+/// ```
+pub struct TreeEdit<'t> {
+    transaction: &'t mut Transaction,
+    root: Id,
+}
+
+/// How far a path leads.
+enum Reach {
+    /// To an item.
+    Item(ChildSlot),
+    /// To the root.
+    Root(u32),
+    /// To a property of the item at this slot.
+    Property(u32, Arc<str>),
+    /// To nothing.
+    Nothing,
+}
+
+impl Transaction {
+    /// Changes of the tree below the entity with the id `root`, which the first of them creates.
+    pub fn tree(&mut self) -> TreeEdit<'_> {
+        self.tree_below(Id::new(ROOT_ID).expect("it is an id"))
+    }
+
+    /// Changes of the tree below another entity.
+    pub fn tree_below(&mut self, root: Id) -> TreeEdit<'_> {
+        TreeEdit { transaction: self, root }
+    }
+}
+
+impl TreeEdit<'_> {
+    /// Creates an item with what is below it; tells its id.
+    ///
+    /// Errors: `AlreadyExists` if it is there; `InvalidArgument` for a path that is no look-up, or a key that it lacks; `InvalidEnds`
+    /// if no relationship type can contain it.
+    pub fn create(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
+        if let Reach::Item(_) | Reach::Root(_) = self.reach(path)? {
+            let text = format!("path {path}: there is an item already; merge, put or replace it");
+            return Err(Error::new(ErrorKind::AlreadyExists, text));
+        }
+        self.apply(path, item, Rest::Stays, None)
+    }
+
+    /// Gives an item the properties and the children of `item`, beside those it has; creates it if it is missing. Tells its id.
+    ///
+    /// Errors: as [`TreeEdit::create`] has them, without `AlreadyExists`.
+    pub fn merge(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
+        self.apply(path, item, Rest::Stays, None)
+    }
+
+    /// Makes an item and what is below it as `item` is, and nothing else: what differs is changed, what is missing there is deleted.
+    /// Creates it if it is missing. Tells its id.
+    ///
+    /// Errors: as [`TreeEdit::merge`].
+    pub fn put(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
+        self.apply(path, item, Rest::Goes, None)
+    }
+
+    /// The same of an item that is there.
+    ///
+    /// Errors: `NotFound` if it is missing; as [`TreeEdit::merge`].
+    pub fn replace(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
+        match self.reach(path)? {
+            Reach::Item(_) | Reach::Root(_) => self.apply(path, item, Rest::Goes, None),
+            Reach::Property(..) | Reach::Nothing => Err(missing(path)),
+        }
+    }
+
+    /// Creates or merges an item of an ordered list, and puts it into a place there. Tells its id.
+    ///
+    /// Errors: `InvalidArgument` if users do not order the list; `NotFound` if the sibling is missing; as [`TreeEdit::merge`].
+    pub fn insert(&mut self, path: &TreePath, item: &Item, place: &Insert) -> Result<Id> {
+        self.apply(path, item, Rest::Stays, Some(place))
+    }
+
+    /// Gives a property a value; creates the item that has it if it is missing.
+    ///
+    /// Errors: `InvalidArgument` if the path does not end in the name of a property; as [`TreeEdit::merge`].
+    pub fn set(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
+        let Some((above, last)) = path.split_last() else { return Err(no_property(path)) };
+        let (NameTest::Name(name), []) = (&last.name, &last.filters[..]) else {
+            return Err(no_property(path));
+        };
+        let item = Item { properties: vec![(Arc::clone(name), value.into())], ..Item::new() };
+        self.apply(&above, &item, Rest::Stays, None).map(|_| ())
+    }
+
+    /// Creates a property.
+    ///
+    /// Errors: `AlreadyExists` if it has a value, or if there is a child of this name; as [`TreeEdit::set`].
+    pub fn create_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
+        match self.reach(path)? {
+            Reach::Nothing => self.set(path, value),
+            _ => {
+                Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it is there already; set it")))
+            }
+        }
+    }
+
+    /// Deletes what a path leads to: an item with all that is below it, the items of a list, or a property.
+    ///
+    /// Errors: `NotFound` if it leads to nothing; `InvalidArgument` for the root, and for a path that is no look-up.
+    pub fn delete(&mut self, path: &TreePath) -> Result<()> {
+        if self.remove(path)? { Ok(()) } else { Err(missing(path)) }
+    }
+
+    /// The same; false if there is nothing.
+    pub fn remove(&mut self, path: &TreePath) -> Result<bool> {
+        if let Some(slots) = self.list_at(path)? {
+            let ids: Vec<Id> = {
+                let graph = self.transaction.own_graph()?.graph();
+                slots.iter().map(|slot| graph.entities.id(*slot).clone()).collect()
+            };
+            let is_there = !ids.is_empty();
+            ids.into_iter().try_for_each(|id| self.transaction.delete(&InstanceId::Entity(id)))?;
+            return Ok(is_there);
+        }
+        let id_of = |graph: &Graph, slot: u32| InstanceId::Entity(graph.entities.id(slot).clone());
+        match self.reach(path)? {
+            Reach::Nothing => Ok(false),
+            Reach::Root(_) => {
+                let text = "path /: the root stays; delete what is below it";
+                Err(Error::new(ErrorKind::InvalidArgument, text))
+            }
+            Reach::Item(child) => {
+                let instance = id_of(self.transaction.own_graph()?.graph(), child.entity);
+                self.transaction.delete(&instance).map(|()| true)
+            }
+            Reach::Property(slot, name) => {
+                let instance = id_of(self.transaction.own_graph()?.graph(), slot);
+                let patch = Patch { steps: vec![PatchStep::Unset(name)] };
+                self.transaction.update(&instance, patch).map(|()| true)
+            }
+        }
+    }
+
+    /// Moves an item, with all that is below it, to another path, and in an ordered list to a place there. The parent there must
+    /// exist. The keys of an item in a list become those of the path.
+    ///
+    /// Errors: `NotFound` if the item, the parent there, or the sibling is missing; `AlreadyExists` if there is an item already;
+    /// `InvalidEnds` if it would contain itself.
+    pub fn move_to(&mut self, from: &TreePath, to: &TreePath, place: Option<&Insert>) -> Result<()> {
+        let Reach::Item(child) = self.reach(from)? else { return Err(missing(from)) };
+        if from != to {
+            match self.reach(to)? {
+                Reach::Item(found) if found == child => {}
+                Reach::Nothing => {}
+                _ => {
+                    let text = format!("path {to}: there is something already; delete it first");
+                    return Err(Error::new(ErrorKind::AlreadyExists, text));
+                }
+            }
+        }
+        let Some((above, step)) = to.split_last() else { return Err(missing(to)) };
+        let parent = match self.reach(&above)? {
+            Reach::Item(found) => found.entity,
+            Reach::Root(slot) => slot,
+            Reach::Property(..) | Reach::Nothing => return Err(missing(&above)),
+        };
+        let graph = self.transaction.own_graph()?.graph();
+        let actions = moved(graph, child, parent, step, place)?;
+        self.push_all(actions)
+    }
+
+    /// Copies an item, with all that is below it, to a path where nothing is; tells the id of the copy. All entities of it are new.
+    ///
+    /// Errors: `NotFound` if the item is missing; as [`TreeEdit::create`].
+    pub fn copy(&mut self, from: &TreePath, to: &TreePath) -> Result<Id> {
+        let root = self.root.clone();
+        let found = self.transaction.view()?.tree_below(&root).get(from, None)?;
+        let mut item = found.ok_or_else(|| missing(from))?;
+        forget_ids(&mut item);
+        if let Some(step) = to.steps.last() {
+            // The keys of the path count.
+            let keys: Vec<Arc<str>> = step
+                .keys()
+                .map_or(Vec::new(), |(_, keys)| keys.into_iter().map(|(name, _)| Arc::clone(name)).collect());
+            item.properties.retain(|(name, _)| !keys.contains(name));
+        }
+        self.create(to, &item)
+    }
+
+    fn apply(&mut self, path: &TreePath, item: &Item, rest: Rest, insert: Option<&Insert>) -> Result<Id> {
+        self.prepare()?;
+        let root = self.root.clone();
+        let graph = self.transaction.own_graph()?.graph();
+        let slot = graph.entities.slot(&root).expect("it was prepared");
+        let mut plan = Plan::new(graph, Rest::Stays);
+        let mut at = plan.parent(slot);
+        let Some((last, above)) = path.steps.split_last() else {
+            plan.rest = rest;
+            let properties = item.properties.clone();
+            let root_item = Item { id: None, type_name: None, ..item.clone() };
+            plan.change(&at, &root_item, properties)?;
+            let actions = plan.actions;
+            self.push_all(actions)?;
+            return Ok(root);
+        };
+        for step in above {
+            let (name, is_listed, keys) = named(graph, step, path)?;
+            at = plan.child(&at, (&name, is_listed), &Item { properties: keys, ..Item::new() }, None)?;
+        }
+        let (name, is_listed, keys) = named(graph, last, path)?;
+        let mut item = item.clone();
+        for (key, value) in keys {
+            match item.get(&key) {
+                None => item.properties.push((key, value)),
+                Some(told) if is_same_key(graph, &name, &key, told, &value) => {}
+                Some(told) => {
+                    let text = format!(
+                        "path {path}: its key {key} is {value:?}, and the item says {told:?}; give one of them"
+                    );
+                    return Err(Error::new(ErrorKind::InvalidArgument, text));
+                }
+            }
+        }
+        plan.rest = rest;
+        let made = plan.child(&at, (&name, is_listed), &item, insert)?;
+        let actions = plan.actions;
+        self.push_all(actions)?;
+        Ok(made.id)
+    }
+
+    /// Creates the root, and a type that contains, if the repository has none.
+    fn prepare(&mut self) -> Result<()> {
+        let root = self.root.clone();
+        let graph = self.transaction.own_graph()?.graph();
+        let found = graph.entities.slot(&root);
+        let is_live = found.is_some_and(|slot| graph.entities.is_live(slot));
+        let has_containment = graph.types.has_containment;
+        if found.is_some() && !is_live {
+            let text = format!("entity {root}: the root of the tree is deleted; restore it first");
+            return Err(Error::new(ErrorKind::Deleted, text));
+        }
+        if !has_containment {
+            self.transaction.define_type(TypeDefinition::relationship(schema::CONTAINS).containing())?;
+        }
+        if found.is_none() {
+            self.transaction.create_entity(NewEntity { id: root, ..NewEntity::new(ROOT_TYPE) })?;
+        }
+        Ok(())
+    }
+
+    /// Where a path of look-ups leads, with the changes so far.
+    fn reach(&mut self, path: &TreePath) -> Result<Reach> {
+        let root = self.root.clone();
+        let graph = self.transaction.own_graph()?.graph();
+        let Some(root) = graph.entities.slot(&root).filter(|slot| graph.entities.is_live(*slot)) else {
+            return Ok(Reach::Nothing);
+        };
+        let mut at = Reach::Root(root);
+        for (number, step) in path.steps.iter().enumerate() {
+            let Target::Child(name) = graph.target(step) else { return Err(no_look_up(path)) };
+            let slot = match &at {
+                Reach::Root(slot) => *slot,
+                Reach::Item(child) => child.entity,
+                Reach::Property(..) | Reach::Nothing => return Ok(Reach::Nothing),
+            };
+            let is_last = number + 1 == path.steps.len();
+            at = match (child_of(graph, slot, &name), &step.name) {
+                (Some(child), _) => Reach::Item(child),
+                (None, NameTest::Name(name)) if is_last && has_property(graph, slot, name)? => {
+                    Reach::Property(slot, Arc::clone(name))
+                }
+                (None, _) => Reach::Nothing,
+            };
+        }
+        Ok(at)
+    }
+
+    /// The items of the list that a path means; `None` if it means something else.
+    fn list_at(&mut self, path: &TreePath) -> Result<Option<Vec<u32>>> {
+        let Some((above, last)) = path.split_last() else { return Ok(None) };
+        let graph = self.transaction.own_graph()?.graph();
+        let Target::List(list) = graph.target(last) else { return Ok(None) };
+        let slot = match self.reach(&above)? {
+            Reach::Root(slot) => slot,
+            Reach::Item(child) => child.entity,
+            Reach::Property(..) | Reach::Nothing => return Ok(Some(Vec::new())),
+        };
+        let graph = self.transaction.own_graph()?.graph();
+        let group = group_of_type(list);
+        Ok(Some(
+            graph
+                .relationships
+                .lists
+                .children
+                .of_group(slot, group)
+                .map(|relationship| graph.relationships.row(relationship).expect("it is listed").ends()[1])
+                .collect(),
+        ))
+    }
+
+    fn push_all(&mut self, actions: Vec<Action>) -> Result<()> {
+        actions.into_iter().try_for_each(|action| match action {
+            Action::CreateEntity(entity) => self.transaction.create_entity(entity).map(|_| ()),
+            Action::CreateRelationship(relationship) => {
+                self.transaction.create_relationship(relationship).map(|_| ())
+            }
+            other => self.transaction.push(other),
+        })
+    }
+}
+
+/// What a step to an item is called, whether that is a list, and the keys in it.
+type Named = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
+
+/// What a step to an item names: the child, or the list and the keys in it.
+fn named(graph: &Graph, step: &TreeStep, path: &TreePath) -> Result<Named> {
+    let Some((name, keys)) = step.keys() else { return Err(no_look_up(path)) };
+    let is_listed = graph.list_type(name).is_some();
+    if !is_listed && !keys.is_empty() {
+        let text = format!("path {path}: {name} has no keys; declare them in an entity type of this name");
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    if is_listed && keys.is_empty() {
+        let text = format!("path {path}: {name} is a list; expected the keys of one of its items");
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    let keys = keys.into_iter().map(|(name, value)| (Arc::clone(name), value.clone()));
+    Ok((Arc::clone(name), is_listed, keys.collect()))
+}
+
+fn is_same_key(graph: &Graph, list: &str, key: &str, told: &Value, value: &Value) -> bool {
+    let symbols = graph.names.find(list).zip(graph.names.find(key));
+    let declared = symbols.and_then(|(list, key)| Some((graph.types.get(TypeKind::Entity, list)?, key)));
+    let value_type = declared.and_then(|(list, key)| Some(list.attributes.get(&key)?.definition.value_type));
+    value_type.is_some_and(|value_type| coerced(told, value_type) == coerced(value, value_type))
+}
+
+fn has_property(graph: &Graph, slot: u32, name: &str) -> Result<bool> {
+    let Some(symbol) = graph.names.find(name) else { return Ok(false) };
+    Ok(graph.entities.read_value(slot, symbol)?.is_some())
+}
+
+/// The changes that move a child.
+fn moved(
+    graph: &Graph,
+    child: ChildSlot,
+    parent: u32,
+    step: &TreeStep,
+    place: Option<&Insert>,
+) -> Result<Vec<Action>> {
+    let path = TreePath::root().child(step.clone());
+    let (name, is_listed, keys) = named(graph, step, &path)?;
+    let mut plan = Plan::new(graph, Rest::Stays);
+    let (parent, known) = (plan.parent(parent), plan.parent(child.entity));
+    let mut item = Item { type_name: Some(Arc::clone(&known.type_name)), properties: keys, ..Item::new() };
+    if is_listed
+        == graph.keys_of(graph.entities.row(child.entity).expect("it is there").type_name()).is_empty()
+    {
+        let text = format!(
+            "path {path}: an item with keys stays in lists of its type {}, and others have names",
+            known.type_name
+        );
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    let kind = schema::kind_of(graph, &name, is_listed, &item)?;
+    let containing = plan.containing(&parent, &known.type_name)?;
+    let relationship = graph.relationships.id(child.relationship).clone();
+    let instance = InstanceId::Relationship(relationship.clone());
+    let row = graph.relationships.row(child.relationship).expect("it is there");
+    let is_elsewhere = graph.entities.id(row.ends()[0]) != &parent.id;
+    let mut order = None;
+    if containing.is_ordered && (is_elsewhere || place.is_some()) {
+        let slot = parent.slot.expect("it is there");
+        let gap = place::gap(graph, slot, Group(kind.name.group), place.unwrap_or(&Insert::Last))?;
+        order = Some(gap.order(place::step_of(&Id::random()))?);
+    } else if place.is_some() && !containing.is_ordered {
+        return Err(plan::not_ordered(&containing.type_name));
+    }
+    let set = |name: &str, value: Value| -> Action {
+        action::Update { instance: instance.clone(), patch: Patch::new().set(name, value) }.into()
+    };
+    let relink =
+        Action::from(action::Relink { id: relationship.clone(), from: Some(parent.id.clone()), to: None });
+    if let Some(order) = order {
+        plan.actions.push(set(ORDER_PROPERTY, Value::Bytes(order.into())));
+    }
+    if **graph.names.name(row.type_name()) != *containing.type_name {
+        let type_name = Arc::clone(&containing.type_name);
+        plan.actions.push(action::Retype { instance: instance.clone(), type_name }.into());
+    }
+    // Names are unique at every moment: which of the two comes first, renaming or moving, is a matter of who has these names.
+    let old_parent = row.ends()[0];
+    let is_taken_here = child_of(graph, old_parent, &kind.name).is_some_and(|other| other != child);
+    if is_elsewhere && is_taken_here {
+        if let Some(own_name) = &kind.own_name {
+            plan.actions.push(set(NAME_PROPERTY, Value::from(relationship.to_string())));
+            plan.actions.push(relink);
+            plan.actions.push(set(NAME_PROPERTY, Value::String(Arc::clone(own_name))));
+        } else {
+            plan.actions.push(relink);
+            item.type_name = None;
+            plan.change(&known, &item, kind.properties)?;
+        }
+        return Ok(plan.actions);
+    }
+    match &kind.own_name {
+        Some(own_name) => plan.actions.push(set(NAME_PROPERTY, Value::String(Arc::clone(own_name)))),
+        None => {
+            item.type_name = None;
+            plan.change(&known, &item, kind.properties)?;
+        }
+    }
+    if is_elsewhere {
+        plan.actions.push(relink);
+    }
+    Ok(plan.actions)
+}
+
+fn forget_ids(item: &mut Item) {
+    item.id = None;
+    item.children.iter_mut().for_each(|branch| forget_ids(&mut branch.item));
+}
+
+fn missing(path: &TreePath) -> Error {
+    Error::new(ErrorKind::NotFound, format!("path {path}: there is nothing"))
+}
+
+fn no_look_up(path: &TreePath) -> Error {
+    let text = format!("path {path}: expected the path of one item: names, and all keys of items in lists");
+    Error::new(ErrorKind::InvalidArgument, text)
+}
+
+fn no_property(path: &TreePath) -> Error {
+    let text = format!("path {path}: expected a path that ends in the name of a property");
+    Error::new(ErrorKind::InvalidArgument, text)
+}

@@ -1,0 +1,129 @@
+//! Where a child goes among its siblings.
+
+use std::ops::Bound;
+
+use crate::graph::Graph;
+use crate::graph::containment::ORDER_BYTES_MAX;
+use crate::graph::structures::child::{Group, order_of, prefix_of};
+use crate::model::{Id, Value};
+use crate::read::{ChildName, ChildSlot, Target};
+use crate::structures::order::between;
+use crate::tree::TreeStep;
+use crate::{Error, ErrorKind, Result};
+
+/// Where a child goes in a list that users order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Insert {
+    /// Before all others.
+    First,
+    /// Behind all others.
+    Last,
+    /// Right before this one.
+    Before(TreeStep),
+    /// Right behind this one.
+    After(TreeStep),
+}
+
+/// Longest step from one order to the next: two that are inserted at one place at the same time hardly ever get the same.
+const STEP_MAX: u16 = 2048;
+
+/// How far an order is from the one before. It differs from child to child, also of two transactions.
+pub(super) fn step_of(child: &Id) -> u32 {
+    let [.., a, b] = child.uuid_bytes().copied().unwrap_or_default();
+    u32::from(u16::from_be_bytes([a, b]) % STEP_MAX) + 1
+}
+
+/// The siblings between which a child goes: their orders.
+pub(super) struct Gap {
+    pub(super) before: Option<Vec<u8>>,
+    pub(super) after: Option<Vec<u8>>,
+}
+
+impl Gap {
+    /// An order in it.
+    ///
+    /// Errors: `TooLarge` if the orders beside it leave no room for a short one.
+    pub(super) fn order(&self, step: u32) -> Result<Vec<u8>> {
+        let order = between(self.before.as_deref(), self.after.as_deref(), step);
+        if order.len() <= ORDER_BYTES_MAX {
+            return Ok(order);
+        }
+        Err(Error::new(
+            ErrorKind::TooLarge,
+            "order of a child: too many insertions between the same two siblings",
+        ))
+    }
+}
+
+/// The gap that `insert` means in a group of the children of `parent`.
+///
+/// Errors: `NotFound` if the sibling that it names is not there, or is of another list.
+pub(super) fn gap(graph: &Graph, parent: u32, group: Group, insert: &Insert) -> Result<Gap> {
+    let orders = graph.relationships.lists.children.by_order();
+    let prefix = prefix_of(parent, group);
+    let edge = |is_last: bool| {
+        let mut range = orders.prefix(&prefix);
+        let key = if is_last { range.next_back() } else { range.next() };
+        key.map(|key| order_of(key).to_vec())
+    };
+    match insert {
+        Insert::First => Ok(Gap { before: None, after: edge(false) }),
+        Insert::Last => Ok(Gap { before: edge(true), after: None }),
+        Insert::Before(step) => {
+            let (key, own) = sibling(graph, parent, group, step)?;
+            let before = orders.range(Bound::Included(&prefix), Bound::Excluded(&key)).next_back();
+            Ok(Gap { before: before.map(|key| order_of(key).to_vec()), after: Some(own) })
+        }
+        Insert::After(step) => {
+            let (key, own) = sibling(graph, parent, group, step)?;
+            let after = orders.range(Bound::Excluded(&key), Bound::Unbounded).next();
+            let after = after.filter(|key| key.starts_with(&prefix));
+            Ok(Gap { before: Some(own), after: after.map(|key| order_of(key).to_vec()) })
+        }
+    }
+}
+
+/// The key of a sibling in the list of orders, and its order.
+fn sibling(graph: &Graph, parent: u32, group: Group, step: &TreeStep) -> Result<(Vec<u8>, Vec<u8>)> {
+    let found = match graph.target(step) {
+        Target::Child(name) if name.group == group.0 => child_of(graph, parent, &name),
+        _ => None,
+    };
+    let order = match found {
+        Some(child) => order_at(graph, child)?,
+        None => None,
+    };
+    let (Some(child), Some(order)) = (found, order) else {
+        let text = format!("sibling {step}: expected a child in the same ordered list, found none");
+        return Err(Error::new(ErrorKind::NotFound, text));
+    };
+    let place = crate::graph::structures::child::Child {
+        parent,
+        group,
+        name: Vec::new(),
+        order: Some(order.clone()),
+    };
+    let key =
+        crate::graph::structures::child::order_key(child.relationship, &place).expect("it has an order");
+    Ok((key, order))
+}
+
+/// The child with this name, at present.
+pub(super) fn child_of(graph: &Graph, parent: u32, name: &ChildName) -> Option<ChildSlot> {
+    let relationship =
+        graph.relationships.lists.children.named(parent, Group(name.group), &name.name).next()?;
+    let [_, entity] = graph.relationships.row(relationship)?.ends();
+    Some(ChildSlot { relationship, entity })
+}
+
+/// The order of a child, if users order it.
+pub(super) fn order_at(graph: &Graph, child: ChildSlot) -> Result<Option<Vec<u8>>> {
+    let Some(row) = graph.relationships.row(child.relationship) else { return Ok(None) };
+    let Some(rule) = graph.containment(row.type_name()).filter(|rule| rule.is_ordered) else {
+        return Ok(None);
+    };
+    Ok(match graph.relationships.read_value(child.relationship, rule.order)? {
+        Some(Value::Bytes(bytes)) => Some(bytes.to_vec()),
+        _ => None,
+    })
+}

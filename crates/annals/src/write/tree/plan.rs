@@ -1,0 +1,333 @@
+//! The changes that make what is there into an item with what is below it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
+use super::schema::{Containing, Kind, containing, kind_of};
+use crate::Result;
+use crate::graph::Graph;
+use crate::graph::actions as action;
+use crate::graph::structures::child::Group;
+use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
+use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, Value};
+use crate::read::ChildSlot;
+use crate::structures::order::spread;
+use crate::tree::{Branch, Item};
+use crate::{Error, ErrorKind};
+
+/// What becomes of what is there and not in the item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It stays.
+    Stays,
+    /// It goes.
+    Goes,
+}
+
+/// An item that is there, or that the plan creates.
+#[derive(Clone)]
+pub(super) struct Parent {
+    pub(super) id: Id,
+    pub(super) slot: Option<u32>,
+    pub(super) type_name: Arc<str>,
+}
+
+/// Collects changes.
+pub(super) struct Plan<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) rest: Rest,
+    pub(super) actions: Vec<Action>,
+    /// How children of a type are contained in parents of another.
+    containings: HashMap<(Arc<str>, Arc<str>), Containing>,
+    /// The last order of lists to which the plan appends.
+    last_orders: HashMap<(Id, u32), Vec<u8>>,
+}
+
+impl<'g> Plan<'g> {
+    pub(super) fn new(graph: &'g Graph, rest: Rest) -> Plan<'g> {
+        Plan { graph, rest, actions: Vec::new(), containings: HashMap::new(), last_orders: HashMap::new() }
+    }
+
+    /// The entity at `slot` as a parent.
+    pub(super) fn parent(&self, slot: u32) -> Parent {
+        let row = self.graph.entities.row(slot).expect("the caller found it");
+        let type_name = Arc::clone(self.graph.names.name(row.type_name()));
+        Parent { id: self.graph.entities.id(slot).clone(), slot: Some(slot), type_name }
+    }
+
+    /// How a child is contained.
+    pub(super) fn containing(&mut self, parent: &Parent, child: &Arc<str>) -> Result<Containing> {
+        let types = (Arc::clone(&parent.type_name), Arc::clone(child));
+        if let Some(known) = self.containings.get(&types) {
+            return Ok(known.clone());
+        }
+        let found = containing(self.graph, &types.0, &types.1)?;
+        self.containings.insert(types, found.clone());
+        Ok(found)
+    }
+
+    /// Makes the child `name` of `parent` what `item` says; tells which entity it is.
+    pub(super) fn child(
+        &mut self,
+        parent: &Parent,
+        (name, is_listed): (&Arc<str>, bool),
+        item: &Item,
+        insert: Option<&Insert>,
+    ) -> Result<Parent> {
+        let kind = kind_of(self.graph, name, is_listed, item)?;
+        match parent.slot.and_then(|slot| child_of(self.graph, slot, &kind.name)) {
+            Some(child) => {
+                let known = self.parent(child.entity);
+                if let Some(insert) = insert {
+                    self.reorder(parent, &kind, child, insert)?;
+                }
+                self.change(&known, item, kind.properties)?;
+                Ok(known)
+            }
+            None => self.create(parent, kind, item, insert, None),
+        }
+    }
+
+    fn create(
+        &mut self,
+        parent: &Parent,
+        kind: Kind,
+        item: &Item,
+        insert: Option<&Insert>,
+        order: Option<Vec<u8>>,
+    ) -> Result<Parent> {
+        let containing = self.containing(parent, &kind.type_name)?;
+        let entity = NewEntity {
+            id: item.id.clone().unwrap_or_else(Id::random),
+            properties: kind.properties,
+            ..NewEntity::new(&kind.type_name)
+        };
+        let created = Parent { id: entity.id.clone(), slot: None, type_name: kind.type_name };
+        let mut contains = NewRelationship::new(&containing.type_name, parent.id.clone(), created.id.clone());
+        if let Some(name) = kind.own_name {
+            contains.properties.push((NAME_PROPERTY.into(), Value::String(name)));
+        }
+        if containing.is_ordered {
+            let order = match order {
+                Some(order) => order,
+                None => self.order(parent, kind.name.group, &contains.id, insert)?,
+            };
+            contains.properties.push((ORDER_PROPERTY.into(), Value::Bytes(order.into())));
+        } else if insert.is_some() {
+            return Err(not_ordered(&containing.type_name));
+        }
+        self.actions.push(entity.into());
+        self.actions.push(contains.into());
+        self.children(&created, &item.children)?;
+        Ok(created)
+    }
+
+    /// The order of a new child.
+    fn order(&mut self, parent: &Parent, group: u32, child: &Id, insert: Option<&Insert>) -> Result<Vec<u8>> {
+        let key = (parent.id.clone(), group);
+        let found = match (insert.unwrap_or(&Insert::Last), self.last_orders.get(&key), parent.slot) {
+            (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
+            (insert, _, Some(slot)) => gap(self.graph, slot, Group(group), insert)?,
+            (_, _, None) => Gap { before: None, after: None },
+        };
+        let order = found.order(step_of(child))?;
+        if insert.is_none_or(|insert| *insert == Insert::Last) {
+            self.last_orders.insert(key, order.clone());
+        }
+        Ok(order)
+    }
+
+    /// Moves a child that is there to another place among its siblings.
+    pub(super) fn reorder(
+        &mut self,
+        parent: &Parent,
+        kind: &Kind,
+        child: ChildSlot,
+        insert: &Insert,
+    ) -> Result<()> {
+        let containing = self.containing(parent, &kind.type_name)?;
+        if !containing.is_ordered {
+            return Err(not_ordered(&containing.type_name));
+        }
+        let slot = parent.slot.expect("it has a child");
+        let relationship = self.graph.relationships.id(child.relationship).clone();
+        let order = gap(self.graph, slot, Group(kind.name.group), insert)?.order(step_of(&Id::random()))?;
+        self.set_order(relationship, order);
+        Ok(())
+    }
+
+    fn set_order(&mut self, relationship: Id, order: Vec<u8>) {
+        let instance = InstanceId::Relationship(relationship);
+        let patch = Patch::new().set(ORDER_PROPERTY, Value::Bytes(order.into()));
+        self.actions.push(action::Update { instance, patch }.into());
+    }
+
+    /// Gives an item that is there the properties and the children of `item`.
+    pub(super) fn change(
+        &mut self,
+        known: &Parent,
+        item: &Item,
+        properties: Vec<(Arc<str>, Value)>,
+    ) -> Result<()> {
+        let slot = known.slot.expect("it is there");
+        if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
+            let text = format!(
+                "entity {}: it is of type {}, not {told}; retype it instead",
+                known.id, known.type_name
+            );
+            return Err(Error::new(ErrorKind::WrongType, text));
+        }
+        if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {
+            let text = format!(
+                "entity {}: another entity, {told}, cannot take its place; delete it first",
+                known.id
+            );
+            return Err(Error::new(ErrorKind::AlreadyExists, text));
+        }
+        let mut steps = Vec::new();
+        for (name, value) in &properties {
+            let symbol = self.graph.names.find(name);
+            let held =
+                symbol.map(|symbol| self.graph.entities.read_value(slot, symbol)).transpose()?.flatten();
+            if held.as_ref() != Some(value) {
+                steps.push(PatchStep::Set(Arc::clone(name), value.clone()));
+            }
+        }
+        if self.rest == Rest::Goes {
+            let row = self.graph.entities.row(slot).expect("it is there");
+            let keys = self.graph.keys_of(row.type_name());
+            for symbol in row.names() {
+                let name = self.graph.names.name(symbol);
+                let is_given = properties.iter().any(|(given, _)| given == name);
+                if !is_given && !keys.contains(&symbol) {
+                    steps.push(PatchStep::Unset(Arc::clone(name)));
+                }
+            }
+        }
+        if !steps.is_empty() {
+            let instance = InstanceId::Entity(known.id.clone());
+            self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
+        }
+        self.children(known, &item.children)
+    }
+
+    /// Makes the children of `parent` what `branches` say.
+    pub(super) fn children(&mut self, parent: &Parent, branches: &[Branch]) -> Result<()> {
+        let mut kinds = Vec::with_capacity(branches.len());
+        let mut seen = HashSet::with_capacity(branches.len());
+        for Branch { name, is_listed, item } in branches {
+            let kind = kind_of(self.graph, name, *is_listed, item)?;
+            if !seen.insert(kind.name.clone()) {
+                let text = format!(
+                    "children of entity {}: {name} is there twice, with the same keys or name",
+                    parent.id
+                );
+                return Err(Error::new(ErrorKind::InvalidArgument, text));
+            }
+            let known = parent.slot.and_then(|slot| child_of(self.graph, slot, &kind.name));
+            kinds.push((kind, known));
+        }
+        if self.rest == Rest::Goes
+            && let Some(slot) = parent.slot
+        {
+            let kept: HashSet<u32> =
+                kinds.iter().filter_map(|(_, known)| known.map(|child| child.entity)).collect();
+            for link in self.graph.child_links(slot).filter(|link| !kept.contains(&link.other)) {
+                let instance = InstanceId::Entity(self.graph.entities.id(link.other).clone());
+                self.actions.push(action::Delete { instance }.into());
+            }
+        }
+        let orders = self.orders(parent, &kinds)?;
+        for (((kind, known), branch), order) in kinds.into_iter().zip(branches).zip(orders) {
+            let Some(child) = known else {
+                self.create(parent, kind, &branch.item, None, order)?;
+                continue;
+            };
+            if let Some(order) = order {
+                self.set_order(self.graph.relationships.id(child.relationship).clone(), order);
+            }
+            let known = self.parent(child.entity);
+            self.change(&known, &branch.item, kind.properties)?;
+        }
+        Ok(())
+    }
+
+    /// The orders that children get, so that they stand as they are given: none for those that stand there already, or that are
+    /// not ordered.
+    fn orders(
+        &mut self,
+        parent: &Parent,
+        kinds: &[(Kind, Option<ChildSlot>)],
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        let mut orders = vec![None; kinds.len()];
+        if self.rest == Rest::Stays && parent.slot.is_some() {
+            // Those that are there stay where they are, and new ones follow.
+            return Ok(orders);
+        }
+        let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, (kind, _)) in kinds.iter().enumerate() {
+            if self.containing(parent, &kind.type_name)?.is_ordered {
+                groups.entry(kind.name.group).or_default().push(at);
+            }
+        }
+        for places in groups.into_values() {
+            let held =
+                places.iter().map(|at| kinds[*at].1.map_or(Ok(None), |child| order_at(self.graph, child)));
+            let held: Vec<Option<Vec<u8>>> = held.collect::<Result<_>>()?;
+            for (at, order) in places.into_iter().zip(spread_between(&held)) {
+                orders[at] = order;
+            }
+        }
+        Ok(orders)
+    }
+}
+
+/// New orders for those that do not stand in a longest row of ascending ones.
+fn spread_between(held: &[Option<Vec<u8>>]) -> Vec<Option<Vec<u8>>> {
+    let stays = longest_ascending(held);
+    let mut orders = vec![None; held.len()];
+    let mut start = 0;
+    while start < held.len() {
+        let end = (start..held.len()).find(|at| stays[*at]).unwrap_or(held.len());
+        let before = start.checked_sub(1).and_then(|at| held[at].as_deref());
+        let after = held.get(end).and_then(|order| order.as_deref());
+        for (at, order) in (start..end).zip(spread(before, after, end - start)) {
+            orders[at] = Some(order);
+        }
+        start = end + 1;
+    }
+    orders
+}
+
+/// Which of them are in a longest row of ascending ones. Source: patience sorting.
+fn longest_ascending(held: &[Option<Vec<u8>>]) -> Vec<bool> {
+    let mut tails: Vec<usize> = Vec::new();
+    let mut before = vec![None; held.len()];
+    for (at, order) in held.iter().enumerate() {
+        if order.is_none() {
+            continue;
+        }
+        let pile = tails.partition_point(|tail| held[*tail] < *order);
+        before[at] = pile.checked_sub(1).map(|pile| tails[pile]);
+        if pile == tails.len() {
+            tails.push(at);
+        } else {
+            tails[pile] = at;
+        }
+    }
+    let mut stays = vec![false; held.len()];
+    let mut next = tails.last().copied();
+    while let Some(at) = next {
+        stays[at] = true;
+        next = before[at];
+    }
+    stays
+}
+
+pub(super) fn not_ordered(type_name: &str) -> Error {
+    let text = format!(
+        "insert: the children that {type_name} contains are ordered by their keys or names; leave the place out"
+    );
+    Error::new(ErrorKind::InvalidArgument, text)
+}

@@ -1,0 +1,136 @@
+//! What a child is: its type, its name, and the relationship that contains it.
+
+use std::sync::Arc;
+
+use crate::graph::Graph;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{EndDefinition, TypeKind, Value};
+use crate::read::ChildName;
+use crate::tree::{Item, coerced};
+use crate::{Error, ErrorKind, Result};
+
+/// Type of an item whose name is no entity type.
+pub(super) const CONTAINER: &str = "container";
+/// Type of the relationships of a repository that declares none that contain.
+pub(super) const CONTAINS: &str = "contains";
+
+/// What a child is to be.
+pub(super) struct Kind {
+    pub(super) type_name: Arc<str>,
+    pub(super) name: ChildName,
+    /// Its own name, if keys do not make it.
+    pub(super) own_name: Option<Arc<str>>,
+    pub(super) properties: Vec<(Arc<str>, Value)>,
+}
+
+/// How a child is contained.
+#[derive(Clone)]
+pub(super) struct Containing {
+    pub(super) type_name: Arc<str>,
+    pub(super) is_ordered: bool,
+}
+
+/// What the child `name` is to be. `is_listed` says that keys name it.
+///
+/// Errors: `InvalidArgument` if it lacks a key, or is no item of a list; `WrongType`.
+pub(super) fn kind_of(graph: &Graph, name: &Arc<str>, is_listed: bool, item: &Item) -> Result<Kind> {
+    let symbol = graph.names.find(name);
+    let declared = |symbol: Symbol| graph.types.get(TypeKind::Entity, symbol);
+    let type_name = match (&item.type_name, symbol.and_then(declared)) {
+        (Some(told), _) => Arc::clone(told),
+        (None, _) if is_listed => Arc::clone(name),
+        (None, Some(known)) => Arc::clone(&known.definition.name),
+        (None, None) => CONTAINER.into(),
+    };
+    let type_symbol = graph.names.find(&type_name);
+    let attributes = type_symbol.and_then(declared).map(|known| &known.attributes);
+    let properties = item.properties.iter().map(|(name, value)| {
+        let attribute = graph.names.find(name).and_then(|symbol| attributes?.get(&symbol));
+        // Of a set each member is read by itself.
+        let value = match (attribute, value) {
+            (Some(attribute), Value::Set(values)) => {
+                let read = values.iter().map(|value| coerced(&value, attribute.definition.value_type));
+                Value::set(read).unwrap_or_else(|_| value.clone())
+            }
+            (Some(attribute), value) => coerced(value, attribute.definition.value_type),
+            (None, value) => value.clone(),
+        };
+        (Arc::clone(name), value)
+    });
+    let properties: Vec<_> = properties.collect();
+    let has_keys = type_symbol.is_some_and(|symbol| !graph.keys_of(symbol).is_empty());
+    if has_keys != is_listed {
+        let text = match has_keys {
+            true => {
+                format!("{name}: its type {type_name} has keys; expected items of a list, found one item")
+            }
+            false => format!(
+                "{name}: expected a type with keys for the items of a list; declare the keys of {type_name}"
+            ),
+        };
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    let Some(symbol) = type_symbol.filter(|_| is_listed) else {
+        let own_name = Some(Arc::clone(name));
+        return Ok(Kind { type_name, name: Graph::own_name(name), own_name, properties });
+    };
+    let find =
+        |key: &Arc<str>| properties.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+    let Some(child_name) = graph.listed_name(symbol, find) else {
+        let keys: Vec<&str> = graph.keys_of(symbol).iter().map(|key| &**graph.names.name(*key)).collect();
+        let text =
+            format!("item of {name}: expected its keys {}, found {:?}", keys.join(", "), names(&properties));
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    };
+    Ok(Kind { type_name, name: child_name, own_name: None, properties })
+}
+
+fn names(properties: &[(Arc<str>, Value)]) -> Vec<&str> {
+    properties.iter().map(|(name, _)| &**name).collect()
+}
+
+/// The relationship type that contains a child of one type in a parent of another: the one whose ends say most of the two.
+///
+/// Errors: `InvalidEnds` if none fits, or several do equally well.
+pub(super) fn containing(graph: &Graph, parent: &str, child: &str) -> Result<Containing> {
+    let fits = |end: &EndDefinition, type_name: &str| {
+        let Some(expected) = &end.type_name else { return true };
+        let symbols = (graph.names.find(type_name), graph.names.find(expected));
+        **expected == *type_name
+            || matches!(symbols, (Some(name), Some(expected)) if graph.types.is_a(TypeKind::Entity, name, expected))
+    };
+    let mut best: Vec<(usize, Containing)> = Vec::new();
+    for symbol in &graph.types.containments {
+        let declared = graph.types.get(TypeKind::Relationship, *symbol).expect("it is declared");
+        let ends = || declared.ends.iter().map(|(_, ends)| ends);
+        if !ends().all(|[from, to]| fits(from, parent) && fits(to, child)) {
+            continue;
+        }
+        let says = |side: usize| ends().any(|ends| ends[side].type_name.is_some());
+        let weight = 2 * usize::from(says(1)) + usize::from(says(0));
+        let rule = declared.containment.expect("it contains");
+        let type_name = Arc::clone(&declared.definition.name);
+        best.push((weight, Containing { type_name, is_ordered: rule.is_ordered }));
+    }
+    let most = best.iter().map(|(weight, _)| *weight).max();
+    best.retain(|(weight, _)| Some(*weight) == most);
+    match &best[..] {
+        [(_, one)] => Ok(one.clone()),
+        [] => {
+            let text = format!(
+                "child of type {child} in a {parent}: expected a declared relationship type that leads from containers to children \
+                 between the two, found none; declare one"
+            );
+            Err(Error::new(ErrorKind::InvalidEnds, text))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|(_, known)| &*known.type_name).collect();
+            let text = format!(
+                "child of type {child} in a {parent}: expected one relationship type that contains it, found {}; declare the types of \
+                 their ends",
+                names.join(", ")
+            );
+            Err(Error::new(ErrorKind::InvalidEnds, text))
+        }
+    }
+}
