@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Reads a log folder of Annals with nothing but docs/formats.md and the Python standard library.
 
-    tools/read-log.py [--to-end] [--anchors] FOLDER
+    tools/read-log.py [--to-end] [--anchors] [--cascades] FOLDER
 
 FOLDER is a repository or its log folder. Prints one JSON object per record. It exists to prove that docs/formats.md is
 complete, and to get your data out on a machine without Annals. It changes nothing, may run beside a writer, and shows
 records up to the position in `durable`; `--to-end` reads on to the end of the log, which is safe when nobody writes.
+`--cascades` follows the records and adds to each deletion, restoration and purge what it took along.
 Exit code 0: all read. 1: damage, a gap or a newer format; stderr names the place. 2: wrong arguments.
 """
 
@@ -294,8 +295,15 @@ def value(item):
 
 # --- Records: section "Record payload" --------------------------------------------------------------------------------
 
-VERBS = ["void", "create", "create", "update", "update", "replace", "replace", "delete", "delete", "restore", "restore"]
-VERBS += ["purge", "purge", "classify", "reclassify", "declassify", "define-type"]
+# By code: the verb, and the kind of the instance that it names, if it names one.
+ENTITY, RELATIONSHIP = "entity", "relationship"
+ACTIONS = [("void", None)]
+ACTIONS += [(verb, kind) for verb in ("create", "update", "replace", "delete", "restore", "purge") for kind in (ENTITY, RELATIONSHIP)]
+ACTIONS += [("classify", ENTITY), ("reclassify", ENTITY), ("declassify", ENTITY), ("define-type", None)]
+ACTIONS += [(verb, kind) for verb in ("set-status", "set-provenance", "rehome", "reidentify", "retype") for kind in (ENTITY, RELATIONSHIP)]
+ACTIONS += [("relink", RELATIONSHIP), ("save-copy", ENTITY), ("save-copy", RELATIONSHIP), ("save-classification-copy", ENTITY)]
+ACTIONS += [("purge-copy", ENTITY), ("purge-copy", RELATIONSHIP), ("purge-classification-copy", ENTITY)]
+ACTIONS += [("name-collection", None), ("save-proxy", ENTITY), ("delete", None), ("restore", None)]
 KINDS = ["entity", "relationship", "classification"]
 VALUE_TYPES = ["any", "boolean", "integer", "float", "decimal", "string", "bytes", "date", "timestamp", "duration"]
 VALUE_TYPES += ["uuid", "iri", "list", "map"]
@@ -316,7 +324,7 @@ class Reader:
         return {self.names[number]: value(member) for number, member in item.items()}
 
     def classifications(self, items):
-        return [{"name": self.names[name], "properties": self.properties(held)} for name, held in items]
+        return [{"name": self.names[name], "properties": self.properties(held)} for name, held, *_ in items]
 
     def patch(self, steps):
         return [self.step(*step) for step in steps]
@@ -339,40 +347,72 @@ class Reader:
                     "updated": {"instant": instant_text(updated), "author": self.names[updater]},
                     "properties": self.properties(held),
                 }
-                for name, version, created, creator, updated, updater, held in classifications
+                for name, version, created, creator, updated, updater, held, *_ in classifications
             ],
         }
 
     def change(self, item, valid_from):
         code = item[0]
-        if code >= len(VERBS):
+        if code >= len(ACTIONS):
             raise Damage(f"newer format: action {code}")
-        change = {"action": VERBS[code]}
-        if 1 <= code <= 15:
-            change["kind"] = "relationship" if code < 13 and code % 2 == 0 else "entity"
-            change["id"] = identifier(item[1])
-        if code in (1, 2):
+        verb, kind = ACTIONS[code]
+        change = {"action": verb}
+        if kind:
+            change["kind"], change["id"] = kind, identifier(item[1])
+        if code in (1, 2, 25, 26, 28, 29, 35):
             change["type"] = self.names[item[2]]
-        if code == 2:
-            change["from"], change["to"] = identifier(item[4]), identifier(item[5])
-        if code in (1, 2, 5, 6, 13):
+        if code in (2, 27, 29):
+            change.update({name: identifier(item[key]) for name, key in (("from", 4), ("to", 5)) if key in item})
+        if code in (1, 2, 5, 6, 13, 28, 29, 35):
             change["properties"] = self.properties(item.get(3, {}))
         if 9 in item:
             change["classifications"] = self.classifications(item[9])
         if code in (9, 10):
             change["withRelationships"] = item.get(10, False)
-        if code in (13, 14, 15):
+        if code in (13, 14, 15, 33):
             change["classification"] = self.names[item[2]]
         if code in (3, 4, 14):
             change["patch"] = self.patch(item[7])
         if code == 16:
             change["type"] = definition(item[11])
+        if 12 in item:
+            change["status"] = item[12]
+        if 13 in item:
+            change["provenance"] = provenance(item[13])
+        if 14 in item:
+            change["newId"] = identifier(item[14])
+        if 15 in item:
+            change["collection"] = item[15]
+        if 16 in item:
+            change["origin"] = origin(item[16])
+        if 17 in item:
+            change["copied"] = [
+                {"name": self.names[name], "properties": self.properties(held), "provenance": provenance(given), "origin": origin(of)}
+                for name, held, given, of, *_ in item[17]
+            ]
+        if 18 in item:
+            change["instances"] = [{"kind": KINDS[kind], "id": identifier(held)} for kind, held, *_ in item[18]]
         valid_from = item.get(6, valid_from)
         if valid_from is not None:
             change["validFrom"] = instant_text(valid_from)
         if self.with_anchors and 8 in item:
             change["anchor"] = self.anchor(item[8])
         return change
+
+
+def provenance(item):
+    names = ["home", "originKind", "replicatedBy", "license", "maintainedBy", "mappings", "effectiveFrom", "effectiveTo"]
+    known = {names[key]: held for key, held in item.items() if key < len(names)}
+    return {name: instant_text(held) if name.startswith("effective") else held for name, held in known.items()}
+
+
+def origin(item):
+    version, created, creator, updated, updater, *_ = item
+    return {
+        "version": version,
+        "created": {"instant": instant_text(created), "author": creator},
+        "updated": {"instant": instant_text(updated), "author": updater},
+    }
 
 
 def definition(item):
@@ -387,6 +427,8 @@ def definition(item):
     if 6 in item:
         ends = [{"type": end.get(0), "many": end.get(1, True)} for end in item[6]]
         defined["from"], defined["to"] = ends
+    if 16 in item:
+        defined["containment"] = "ordered" if item[16] else "by name"
     if defined["kind"] == "classification":
         defined["appliesTo"] = item.get(7, [])
     return defined
@@ -404,18 +446,130 @@ def attribute(item):
     return {**defined, "default": value(item[6])} if 6 in item else defined
 
 
-def record(position, payload, with_anchors):
+# --- Cascades: section "Cascades" -------------------------------------------------------------------------------------
+
+
+class Instance:
+    """An entity, or a relationship with its type and ends."""
+
+    def __init__(self, change, since):
+        self.id, self.type, self.ends = change["id"], change.get("type"), None
+        self.is_live, self.since, self.place, self.linked = True, since, None, set()
+
+
+class Follower:
+    """Follows the records as far as it takes to tell what a deletion, restoration or purge takes along."""
+
+    def __init__(self):
+        self.known = {ENTITY: {}, RELATIONSHIP: {}}
+        self.supertypes, self.containing = {}, set()
+
+    def contains(self, type_name):
+        return type_name in self.containing or any(map(self.contains, self.supertypes.get(type_name, [])))
+
+    def follow(self, place, change, since):
+        """Does what the change does; tells what it wrote beside the instance that it names."""
+        verb, kind = change["action"], change.get("kind")
+        known = self.known.get(kind, {})
+        instance = known.get(change.get("id"))
+        taken = []
+        if verb == "define-type" and change["type"]["kind"] == RELATIONSHIP:
+            declared = change["type"]
+            self.supertypes[declared["name"]] = declared["supertypes"]
+            if "containment" in declared:
+                self.containing.add(declared["name"])
+        elif verb in ("create", "save-copy", "save-proxy", "retype", "relink"):
+            if instance is None:
+                instance = known[change["id"]] = Instance(change, since)
+            instance.type = change.get("type", instance.type)
+            if kind == RELATIONSHIP:
+                ends = instance.ends or (None, None)
+                given = [self.known[ENTITY].get(change.get(name)) for name in ("from", "to")]
+                instance.ends = tuple(new or old for new, old in zip(given, ends))
+                for end in instance.ends:
+                    end.linked.add(instance)
+        elif verb == "reidentify":
+            known[change["newId"]] = known.pop(change["id"])
+            instance.id = change["newId"]
+        elif verb in ("delete", "restore"):
+            named = [instance] if kind else [self.known[one["kind"]][one["id"]] for one in change["instances"]]
+            if verb == "delete":
+                self.delete(place, named, taken)
+            else:
+                self.restore(place, since, named, change.get("withRelationships", False), taken)
+            taken = [one for one in taken if one is not instance]
+        elif verb in ("purge", "purge-copy"):
+            self.purge(instance, taken)
+            taken = [one for one in taken if one is not instance]
+        return {
+            "entities": sorted(one.id for one in taken if one.ends is None),
+            "relationships": sorted(one.id for one in taken if one.ends is not None),
+        }
+
+    def delete(self, place, named, taken):
+        for entity in named:
+            self.set_live(entity, False, place, None, taken)
+            for relationship in [one for one in entity.linked if one.is_live and entity in one.ends]:
+                self.set_live(relationship, False, place, None, taken)
+                if self.contains(relationship.type) and relationship.ends[0] is entity:
+                    self.delete(place, [relationship.ends[1]], taken)
+
+    def restore(self, place, since, named, with_relationships, taken):
+        gone = {id(entity): entity.place for entity in named}
+        for entity in named:
+            self.set_live(entity, True, place, since, taken)
+        for entity in [one for one in named if one.ends is None]:
+            for relationship in list(entity.linked):
+                start, child = relationship.ends
+                if relationship.is_live or relationship.place != gone[id(entity)] or entity not in relationship.ends:
+                    continue
+                went_along = start is entity and self.contains(relationship.type)
+                if went_along and not child.is_live and child.place == relationship.place:
+                    self.restore(place, since, [child], with_relationships, taken)
+                    self.set_live(relationship, True, place, since, taken)
+                elif with_relationships and all(end.is_live and end.since <= since for end in relationship.ends):
+                    self.set_live(relationship, True, place, since, taken)
+
+    def set_live(self, instance, is_live, place, since, taken):
+        if instance.is_live != is_live:
+            instance.is_live, instance.place = is_live, place
+            instance.since = since if is_live else instance.since
+            taken.append(instance)
+
+    def purge(self, instance, taken):
+        kind = ENTITY if instance.ends is None else RELATIONSHIP
+        if self.known[kind].pop(instance.id, None) is None:
+            return
+        taken.append(instance)
+        for relationship in list(instance.linked):
+            start, child = relationship.ends
+            is_child = start is instance and self.contains(relationship.type)
+            went_along = not child.is_live and not relationship.is_live and child.place == relationship.place == instance.place
+            self.purge(relationship, taken)
+            if is_child and (relationship.is_live or not instance.is_live and went_along):
+                self.purge(child, taken)
+        for end in instance.ends or ():
+            end.linked.discard(instance)
+
+
+def record(position, payload, with_anchors, follower=None):
     try:
         item, end = cbor(payload, 0)
         if end != len(payload):
             raise ValueError("bytes behind the record")
         reader = Reader(item.get(4, []), with_anchors)
+        changes = [reader.change(change, item.get(3)) for change in item[5]]
+        for number, change in enumerate(changes if follower else []):
+            since = item[5][number].get(6, item.get(3, item[0]))
+            taken = follower.follow((position, number), change, since)
+            if any(taken.values()):
+                change["takesAlong"] = taken
         return {
             "position": position,
             "instant": instant_text(item[0]),
             "author": item.get(1, ""),
             "message": item.get(2, ""),
-            "changes": [reader.change(change, item.get(3)) for change in item[5]],
+            "changes": changes,
         }
     except (ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
         raise Damage(f"record {position}: {error!r}") from error
@@ -424,14 +578,15 @@ def record(position, payload, with_anchors):
 def main(arguments):
     flags = {argument for argument in arguments if argument.startswith("--")}
     folders = [argument for argument in arguments if argument not in flags]
-    if len(folders) != 1 or flags - {"--to-end", "--anchors"}:
+    if len(folders) != 1 or flags - {"--to-end", "--anchors", "--cascades"}:
         print(__doc__, file=sys.stderr)
         return 2
     folder = pathlib.Path(folders[0])
     folder = folder / "log" if (folder / "log").is_dir() else folder
     try:
+        follower = Follower() if "--cascades" in flags else None
         for position, payload in records(folder, "--to-end" in flags):
-            found = record(position, payload, "--anchors" in flags)
+            found = record(position, payload, "--anchors" in flags, follower)
             print(json.dumps(found, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
     except (Damage, OSError) as error:
         print(f"read-log: {error}", file=sys.stderr)

@@ -84,6 +84,7 @@ fn add_entry(json: &mut Json, field: &Field, bag: &BagRef) {
             add_classification_copy(json, copy);
             (*copy.name).into()
         }),
+        Key::Instances => bag.instances.map(|instances| instances.iter().map(instance_to_json).collect()),
         other => unreachable!("{other:?} has a form in JSON"),
     };
     if let Some(entry) = entry {
@@ -93,6 +94,14 @@ fn add_entry(json: &mut Json, field: &Field, bag: &BagRef) {
 
 fn properties_to_json(properties: &[(Arc<str>, Value)]) -> Json {
     properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value))).collect::<Object>().into()
+}
+
+fn instance_to_json(instance: &InstanceId) -> Json {
+    let kind = match instance {
+        InstanceId::Entity(_) => TypeKind::Entity,
+        InstanceId::Relationship(_) => TypeKind::Relationship,
+    };
+    json!({ "kind": kind.name(), "id": instance.id().to_string() })
 }
 
 fn content_to_json(content: &ClassificationContent) -> Json {
@@ -193,7 +202,9 @@ pub fn actions() -> Vec<&'static str> {
 
 /// The members that actions have, each once.
 static MEMBERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let fields = Action::FORMS.iter().flat_map(|form| form.fields).map(|field| field.name);
+    let fields = Action::FORMS.iter().flat_map(|form| form.fields);
+    // Lists of instances are written by compactions only.
+    let fields = fields.filter(|field| field.key != Key::Instances).map(|field| field.name);
     let told = [PROVENANCE_FIELDS, ORIGIN_FIELDS].concat();
     let mut members = vec!["action", "kind", "validFrom"];
     for name in fields.chain(told) {

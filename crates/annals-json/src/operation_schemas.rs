@@ -79,7 +79,8 @@ fn held() -> Json {
     let mut members = json!({});
     for field in Action::FORMS.iter().flat_map(|form| form.fields) {
         let schema = match field.key {
-            Key::Provenance | Key::Origin => continue,
+            // Where something comes from has members of its own; lists of instances are written by compactions only.
+            Key::Provenance | Key::Origin | Key::Instances => continue,
             Key::Properties => reference("Properties"),
             Key::Patch => reference("Patch"),
             Key::WithRelationships => flag(),

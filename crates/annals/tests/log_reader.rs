@@ -251,3 +251,75 @@ fn another_program_finds_the_damage_that_the_engine_finds() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("00000000000000000001.seg: offset 64, position 1"), "{text}");
 }
+
+/// What a deletion, restoration or purge takes along is not written out: it follows from the records, also after a compaction.
+#[test]
+fn another_program_follows_cascades_through_containers() {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path()).unwrap();
+    let id = |text: &str| Id::new(text).unwrap();
+    let entity = |text: &str| InstanceId::Entity(id(text));
+    let contain = |t: &mut Transaction, from: &str, to: &str, name: &str| {
+        let contains = NewRelationship::new("holds", id(from), id(to)).id(name).unwrap();
+        t.create_relationship(contains.property("name", to)).map(drop)
+    };
+    commit(&repository, 1, |t| {
+        t.define_type(TypeDefinition::relationship("contains").containing())?;
+        t.define_type(TypeDefinition::relationship("holds").supertype("contains"))
+    });
+    commit(&repository, 2, |t| {
+        for name in ["a", "b", "c", "d", "o"] {
+            t.create_entity(NewEntity::new("folder").id(name)?)?;
+        }
+        contain(t, "a", "b", "ab")?;
+        contain(t, "b", "c", "bc")?;
+        contain(t, "b", "d", "bd")?;
+        t.create_relationship(NewRelationship::new("knows", id("c"), id("o")).id("k")?).map(drop)
+    });
+    commit(&repository, 3, |t| t.delete(&entity("d")));
+    commit(&repository, 4, |t| t.delete(&entity("a")));
+    commit(&repository, 5, |t| t.restore_alone(&id("a")));
+    commit(&repository, 6, |t| t.delete(&entity("a")));
+    commit(&repository, 7, |t| t.restore(&entity("a")));
+    commit(&repository, 8, |t| {
+        t.delete(&InstanceId::Relationship(id("bc")))?;
+        contain(t, "o", "c", "oc")
+    });
+    commit(&repository, 9, |t| t.purge(&entity("a")));
+    let taken = |folder: &Path| -> Vec<String> {
+        let output = read_log(&["--cascades"], folder);
+        let with = |line: &&str| line.contains("takesAlong");
+        let cut = |line: &str| {
+            let (_, taken) = line.split_once("\"takesAlong\":").unwrap();
+            let (taken, _) = taken.split_once("}").unwrap();
+            taken.replace(['"', '{', '['], "").replace("],", " ").replace(']', "")
+        };
+        lines(&output).into_iter().filter(with).map(cut).collect()
+    };
+    let all = "entities:b,c relationships:ab,bc,k";
+    let expected = [
+        "entities: relationships:bd",
+        all,
+        // Alone, without what it knew.
+        "entities:b,c relationships:ab,bc",
+        "entities:b,c relationships:ab,bc",
+        "entities:b,c relationships:ab,bc",
+        "entities:b relationships:ab,bc,bd",
+    ];
+    assert_eq!(taken(folder.path()), expected);
+    repository.compact().unwrap();
+    let expected = [
+        "entities: relationships:",
+        "entities:c relationships:k",
+        "entities:c relationships:",
+        "entities:c relationships:",
+        "entities:c relationships:",
+    ];
+    assert_eq!(taken(folder.path()), expected[1..]);
+    // The lists name what they write.
+    let output = read_log(&[], folder.path());
+    let listed =
+        r#"{"action":"delete","instances":[{"id":"k","kind":"relationship"},{"id":"c","kind":"entity"}]}"#;
+    assert!(lines(&output)[3].contains(listed), "{}", lines(&output)[3]);
+    repository.close().unwrap();
+}

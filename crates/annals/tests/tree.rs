@@ -303,3 +303,23 @@ fn what_fits_no_tree_is_refused_and_changes_nothing() -> Result<()> {
     assert_eq!(value(&repository, "/cont/'a/b'/x"), Some(1.into()));
     Ok(())
 }
+
+/// The relationship that contains a moved item still knew the parent before, and went with it when that was purged.
+#[test]
+fn an_item_that_was_moved_stays_when_the_parent_before_is_purged() -> Result<()> {
+    let repository = perf();
+    fill(&repository, 1..3)?;
+    edit(&repository, |t| t.merge(&path("/old/item/leaf"), &Item::new().property("x", 1)))?;
+    edit(&repository, |t| t.merge(&path("/new"), &Item::new()))?;
+    edit(&repository, |t| t.move_to(&path("/old/item"), &path("/new/item"), None))?;
+    edit(&repository, |t| {
+        t.move_to(&path("/cont/lst[k1=1][k2='str1']"), &path("/new/lst[k1=2][k2='str2']"), None)
+    })?;
+    for old in ["/old", "/cont"] {
+        let id = repository.snapshot().tree().item(&path(old))?.unwrap().entity.id().clone();
+        repository.transact(|t| t.purge(&InstanceId::Entity(id.clone())))?;
+    }
+    assert_eq!(value(&repository, "/new/item/leaf/x"), Some(1.into()));
+    assert_eq!(value(&repository, "/new/lst[k1=2][k2='str2']/l"), Some("l1".into()));
+    Ok(())
+}

@@ -1,6 +1,5 @@
 //! Containers: the name and the place of a child in its parent, and what must hold of both.
 
-use super::Graph;
 use super::instance::unpacked::Instance;
 use super::integrity::types::ContainmentRule;
 use super::structures::child::{
@@ -8,6 +7,7 @@ use super::structures::child::{
 };
 use super::structures::link::Link;
 use super::structures::symbols::Symbol;
+use super::{Graph, past_link_prefix};
 use crate::model::{Direction, TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
@@ -46,6 +46,17 @@ impl Graph {
     pub(crate) fn child_links(&self, entity: u32) -> impl Iterator<Item = Link> {
         let types = if self.types.has_containment { &self.types.containments[..] } else { &[] };
         types.iter().flat_map(move |name| self.neighbors(entity, Direction::Out).iter(Some(*name)))
+    }
+
+    /// True if an entity contains something, or did.
+    pub(crate) fn ever_contained(&self, entity: u32) -> bool {
+        let prefix = past_link_prefix(entity, Direction::Out);
+        let is_past = |name: &Symbol| {
+            let prefix = [&prefix[..], &name.0.to_be_bytes()].concat();
+            self.past_links.prefix(&prefix).next().is_some()
+        };
+        self.types.has_containment
+            && (self.children_count(entity) > 0 || self.types.containments.iter().any(is_past))
     }
 
     /// Counts the children of an entity.

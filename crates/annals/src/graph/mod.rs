@@ -68,8 +68,9 @@ pub(crate) struct Graph {
     /// True while a record is applied that is not on the log yet: bounds of names hold for it. Records of a log may be beyond
     /// them, because they were written before there were bounds.
     pub(crate) is_bounded: bool,
-    /// Where the versions were written that purges have removed; `None` unless a compaction wants to know.
-    pub(crate) purged: Option<Vec<(Place, TypeKind)>>,
+    /// Where the versions were written that purges have removed, and what the instance was called in each; `None` unless a compaction
+    /// wants to know.
+    pub(crate) purged: Option<Vec<(Place, InstanceId)>>,
 }
 
 impl Graph {

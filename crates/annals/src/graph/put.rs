@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::Graph;
 use super::index::event::{Correct, Event, Known, Purge, Put, Reindex};
 use super::instance::headers::{HeaderNumber, PLAIN};
+use super::instance::past::PastVersion;
 use super::instance::patch::ValueChange;
 use super::instance::unpacked::Instance;
 use super::integrity::types::Types;
 use super::structures::symbols::Symbol;
+use super::{Graph, instance_id};
 use crate::model::{TypeKind, Value};
 use crate::structures::vector::Vector;
 use crate::{Position, Result};
@@ -86,8 +87,11 @@ impl Graph {
     pub(crate) fn remove(&mut self, kind: TypeKind, slot: u32) -> Result<()> {
         let instance = self.table(kind).get(slot)?.expect("it was found");
         let versions = instance.all_versions();
-        if let Some(purged) = &mut self.purged {
-            purged.extend(versions.iter().map(|version| (version.place, kind)));
+        if self.purged.is_some() {
+            let named =
+                |version: &PastVersion| instance_id(kind, self.shape_of(&instance, version.header).id);
+            let places: Vec<_> = versions.iter().map(|version| (version.place, named(version))).collect();
+            self.purged.iter_mut().for_each(|purged| purged.extend_from_slice(&places));
         }
         let (mut types, mut homes) = (vec![instance.type_name], Vec::new());
         if self.headers.len() > 1 {

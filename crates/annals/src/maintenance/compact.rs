@@ -4,6 +4,7 @@
 //! compares that with the graph in force, the past included, and puts it in place in one step. A compaction that fails,
 //! or that a crash interrupts, leaves the log as it was.
 
+mod outlived;
 mod purged;
 
 use std::sync::{Arc, PoisonError};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::held::Held;
 use super::snapshot::{AsOf, Snapshot};
+use super::taken_along::{Slot, takes_along};
 use crate::graph::instance::headers::HeaderNumber;
+use crate::graph::instance::past::Place;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::{Classification, Instance, NO_ENDS};
-use crate::graph::structures::wide::link_of_key;
-use crate::graph::{kind_of, past_link_prefix};
+use crate::graph::kind_of;
 use crate::log::ReadLimit;
-use crate::model::{Action, ClassificationContent, Direction, Id, InstanceId, Provenance, TypeKind, Value};
+use crate::model::{Action, ClassificationContent, Id, InstanceId, Provenance, TypeKind, Value};
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -219,10 +220,12 @@ impl Snapshot {
     }
 
     /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once, whatever they were called.
-    fn touched(&self, from: Position, to: Position) -> Result<Vec<(TypeKind, u32)>> {
+    pub(super) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
         let mut seen = BTreeSet::new();
         let mut touched = Vec::new();
-        let mut take = |kind: TypeKind, slot: u32| {
+        // Of these the container is purged, and what it took along may be somewhere else.
+        let mut lost = BTreeSet::new();
+        let mut take = |(kind, slot): Slot| {
             if seen.insert((kind == TypeKind::Relationship, slot)) {
                 touched.push((kind, slot));
             }
@@ -247,59 +250,49 @@ impl Snapshot {
                 if next > to {
                     break;
                 }
-                for change in decode_record(next, &bytes)?.changes {
-                    let Some(id) = change.action.instance() else { continue };
-                    let kind = kind_of(&id);
-                    // Purged since: neither side knows it.
-                    let Some(slot) = self.slot_ever(kind, id.id()) else { continue };
-                    // Only these actions write more than the instance they name.
-                    let takes_along = matches!(
-                        change.action,
-                        Action::Delete(_) | Action::Restore(action::Restore { with_relationships: true, .. })
-                    );
-                    if takes_along && kind == TypeKind::Entity {
-                        for relationship in self.taken_along(slot, next)? {
-                            take(TypeKind::Relationship, relationship)?;
-                        }
-                    }
-                    take(kind, slot)?;
+                for (number, change) in (0..).zip(decode_record(next, &bytes)?.changes) {
+                    let place = Place { position: next.0, change: number };
+                    let Some((named, others)) = self.written_at(&change.action, place)? else {
+                        lost.insert(place);
+                        continue;
+                    };
+                    others.into_iter().chain(named).try_for_each(&mut take)?;
                 }
                 next = next.next();
             }
         }
+        self.written_by(&lost)?.into_iter().try_for_each(take)?;
         Ok(touched)
+    }
+
+    /// The instance that the change at `place` named, unless it is purged, and what it wrote beside it. `None` if only a look at all
+    /// instances tells.
+    fn written_at(&self, action: &Action, place: Place) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
+        let find = |id: &InstanceId| Some((kind_of(id), self.slot_ever(kind_of(id), id.id())?));
+        if let Action::DeleteTaken(action::DeleteTaken { instances })
+        | Action::RestoreTaken(action::RestoreTaken { instances }) = action
+        {
+            return Ok(Some((None, instances.iter().filter_map(find).collect())));
+        }
+        let Some(id) = action.instance() else { return Ok(Some((None, Vec::new()))) };
+        let named = find(&id);
+        if !takes_along(action) {
+            return Ok(Some((named, Vec::new())));
+        }
+        match named {
+            Some((kind, slot)) if self.is_written_at(kind, slot, place)? => {
+                Ok(Some((named, self.taken_along(slot, place, usize::MAX)?)))
+            }
+            // Purged since, or another instance has its id now.
+            _ if self.graph().types.has_containment => Ok(None),
+            _ => Ok(Some((None, Vec::new()))),
+        }
     }
 
     /// The slot of the instance that has this id, or had it once.
     pub(super) fn slot_ever(&self, kind: TypeKind, id: &Id) -> Option<u32> {
         let table = self.graph().table(kind);
         table.slot(id).or_else(|| table.former_ids.slot(id))
-    }
-
-    /// Relationships that were deleted or restored together with the entity at `slot` by the record at `position`.
-    fn taken_along(&self, slot: u32, position: Position) -> Result<Vec<u32>> {
-        let graph = self.graph();
-        let is_written_there = |instance: &Instance| {
-            instance.all_versions().iter().any(|version| version.place.position == position.0)
-        };
-        let mut found = Vec::new();
-        for slot in self.links_ever(slot)? {
-            let relationship = graph.relationships.get(slot)?;
-            if relationship.is_some_and(|relationship| is_written_there(&relationship)) {
-                found.push(slot);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Relationships that the entity at `slot` has or had; one may come several times.
-    pub(super) fn links_ever(&self, slot: u32) -> Result<impl Iterator<Item = u32> + '_> {
-        let graph = self.graph();
-        Ok([Direction::Out, Direction::In].into_iter().flat_map(move |direction| {
-            let current = graph.neighbors(slot, direction).iter(None);
-            let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);
-            current.chain(past).map(|link| link.relationship)
-        }))
     }
 
     /// What differs between two versions that were read. `None` stands for what was not there: it had no content.

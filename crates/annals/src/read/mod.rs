@@ -26,6 +26,7 @@ pub(crate) mod tree;
 mod versions;
 mod held;
 mod link_types;
+mod taken_along;
 mod logged;
 
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};

@@ -11,8 +11,8 @@ use super::value::{self, Read, array, decode_value, malformed, map, room, skip_r
 use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::Bag;
 use crate::model::{
-    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, Id, Instant,
-    Patch, PatchStep, Provenance, Record, Stamp, Value,
+    Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, Id,
+    InstanceId, Instant, Patch, PatchStep, Provenance, Record, Stamp, Value,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -202,6 +202,7 @@ impl Reader<'_, '_> {
                 change_key::TEXT => bag.text = Some(self.input.str()?.into()),
                 change_key::ORIGIN => bag.origin = Some(decode_origin(self.input)?),
                 change_key::COPIED => bag.copied = Some(self.copied()?),
+                change_key::INSTANCES => bag.instances = Some(self.instances()?),
                 _ => self.input.skip()?,
             }
         }
@@ -251,6 +252,28 @@ impl Reader<'_, '_> {
                 let (version, created, updated) = decode_origin(self.input)?;
                 skip_rest(self.input, length, 4)?;
                 Ok(ClassificationCopy { name, properties, provenance, version, created, updated })
+            })
+            .collect()
+    }
+
+    fn instances(&mut self) -> Read<Vec<InstanceId>> {
+        (0..array(self.input)?)
+            .map(|_| {
+                let length = array(self.input)?;
+                if length < 2 {
+                    return Err(malformed("an instance of a list is not [kind, id]"));
+                }
+                let instance = match self.input.u32()? {
+                    0 => InstanceId::Entity(id(self.input)?),
+                    1 => InstanceId::Relationship(id(self.input)?),
+                    _ => {
+                        return Err(malformed(
+                            "an instance of a list is neither an entity nor a relationship",
+                        ));
+                    }
+                };
+                skip_rest(self.input, length, 2)?;
+                Ok(instance)
             })
             .collect()
     }

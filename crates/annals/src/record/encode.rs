@@ -13,8 +13,8 @@ use super::{change_key, record_key, step_code};
 use crate::graph::actions::bag::{BagRef, Key};
 use crate::log::RECORD_BYTES_MAX;
 use crate::model::{
-    Action, Anchor, Change, ClassificationContent, ClassificationCopy, Id, Instant, Patch, PatchStep, Record,
-    Value,
+    Action, Anchor, Change, ClassificationContent, ClassificationCopy, Id, InstanceId, Instant, Patch,
+    PatchStep, Record, Value,
 };
 
 /// Everything of a record but its instant.
@@ -158,6 +158,14 @@ impl<'a> Names<'a> {
     }
 }
 
+/// The bytes of a change that needs no names.
+pub(super) fn encode_nameless(change: &Change) -> Vec<u8> {
+    let (mut bytes, mut names) = (Vec::new(), Names::default());
+    encode_change(&mut Encoder::new(&mut bytes), &mut names, change);
+    assert!(names.order.is_empty(), "the change needs no names");
+    bytes
+}
+
 fn encode_change<'a>(out: &mut Sink, names: &mut Names<'a>, change: &'a Change) {
     let extra = u64::from(change.valid_from.is_some()) + u64::from(change.anchor.is_some());
     encode_action(out, names, &change.action, extra);
@@ -245,6 +253,11 @@ fn encode_entry<'a>(out: &mut Sink, names: &mut Names<'a>, key: Key, bag: &BagRe
                 }
             }
         }
+        Key::Instances => {
+            if let Some(instances) = bag.instances {
+                encode_instances(out, instances);
+            }
+        }
     }
 }
 
@@ -267,6 +280,16 @@ fn encode_copied<'a>(out: &mut Sink, names: &mut Names<'a>, copy: &'a Classifica
     encode_properties(out, names, &copy.properties);
     encode_provenance(out, &copy.provenance);
     encode_origin(out, copy.version, &copy.created, &copy.updated);
+}
+
+// Shape: of each 0 for an entity or 1 for a relationship, and its id.
+fn encode_instances(out: &mut Sink, instances: &[InstanceId]) {
+    out.u32(change_key::INSTANCES).and_then(|out| out.array(length(instances.len()))).expect(INFALLIBLE);
+    for instance in instances {
+        let is_relationship = matches!(instance, InstanceId::Relationship(_));
+        out.array(2).and_then(|out| out.u32(u32::from(is_relationship))).expect(INFALLIBLE);
+        encode_id(out, instance.id());
+    }
 }
 
 fn encode_id(out: &mut Sink, id: &Id) {

@@ -7,13 +7,13 @@ mod encode;
 mod provenance;
 mod type_definition;
 mod value;
-mod void;
+mod replace;
 
 pub(crate) use decode::{IndexedRecord, decode_record};
 pub(crate) use encode::{RecordBody, encode_record};
 pub(crate) use provenance::{decode_provenance_from, encode_provenance_into};
+pub(crate) use replace::replace_changes;
 pub(crate) use value::{decode_value_from, encode_value_into};
-pub(crate) use void::void_changes;
 
 /// Largest record. Units: bytes of its CBOR form.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;
@@ -50,6 +50,7 @@ mod change_key {
     pub const TEXT: u32 = 15;
     pub const ORIGIN: u32 = 16;
     pub const COPIED: u32 = 17;
+    pub const INSTANCES: u32 = 18;
 }
 
 /// Codes of patch steps.

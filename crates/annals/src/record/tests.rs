@@ -229,6 +229,10 @@ fn action() -> impl Strategy<Value = Action> {
             with_relationships: with
         })),
         instance().prop_map(|instance| Action::Purge(action::Purge { instance })),
+        proptest::collection::vec(instance(), 0..3)
+            .prop_map(|instances| Action::DeleteTaken(action::DeleteTaken { instances })),
+        proptest::collection::vec(instance(), 0..3)
+            .prop_map(|instances| Action::RestoreTaken(action::RestoreTaken { instances })),
         (id(), content())
             .prop_map(|(id, content)| Action::Classify(action::Classify { entity: id, content })),
         (id(), patch()).prop_map(|(id, patch)| Action::Reclassify(action::Reclassify {

@@ -28,7 +28,8 @@ pub(crate) enum Touched {
     Type,
     Instance {
         id: InstanceId,
-        takes_relationships_along: bool,
+        /// True if it takes relationships along, and what a container contains.
+        takes_along: bool,
     },
 }
 
@@ -44,9 +45,9 @@ pub(crate) fn touched_by(record: &Record) -> Vec<Touched> {
                 Touches::Shape | Touches::Everything => Some(Touched::Type),
                 Touches::Instance | Touches::WithRelationships => {
                     let id = change.action.instance()?;
-                    let takes_relationships_along =
+                    let takes_along =
                         touches == Touches::WithRelationships && matches!(id, InstanceId::Entity(_));
-                    Some(Touched::Instance { id, takes_relationships_along })
+                    Some(Touched::Instance { id, takes_along })
                 }
             }
         })
@@ -89,19 +90,24 @@ impl Reads {
     }
 
     fn is_touched_by(&self, graph: &Graph, touched: &Touched) -> bool {
-        let Touched::Instance { id, takes_relationships_along } = touched else { return true };
+        let Touched::Instance { id, takes_along } = touched else { return true };
         if self.instances.contains(id) {
             return true;
         }
         let reads_relationships = !self.neighborhoods.is_empty()
             || self.types.iter().any(|(kind, _)| *kind == TypeKind::Relationship)
             || self.instances.iter().any(|read| matches!(read, InstanceId::Relationship(_)));
-        if *takes_relationships_along && reads_relationships {
+        if *takes_along && reads_relationships {
             return true;
         }
         let kind = kind_of(id);
         let table = graph.table(kind);
-        let Some(row) = table.slot(id.id()).and_then(|slot| table.row(slot)) else { return true };
+        let slot = table.slot(id.id());
+        let Some((slot, row)) = slot.and_then(|slot| Some((slot, table.row(slot)?))) else { return true };
+        // What was below a container may be anything that was read.
+        if *takes_along && graph.ever_contained(slot) {
+            return !self.instances.is_empty() || !self.types.is_empty() || !self.neighborhoods.is_empty();
+        }
         let is_searched = self.types.iter().any(|(read_kind, name)| {
             *read_kind == kind
                 && name.as_ref().is_none_or(|name| {

@@ -134,8 +134,8 @@ impl Transaction {
 
     /// Makes the commit fail with `Conflict` also if something this transaction *read* has changed.
     ///
-    /// Reads through the methods of the transaction count one by one; [`Transaction::view`] counts as having read
-    /// everything. Say so before anything is read: commits that came between the snapshot and the first call of this
+    /// Reads through the methods of the transaction count one by one; [`Transaction::view`] and [`Transaction::tree`] count as
+    /// having read everything. Say so before anything is read: commits that came between the snapshot and the first call of this
     /// method in the life of a repository count as conflicts.
     pub fn serializable(&mut self) -> &mut Transaction {
         self.is_serializable = true;
@@ -180,23 +180,23 @@ impl Transaction {
         self.push(action::Replace { instance: instance.clone(), properties, classifications: None })
     }
 
-    /// Deletes an instance: a new version with status deleted. An entity takes its live relationships along.
+    /// Deletes an instance: a new version with status deleted. An entity takes its live relationships along, and all that it contains.
     pub fn delete(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Delete { instance: instance.clone() })
     }
 
-    /// Brings a deleted instance back; an entity with the relationships that went with it, as far as their other
-    /// ends are live.
+    /// Brings a deleted instance back; an entity with what it contained, and with the relationships that went with it, as far as
+    /// their other ends are live.
     pub fn restore(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Restore { instance: instance.clone(), with_relationships: true })
     }
 
-    /// Brings a deleted entity back without its relationships.
+    /// Brings a deleted entity back with what it contained, and without its relationships.
     pub fn restore_alone(&mut self, entity: &Id) -> Result<()> {
         self.push(action::Restore { instance: InstanceId::Entity(entity.clone()), with_relationships: false })
     }
 
-    /// Removes an instance with its whole history, an entity with all its relationships. The bytes leave the log
+    /// Removes an instance with its whole history, an entity with all its relationships and all that it contains. The bytes leave the log
     /// with the next [`Repository::compact`](crate::Repository::compact).
     pub fn purge(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Purge { instance: instance.clone() })

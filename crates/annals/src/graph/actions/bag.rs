@@ -44,6 +44,8 @@ pub enum Key {
     Copied,
     /// One of them. Doors write what it holds beside its name.
     CopiedOne,
+    /// Several instances.
+    Instances,
 }
 
 /// An entry that an action has.
@@ -102,6 +104,8 @@ pub struct BagRef<'a> {
     pub origin: Option<(u32, &'a Stamp, &'a Stamp)>,
     /// Classifications of other collections.
     pub copied: Option<&'a [ClassificationCopy]>,
+    /// Several instances.
+    pub instances: Option<&'a [InstanceId]>,
 }
 
 impl<'a> BagRef<'a> {
@@ -153,6 +157,7 @@ impl<'a> BagRef<'a> {
             Key::Text => self.text.is_some(),
             Key::Origin => self.origin.is_some(),
             Key::Copied | Key::CopiedOne => self.copied.is_some(),
+            Key::Instances => self.instances.is_some(),
         }
     }
 }
@@ -192,6 +197,8 @@ pub struct Bag {
     pub origin: Option<(u32, Stamp, Stamp)>,
     /// Classifications of other collections.
     pub copied: Option<Vec<ClassificationCopy>>,
+    /// Several instances.
+    pub instances: Option<Vec<InstanceId>>,
 }
 
 impl Bag {

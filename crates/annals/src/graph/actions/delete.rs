@@ -48,7 +48,7 @@ impl Act for Delete {
 }
 
 impl Graph {
-    fn delete_entity(&mut self, context: Context, slot: u32) -> Result<()> {
+    pub(super) fn delete_entity(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.entities.get(slot)?.expect("it was found");
         check_not_before(context, &found)?;
         if context.valid_from < context.stamp.micros {
@@ -64,7 +64,7 @@ impl Graph {
         self.put(TypeKind::Entity, slot, &found, deleted, Vec::new())
     }
 
-    fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
+    pub(super) fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it is linked");
         check_not_before(context, &found)?;
         self.leave_links(slot, &found);

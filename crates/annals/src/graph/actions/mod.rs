@@ -19,6 +19,7 @@ mod create_relationship;
 mod declassify;
 mod define_type;
 mod delete;
+mod delete_taken;
 mod name_collection;
 mod purge;
 mod purge_classification_copy;
@@ -29,6 +30,7 @@ mod reidentify;
 mod relink;
 mod replace;
 mod restore;
+mod restore_taken;
 mod retype;
 mod save_classification;
 mod save_entity;
@@ -215,8 +217,12 @@ actions! {
     replace::Replace,
     /// Sets the status to deleted; an entity takes its live relationships along.
     delete::Delete,
+    /// What it did to those that outlived a purged container.
+    delete_taken::DeleteTaken,
     /// Brings back what `Delete` took.
     restore::Restore,
+    /// What it did to those that outlived a purged container.
+    restore_taken::RestoreTaken,
     /// Removes an instance with its history; an entity takes all its relationships along.
     purge::Purge,
     /// Attaches a classification to an entity.
@@ -258,8 +264,13 @@ actions! {
 }
 
 impl Action {
-    /// The instance this action is about; `None` for types and voids.
+    /// The instance this action is about; `None` for types, voids and lists.
     pub fn instance(&self) -> Option<InstanceId> {
         self.bag().instance()
+    }
+
+    /// The instances that it lists; `None` for an action without a list.
+    pub(crate) fn listed_instances(&self) -> Option<&[InstanceId]> {
+        self.bag().instances
     }
 }

@@ -69,7 +69,7 @@ impl Act for Restore {
 }
 
 impl Graph {
-    fn restore_entity(&mut self, context: Context, slot: u32) -> Result<()> {
+    pub(super) fn restore_entity(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.entities.get(slot)?.expect("it was found");
         check_not_before(context, &found)?;
         let restored = self.restored(&found, context);
@@ -87,7 +87,7 @@ impl Graph {
         })
     }
 
-    fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
+    pub(super) fn restore_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
         let found = self.relationships.get(slot)?.expect("it was found");
         for end in found.ends {
             self.live_end(self.entities.id(end), context.valid_from)?;

@@ -3,26 +3,35 @@
 //! Applying the records decides it, as it decides everything about history: [`Graph`] tells where the versions were
 //! written that a purge removes.
 
-use crate::graph::actions as action;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::outlived::{Outlived, takes_along};
+use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
-use crate::graph::{Graph, kind_of};
+use crate::graph::instance::past::Place;
 use crate::log::{Log, ReadLimit};
 use crate::maintenance::recover;
 use crate::memory::Memory;
-use crate::model::{Action, Record, TypeKind};
-use crate::record::{decode_record, void_changes};
+use crate::model::{Action, Change, InstanceId, Record};
+use crate::record::{decode_record, replace_changes};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The changes that a compaction takes out.
 #[derive(Default)]
 pub(crate) struct Purged {
-    /// By position: numbers of changes that wrote a version of a purged instance, and of which kind it was. A deletion
-    /// of an entity also wrote versions of its relationships, and stays when only one of those is purged.
-    versions: HashMap<u64, Vec<(u32, TypeKind)>>,
+    /// The changes that wrote versions of purged instances, with what those were called in them; and the purges.
+    changes: BTreeMap<Place, Written>,
+    /// What stands in the place of those that also wrote versions of what is still there.
+    outlived: Outlived,
     changes_count: u64,
+}
+
+enum Written {
+    /// Versions of these.
+    Versions(Vec<InstanceId>),
+    /// It removed an instance.
+    Purge,
 }
 
 impl Purged {
@@ -31,33 +40,35 @@ impl Purged {
     ///
     /// Errors: those of the log; `Corrupted` if a record does not fit those before it.
     pub(crate) fn collect(log: &dyn Log, last: Position, like: &Graph) -> Result<Purged> {
-        let mut purges: Vec<(u64, u32, TypeKind)> = Vec::new();
-        for_each_record(log, last, |position, record| {
-            for (number, change) in (0..).zip(&record.changes) {
-                if let Some(kind) = purged_kind(&change.action) {
-                    purges.push((position.0, number, kind));
-                }
-            }
-        })?;
         let mut purged = Purged::default();
-        if purges.is_empty() {
+        for_each_record(log, last, |position, record| {
+            let purges = numbered(position, &record).filter(|(_, change)| is_purge(&change.action));
+            purged.changes.extend(purges.map(|(place, _)| (place, Written::Purge)));
+        })?;
+        if purged.changes.is_empty() {
             return Ok(purged);
         }
         let mut indexed = Indexed::new(like.rebuilt_from_nothing(), Arc::default());
         indexed.graph.purged = Some(Vec::new());
         recover::replay_to(log, &mut indexed, last, &Memory::new(None), |_| {})?;
-        for (place, kind) in indexed.graph.purged.take().unwrap_or_default() {
-            purged.versions.entry(place.position).or_default().push((place.change, kind));
+        for (place, instance) in indexed.graph.purged.take().unwrap_or_default() {
+            let written = purged.changes.entry(place).or_insert_with(|| Written::Versions(Vec::new()));
+            if let Written::Versions(versions) = written {
+                versions.push(instance);
+            }
         }
-        for (position, number, kind) in purges {
-            purged.versions.entry(position).or_default().push((number, kind));
-        }
-        // Only now is it known which of them name an instance of that kind.
-        let mut count = 0;
+        // Only now is it known which of them are about an instance that was purged.
+        let (mut count, mut taking) = (0, HashMap::new());
         for_each_record(log, last, |position, record| {
-            count += purged.named(position, &record).count() as u64;
+            for (place, change) in purged.taken(position, &record) {
+                count += 1;
+                if takes_along(&change.action) {
+                    taking.insert(place, change.action.clone());
+                }
+            }
         })?;
         purged.changes_count = count;
+        purged.outlived = Outlived::collect(&indexed.graph, taking)?;
         Ok(purged)
     }
 
@@ -70,38 +81,58 @@ impl Purged {
         self.changes_count
     }
 
-    /// Numbers of the changes of a record that are taken out.
-    fn named<'p>(&'p self, position: Position, record: &'p Record) -> impl Iterator<Item = u32> + 'p {
-        let versions = self.versions.get(&position.0).map(Vec::as_slice).unwrap_or_default();
-        (0..).zip(&record.changes).filter_map(move |(number, change)| {
-            let kind = change.action.instance().map(|instance| kind_of(&instance))?;
-            versions.contains(&(number, kind)).then_some(number)
-        })
+    /// The changes of a record that are taken out.
+    fn taken<'p>(
+        &'p self,
+        position: Position,
+        record: &'p Record,
+    ) -> impl Iterator<Item = (Place, &'p Change)> + 'p {
+        numbered(position, record).filter(|(place, change)| self.is_taken(*place, &change.action))
     }
 
-    /// The record without the changes of purged instances: a void stands in the place of each, so that the others keep
-    /// their numbers. `None` if there are none.
+    fn is_taken(&self, place: Place, action: &Action) -> bool {
+        let versions = match self.changes.get(&place) {
+            None => return false,
+            Some(Written::Purge) => return true,
+            Some(Written::Versions(versions)) => versions,
+        };
+        match (action.listed_instances(), action.instance()) {
+            (Some(listed), _) => {
+                let listed: HashSet<&InstanceId> = listed.iter().collect();
+                versions.iter().any(|purged| listed.contains(purged))
+            }
+            // It stays when only something that it took along is purged.
+            (None, Some(named)) if takes_along(action) => versions.contains(&named),
+            (None, named) => named.is_some(),
+        }
+    }
+
+    /// The record without the changes of purged instances: in the place of each stands a void, or what it did to instances that
+    /// are still there, so that the others keep their numbers. `None` if there are none.
     pub(crate) fn take_out(&self, position: Position, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-        if !self.versions.contains_key(&position.0) {
+        let first = |position: u64| Place { position, change: 0 };
+        if self.changes.range(first(position.0)..first(position.0 + 1)).next().is_none() {
             return Ok(None);
         }
         let record = decode_record(position, bytes)?;
-        let taken: Vec<u32> = self.named(position, &record).collect();
+        let instead =
+            |(place, change): (Place, &Change)| (place.change, self.outlived.instead(place, change));
+        let taken: Vec<(u32, Change)> = self.taken(position, &record).map(instead).collect();
         if taken.is_empty() {
             return Ok(None);
         }
-        void_changes(position, bytes, &taken).map(Some)
+        replace_changes(position, bytes, &taken).map(Some)
     }
 }
 
-/// The kind of instance that a purge removes. It may be the copy of one.
-fn purged_kind(action: &Action) -> Option<TypeKind> {
-    match action {
-        Action::Purge(action::Purge { instance }) | Action::PurgeCopy(action::PurgeCopy { instance, .. }) => {
-            Some(kind_of(instance))
-        }
-        _ => None,
-    }
+fn numbered(position: Position, record: &Record) -> impl Iterator<Item = (Place, &Change)> {
+    let places = (0..).map(move |number| Place { position: position.0, change: number });
+    places.zip(&record.changes)
+}
+
+/// True if it removes an instance, or the copy of one.
+fn is_purge(action: &Action) -> bool {
+    matches!(action, Action::Purge(_) | Action::PurgeCopy(_))
 }
 
 fn for_each_record(log: &dyn Log, last: Position, mut take: impl FnMut(Position, Record)) -> Result<()> {

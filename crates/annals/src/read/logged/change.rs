@@ -1,7 +1,5 @@
 //! What one change of the log did to the instance it names.
 
-use crate::graph::actions as action;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::Result;
@@ -10,9 +8,10 @@ use crate::graph::instance::unpacked::{Instance, NO_ENDS};
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{instance_id, kind_of};
 use crate::model::{Action, Change, Id, InstanceId, Instant, Record, TypeDefinition, TypeKind};
+use crate::read::taken_along::takes_along;
 use crate::read::{Difference, Snapshot};
 
-/// Most relationships of an entity that are looked at to count those that went with it. Units: relationships.
+/// Most relationships of an entity, and of what it contains, that are looked at to count what went with it. Units: relationships.
 const TAKEN_ALONG_MAX: usize = 1_000_000;
 
 /// One change of a record.
@@ -52,8 +51,11 @@ pub struct LoggedInstance {
     pub difference: Difference,
     /// How many relationships were deleted or restored with the entity.
     ///
-    /// Units: relationships that are still known. Of an entity that has or had over a million, so many are looked at.
+    /// Units: relationships that are still known. Of an entity that has or had over a million, with those of what it contains, so many
+    /// are looked at.
     pub relationships_count: usize,
+    /// The same of entities that it contained, with all that was below them.
+    pub contained_count: usize,
 }
 
 impl LoggedChange {
@@ -81,6 +83,15 @@ impl<'s> Written<'s> {
     pub(super) fn find(snapshot: &'s Snapshot, id: &InstanceId, place: Place) -> Result<Option<Written<'s>>> {
         let kind = kind_of(id);
         let Some(slot) = snapshot.slot_ever(kind, id.id()) else { return Ok(None) };
+        Written::at(snapshot, (kind, slot), place)
+    }
+
+    /// The same of the instance at this slot.
+    pub(super) fn at(
+        snapshot: &'s Snapshot,
+        (kind, slot): (TypeKind, u32),
+        place: Place,
+    ) -> Result<Option<Written<'s>>> {
         let Some(instance) = snapshot.graph().table(kind).get(slot)? else { return Ok(None) };
         let Some(version) = instance.written_at(place) else { return Ok(None) };
         Ok(Some(Written { snapshot, kind, slot, instance, version }))
@@ -106,6 +117,7 @@ impl<'s> Written<'s> {
         let before = self.base().map(|base| snapshot.content(self.kind, self.slot, base)).transpose()?;
         let after = past.read_with(version, (head, change))?;
         let ends = (shape.ends != NO_ENDS).then(|| shape.ends.map(|end| snapshot.id_seen(end).clone()));
+        let [relationships_count, contained_count] = self.taken_along(&change.action)?;
         Ok(LoggedInstance {
             verb: change.action.verb(),
             id: instance_id(self.kind, shape.id),
@@ -117,27 +129,18 @@ impl<'s> Written<'s> {
             valid_from: Instant::from_checked_micros(version.valid_from),
             classification: change.action.classification().map(Into::into),
             difference: snapshot.difference_held(self.kind, self.slot, before, after)?,
-            relationships_count: self.taken_along(&change.action)?,
+            relationships_count,
+            contained_count,
         })
     }
 
-    fn taken_along(&self, action: &Action) -> Result<usize> {
-        let takes_along = matches!(
-            action,
-            Action::Delete(_) | Action::Restore(action::Restore { with_relationships: true, .. })
-        );
-        if self.kind != TypeKind::Entity || !takes_along {
-            return Ok(0);
+    /// How many relationships, and how many entities, were deleted or restored with the entity.
+    fn taken_along(&self, action: &Action) -> Result<[usize; 2]> {
+        if self.kind != TypeKind::Entity || !takes_along(action) {
+            return Ok([0, 0]);
         }
-        let table = &self.snapshot.graph().relationships;
-        let mut found = BTreeSet::new();
-        for relationship in self.snapshot.links_ever(self.slot)?.take(TAKEN_ALONG_MAX) {
-            self.snapshot.check_cancelled()?;
-            let relationship_at = table.get(relationship)?;
-            if relationship_at.is_some_and(|known| known.written_at(self.version.place).is_some()) {
-                found.insert(relationship);
-            }
-        }
-        Ok(found.len())
+        let taken = self.snapshot.taken_along(self.slot, self.version.place, TAKEN_ALONG_MAX)?;
+        let relationships = taken.iter().filter(|(kind, _)| *kind == TypeKind::Relationship).count();
+        Ok([relationships, taken.len() - relationships])
     }
 }

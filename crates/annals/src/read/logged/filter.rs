@@ -8,6 +8,7 @@ use crate::graph::integrity::types::TypeNames;
 use crate::graph::kind_of;
 use crate::model::{Action, InstanceId, TypeKind};
 use crate::read::Snapshot;
+use crate::read::taken_along::takes_along;
 use crate::record::IndexedRecord;
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -111,14 +112,19 @@ impl<'s> Filter<'s> {
             }
             action => action.instance(),
         };
-        let Some(instance) = instance.filter(|instance| self.is_of_kind(instance, &change.action)) else {
-            return Ok(None);
-        };
         let place = Place { position: position.0, change: number };
-        let Some(written) = Written::find(self.snapshot, &instance, place)? else { return Ok(None) };
-        if !self.is_of_instance(&written, place)? {
-            return Ok(None);
-        }
+        let named = instance.filter(|instance| self.is_of_kind(instance, &change.action));
+        let named = named.map_or(Ok(None), |instance| Written::find(self.snapshot, &instance, place))?;
+        let written = match named {
+            Some(written) if self.is_of_instance(&written, place)? => written,
+            Some(_) => return Ok(None),
+            // A container that was purged since took it along: the change is one of what is asked for all the same.
+            None if takes_along(&change.action) => match self.asked_for(place)? {
+                Some(written) => written,
+                None => return Ok(None),
+            },
+            None => return Ok(None),
+        };
         let mut is_of_type = self.is_of_type(&written, &change.action);
         // Only these can take a classification off without naming it.
         let may_take_off = matches!(
@@ -142,8 +148,8 @@ impl<'s> Filter<'s> {
         }
     }
 
-    /// True if the change wrote a version of an instance that is asked for: of the one it names, or of a relationship that it
-    /// took along.
+    /// True if the change wrote a version of an instance that is asked for: of the one it names, or of one that it took
+    /// along.
     fn is_of_instance(&self, written: &Written, place: Place) -> Result<bool> {
         let Some(instances) = &self.instances else { return Ok(true) };
         for (kind, slot) in instances {
@@ -156,6 +162,16 @@ impl<'s> Filter<'s> {
             }
         }
         Ok(false)
+    }
+
+    /// The version that the change wrote of an instance that is asked for.
+    fn asked_for(&self, place: Place) -> Result<Option<Written<'s>>> {
+        for instance in self.instances.iter().flatten() {
+            if let Some(written) = Written::at(self.snapshot, *instance, place)? {
+                return Ok(Some(written));
+            }
+        }
+        Ok(None)
     }
 
     fn is_of_type(&self, written: &Written, action: &Action) -> bool {

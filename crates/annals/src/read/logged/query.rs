@@ -29,7 +29,7 @@ pub struct LogQuery {
     /// Only changes of instances of this type and its subtypes, of classifications of this name, and of its declaration.
     pub type_name: Option<Arc<str>>,
     /// Only changes of the entity or relationship that has or had this id; the deletion of an entity is one of its
-    /// relationships, too.
+    /// relationships, and of all that it contains, too.
     pub id: Option<Id>,
     /// Only changes of entities, of relationships or of classifications, and declarations of types of this kind. What changes a
     /// classification changes its entity, too.

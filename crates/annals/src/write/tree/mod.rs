@@ -1,5 +1,6 @@
 //! Changes of trees: items by path, created, merged, put in place, moved, copied, deleted and taken back to how they were.
 
+mod moved;
 mod place;
 mod plan;
 mod schema;
@@ -8,13 +9,12 @@ use std::sync::Arc;
 
 use super::transaction::Transaction;
 use crate::graph::Graph;
-use crate::graph::actions as action;
-use crate::graph::structures::child::Group;
-use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY, group_of_type};
+use crate::graph::structures::child::group_of_type;
 use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefinition, TypeKind, Value};
 use crate::read::{ChildSlot, ROOT_ID, Target};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
 use crate::{Error, ErrorKind, Result};
+use moved::moved;
 pub use place::Insert;
 use place::child_of;
 use plan::{Plan, Rest};
@@ -69,6 +69,8 @@ impl Transaction {
 
     /// Changes of the tree below another entity.
     pub fn tree_below(&mut self, root: Id) -> TreeEdit<'_> {
+        // Each looks at more than it changes.
+        self.reads.everything();
         TreeEdit { transaction: self, root }
     }
 }
@@ -376,82 +378,6 @@ fn is_same_key(graph: &Graph, list: &str, key: &str, told: &Value, value: &Value
 fn has_property(graph: &Graph, slot: u32, name: &str) -> Result<bool> {
     let Some(symbol) = graph.names.find(name) else { return Ok(false) };
     Ok(graph.entities.read_value(slot, symbol)?.is_some())
-}
-
-/// The changes that move a child.
-fn moved(
-    graph: &Graph,
-    child: ChildSlot,
-    parent: u32,
-    step: &TreeStep,
-    place: Option<&Insert>,
-) -> Result<Vec<Action>> {
-    let path = TreePath::root().child(step.clone());
-    let (name, is_listed, keys) = named(graph, step, &path)?;
-    let mut plan = Plan::new(graph, Rest::Stays);
-    let (parent, known) = (plan.parent(parent), plan.parent(child.entity));
-    let mut item = Item { type_name: Some(Arc::clone(&known.type_name)), properties: keys, ..Item::new() };
-    if is_listed
-        == graph.keys_of(graph.entities.row(child.entity).expect("it is there").type_name()).is_empty()
-    {
-        let text = format!(
-            "path {path}: an item with keys stays in lists of its type {}, and others have names",
-            known.type_name
-        );
-        return Err(Error::new(ErrorKind::InvalidArgument, text));
-    }
-    let kind = schema::kind_of(graph, &name, is_listed, &item)?;
-    let containing = plan.containing(&parent, &known.type_name)?;
-    let relationship = graph.relationships.id(child.relationship).clone();
-    let instance = InstanceId::Relationship(relationship.clone());
-    let row = graph.relationships.row(child.relationship).expect("it is there");
-    let is_elsewhere = graph.entities.id(row.ends()[0]) != &parent.id;
-    let mut order = None;
-    if containing.is_ordered && (is_elsewhere || place.is_some()) {
-        let slot = parent.slot.expect("it is there");
-        let gap = place::gap(graph, slot, Group(kind.name.group), place.unwrap_or(&Insert::Last))?;
-        order = Some(gap.order(place::step_of(&Id::random()))?);
-    } else if place.is_some() && !containing.is_ordered {
-        return Err(plan::not_ordered(&containing.type_name));
-    }
-    let set = |name: &str, value: Value| -> Action {
-        action::Update { instance: instance.clone(), patch: Patch::new().set(name, value) }.into()
-    };
-    let relink =
-        Action::from(action::Relink { id: relationship.clone(), from: Some(parent.id.clone()), to: None });
-    if let Some(order) = order {
-        plan.actions.push(set(ORDER_PROPERTY, Value::Bytes(order.into())));
-    }
-    if **graph.names.name(row.type_name()) != *containing.type_name {
-        let type_name = Arc::clone(&containing.type_name);
-        plan.actions.push(action::Retype { instance: instance.clone(), type_name }.into());
-    }
-    // Names are unique at every moment: which of the two comes first, renaming or moving, is a matter of who has these names.
-    let old_parent = row.ends()[0];
-    let is_taken_here = child_of(graph, old_parent, &kind.name).is_some_and(|other| other != child);
-    if is_elsewhere && is_taken_here {
-        if let Some(own_name) = &kind.own_name {
-            plan.actions.push(set(NAME_PROPERTY, Value::from(relationship.to_string())));
-            plan.actions.push(relink);
-            plan.actions.push(set(NAME_PROPERTY, Value::String(Arc::clone(own_name))));
-        } else {
-            plan.actions.push(relink);
-            item.type_name = None;
-            plan.change(&known, &item, kind.properties)?;
-        }
-        return Ok(plan.actions);
-    }
-    match &kind.own_name {
-        Some(own_name) => plan.actions.push(set(NAME_PROPERTY, Value::String(Arc::clone(own_name)))),
-        None => {
-            item.type_name = None;
-            plan.change(&known, &item, kind.properties)?;
-        }
-    }
-    if is_elsewhere {
-        plan.actions.push(relink);
-    }
-    Ok(plan.actions)
 }
 
 fn forget_ids(item: &mut Item) {

@@ -1,57 +1,56 @@
-//! Takes changes out of the bytes of a record and leaves all other bytes as they are, those of keys that this version
+//! Puts other changes into the bytes of a record and leaves all other bytes as they are, those of keys that this version
 //! does not know included.
 
-use crate::graph::actions as action;
 use std::ops::Range;
 use std::sync::Arc;
 
 use minicbor::Decoder;
 
 use super::decode::{IndexedRecord, decode_record};
+use super::encode::encode_nameless;
 use super::record_key;
 use super::value::{Read, array, map};
-use crate::model::{Action, Change};
+use crate::model::Change;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// A change map of one entry: action void.
-const VOID: &[u8] = &[0xA1, 0x00, 0x00];
 /// An empty text, in the place of a name that no change needs any more.
 const NO_NAME: &[u8] = &[0x60];
 
-/// The record with a void in the place of each change whose number is in `taken`, which ascends, and without the names
-/// that only those needed.
+/// The record with other changes, which need no names, in the place of those with the numbers in `taken`, which ascend; and without
+/// the names that only those needed.
 ///
 /// Errors: `Corrupted` if the bytes are no record; `NewerFormat`.
-pub(crate) fn void_changes(position: Position, bytes: &[u8], taken: &[u32]) -> Result<Vec<u8>> {
+pub(crate) fn replace_changes(position: Position, bytes: &[u8], taken: &[(u32, Change)]) -> Result<Vec<u8>> {
     let record = IndexedRecord::new(position, bytes.to_vec())?;
     let spans = spans(bytes).map_err(|error| wrong(position, &error.to_string()))?;
+    let instead = |number: u32| {
+        let found = taken.binary_search_by_key(&number, |(number, _)| *number).ok();
+        found.and_then(|at| taken.get(at)).map(|(_, change)| change)
+    };
     let mut kept: Vec<Change> = Vec::new();
     for number in (0..).take(spans.changes.len()) {
-        kept.push(match taken.contains(&number) {
-            true => Change::from(Action::Void(action::Void)),
-            false => record.change(number)?,
-        });
+        kept.push(instead(number).map_or_else(|| record.change(number), |change| Ok(change.clone()))?);
     }
     // A name is shared with the changes that hold it. One that neither a kept nor a taken change holds stays: what this
     // version does not know may need it.
     let is_held: Vec<bool> = record.names().iter().map(|name| Arc::strong_count(name) > 1).collect();
-    let gone: Vec<Change> = taken.iter().map(|number| record.change(*number)).collect::<Result<_>>()?;
-    let mut pieces: Vec<(Range<usize>, &[u8])> = Vec::new();
+    let gone: Vec<Change> = taken.iter().map(|(number, _)| record.change(*number)).collect::<Result<_>>()?;
+    let mut pieces: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
     // Order: names come before changes, so the pieces ascend.
     let names = record.names().iter().zip(is_held).zip(spans.names);
     pieces.extend(
         names
             .filter(|((name, is_held), _)| !is_held && Arc::strong_count(name) > 1)
-            .map(|(_, span)| (span, NO_NAME)),
+            .map(|(_, span)| (span, NO_NAME.to_vec())),
     );
     drop(gone);
-    let changes = (0..).zip(spans.changes).filter(|(number, _)| taken.contains(number));
-    pieces.extend(changes.map(|(_, span)| (span, VOID)));
+    let changes = (0..).zip(spans.changes).filter_map(|(number, span)| Some((span, instead(number)?)));
+    pieces.extend(changes.map(|(span, change)| (span, encode_nameless(change))));
     let mut out = Vec::with_capacity(bytes.len());
     let mut copied = 0;
     for (span, replacement) in pieces {
         out.extend_from_slice(bytes.get(copied..span.start).unwrap_or_default());
-        out.extend_from_slice(replacement);
+        out.extend_from_slice(&replacement);
         copied = span.end;
     }
     out.extend_from_slice(bytes.get(copied..).unwrap_or_default());
@@ -99,8 +98,16 @@ fn spans(bytes: &[u8]) -> Read<Spans> {
 #[allow(clippy::as_conversions, clippy::indexing_slicing)]
 mod tests {
     use super::*;
-    use crate::model::{Id, InstanceId, Instant, NewEntity, Patch, Record};
+    use crate::graph::actions as action;
+    use crate::model::{Action, Id, InstanceId, Instant, NewEntity, Patch, Record};
     use crate::record::encode_record;
+
+    /// A change map of one entry: action void.
+    const VOID: &[u8] = &[0xA1, 0x00, 0x00];
+
+    fn void(number: u32) -> (u32, Change) {
+        (number, Action::Void(action::Void).into())
+    }
 
     fn record(changes: Vec<Change>) -> Record {
         let (author, message) = ("ada".into(), "why".into());
@@ -118,12 +125,12 @@ mod tests {
             Action::Update(action::Update { instance: InstanceId::Entity(Id::new("kept").unwrap()), patch });
         let changes: Vec<Change> = [secret, kept].map(Change::from).into();
         let bytes = encode_record(&record(changes.clone()));
-        let voided = void_changes(Position(7), &bytes, &[0]).unwrap();
+        let voided = replace_changes(Position(7), &bytes, &[void(0)]).unwrap();
         let expected = record(vec![Action::Void(action::Void).into(), changes.last().unwrap().clone()]);
         assert_eq!(decode_record(Position(7), &voided).unwrap(), expected);
         assert!(!String::from_utf8_lossy(&voided).contains("secret"), "{voided:?}");
         // Taking out all leaves a record without names.
-        let none = void_changes(Position(7), &voided, &[0, 1]).unwrap();
+        let none = replace_changes(Position(7), &voided, &[void(0), void(1)]).unwrap();
         assert!(!String::from_utf8_lossy(&none).contains("shared"));
     }
 
@@ -140,7 +147,7 @@ mod tests {
             &[0x18, 98, 0x62, b'n', b'x'],
         ]
         .concat();
-        let voided = void_changes(Position(1), &bytes, &[0, 1]).unwrap();
+        let voided = replace_changes(Position(1), &bytes, &[void(0), void(1)]).unwrap();
         let expected = [
             &[0xA4, 0x00, 0x00, 0x04, 0x83, 0x61, b't', 0x60, 0x61, b'v', 0x05, 0x83][..],
             VOID,

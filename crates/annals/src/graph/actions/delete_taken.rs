@@ -1,0 +1,49 @@
+//! What a container took along when it was deleted, and what outlived it: stands in the place of that change after a compaction.
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::Result;
+use crate::graph::{Graph, kind_of};
+use crate::model::{InstanceId, TypeKind};
+
+/// Deletes instances that a container took along which was purged since. A compaction writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeleteTaken {
+    /// Which instances. Relationships stand before entities.
+    pub instances: Vec<InstanceId>,
+}
+
+impl Act for DeleteTaken {
+    const NAME: &'static str = "delete";
+    const CODES: Codes = Codes::Other(36);
+    const FIELDS: &'static [Field] = &[Field::required(Key::Instances, "instances")];
+    const TOUCHES: Touches = Touches::Everything;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { instances: Some(&self.instances), ..BagRef::default() }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(DeleteTaken { instances: bag.instances? })
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        for instance in &self.instances {
+            let (slot, found) = graph.known(instance)?;
+            // A compaction also lists copies that a container took along.
+            if graph.is_bounded {
+                graph.check_own(instance, found.header)?;
+            }
+            match kind_of(instance) {
+                // The entity before took it along.
+                _ if !found.is_live() => {}
+                TypeKind::Relationship => graph.delete_relationship(context, slot)?,
+                TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => {
+                    graph.delete_entity(context, slot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! What a container took along when it was restored, and what outlived it: stands in the place of that change after a compaction.
+
+use super::act::{Act, Codes, Touches};
+use super::bag::{Bag, BagRef, Field, Key};
+use super::context::Context;
+use crate::graph::{Graph, kind_of};
+use crate::model::{InstanceId, TypeKind};
+use crate::{Error, ErrorKind, Result};
+
+/// Brings back instances that a container took along which was purged since. A compaction writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestoreTaken {
+    /// Which instances. Entities stand before relationships.
+    pub instances: Vec<InstanceId>,
+}
+
+impl Act for RestoreTaken {
+    const NAME: &'static str = "restore";
+    const CODES: Codes = Codes::Other(37);
+    const FIELDS: &'static [Field] = &[Field::required(Key::Instances, "instances")];
+    const TOUCHES: Touches = Touches::Everything;
+
+    fn bag(&self) -> BagRef<'_> {
+        BagRef { instances: Some(&self.instances), ..BagRef::default() }
+    }
+
+    fn of(bag: Bag) -> Option<Self> {
+        Some(RestoreTaken { instances: bag.instances? })
+    }
+
+    fn apply(&self, graph: &mut Graph, context: Context) -> Result<()> {
+        for instance in &self.instances {
+            let (slot, found) = graph.known(instance)?;
+            // A compaction also lists copies that a container took along.
+            if graph.is_bounded {
+                graph.check_own(instance, found.header)?;
+            }
+            match kind_of(instance) {
+                _ if found.is_live() => {
+                    let text = format!("{instance} is not deleted; nothing to restore");
+                    return Err(Error::new(ErrorKind::NotDeleted, text));
+                }
+                TypeKind::Relationship => graph.restore_relationship(context, slot)?,
+                TypeKind::Entity | TypeKind::Classification | TypeKind::Enum => {
+                    graph.restore_entity(context, slot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! What a compaction puts in the place of a change that it takes out, if that also wrote versions of instances that are still there.
+//!
+//! Deleting a container takes along what it contains; restoring it brings that back. If a child is then moved elsewhere, and the
+//! container purged, the child keeps these versions: a change that names the child instead writes them, at the same place.
+
+use std::collections::HashMap;
+
+use crate::Result;
+use crate::graph::actions as action;
+use crate::graph::instance::past::Place;
+use crate::graph::{Graph, instance_id};
+use crate::model::{Action, Change, InstanceId, TypeKind};
+
+/// True if an action may write versions of instances that it does not name, or of several.
+pub(super) fn takes_along(action: &Action) -> bool {
+    is_delete(action) || matches!(action, Action::Restore(_) | Action::RestoreTaken(_))
+}
+
+fn is_delete(action: &Action) -> bool {
+    matches!(action, Action::Delete(_) | Action::DeleteTaken(_))
+}
+
+/// What stands in the place of changes that are taken out; a void where nothing is here.
+#[derive(Default)]
+pub(super) struct Outlived(HashMap<Place, Action>);
+
+impl Outlived {
+    /// What outlived the instances that the changes in `taking` name. `graph` is the one after the last record.
+    pub(super) fn collect(graph: &Graph, taking: HashMap<Place, Action>) -> Result<Outlived> {
+        let mut lists: HashMap<Place, [Vec<InstanceId>; 2]> = HashMap::new();
+        if taking.is_empty() {
+            return Ok(Outlived::default());
+        }
+        for (at, kind) in [TypeKind::Entity, TypeKind::Relationship].into_iter().enumerate() {
+            let table = graph.table(kind);
+            for slot in 0..u32::try_from(table.slots_count()).unwrap_or(u32::MAX) {
+                let Some(instance) = table.get(slot)? else { continue };
+                for version in instance.all_versions() {
+                    if taking.contains_key(&version.place) {
+                        let id = graph.shape_of(&instance, version.header).id;
+                        lists.entry(version.place).or_default()[at].push(instance_id(kind, id));
+                    }
+                }
+            }
+        }
+        let instead = lists.into_iter().map(|(place, [entities, relationships])| {
+            // No relationship lacks an end at any moment.
+            let action = match is_delete(&taking[&place]) {
+                true => action::DeleteTaken { instances: [relationships, entities].concat() }.into(),
+                false => action::RestoreTaken { instances: [entities, relationships].concat() }.into(),
+            };
+            (place, action)
+        });
+        Ok(Outlived(instead.collect()))
+    }
+
+    /// What stands in the place of a change.
+    pub(super) fn instead(&self, place: Place, change: &Change) -> Change {
+        match self.0.get(&place) {
+            Some(action) => Change { valid_from: change.valid_from, ..Change::from(action.clone()) },
+            None => Change::from(Action::Void(action::Void)),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a change wrote beside the instance that it names: an entity that is deleted or restored takes its relationships along, and a
+//! container all that it contains.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::snapshot::Snapshot;
+use crate::Result;
+use crate::graph::actions as action;
+use crate::graph::instance::past::Place;
+use crate::graph::past_link_prefix;
+use crate::graph::structures::wide::link_of_key;
+use crate::model::{Action, Direction, InstanceId, TypeKind};
+
+/// An instance: the kind of its table, and its slot.
+pub(super) type Slot = (TypeKind, u32);
+
+/// True if an action may write more than the instance that it names.
+pub(super) fn takes_along(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Delete(action::Delete { instance: InstanceId::Entity(_) })
+            | Action::Restore(action::Restore { instance: InstanceId::Entity(_), .. })
+            | Action::DeleteTaken(_)
+            | Action::RestoreTaken(_)
+    )
+}
+
+impl Snapshot {
+    /// What the change at `place` wrote beside the entity at `slot`, which it names, as far as relationships still lead there. Of a
+    /// container that has or had more than `most` relationships below it, so many are looked at.
+    pub(super) fn taken_along(&self, slot: u32, place: Place, most: usize) -> Result<Vec<Slot>> {
+        let graph = self.graph();
+        let (mut found, mut looked_at) = (Vec::new(), 0);
+        let (mut entities, mut relationships) = (HashSet::from([slot]), HashSet::new());
+        let mut open = vec![slot];
+        while let Some(entity) = open.pop() {
+            for relationship in self.links_ever(entity) {
+                self.check_cancelled()?;
+                looked_at += 1;
+                if looked_at > most {
+                    return Ok(found);
+                }
+                if relationships.contains(&relationship) {
+                    continue;
+                }
+                let Some(known) = graph.relationships.get(relationship)? else { continue };
+                let Some(version) = known.written_at(place) else { continue };
+                relationships.insert(relationship);
+                found.push((TypeKind::Relationship, relationship));
+                // Only a container takes the other end along.
+                for end in graph.shape_of(&known, version.header).ends {
+                    if !entities.contains(&end) && self.is_written_at(TypeKind::Entity, end, place)? {
+                        entities.insert(end);
+                        found.push((TypeKind::Entity, end));
+                        open.push(end);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// All that the changes at `places` wrote, by a look at every instance that was changed since the first of them: for changes
+    /// whose instance was purged.
+    pub(super) fn written_by(&self, places: &BTreeSet<Place>) -> Result<Vec<Slot>> {
+        let mut found = Vec::new();
+        let Some(first) = places.first() else { return Ok(found) };
+        for kind in [TypeKind::Relationship, TypeKind::Entity] {
+            let table = self.graph().table(kind);
+            for slot in 0..u32::try_from(table.slots_count()).unwrap_or(u32::MAX) {
+                self.check_cancelled()?;
+                if table.row(slot).is_none_or(|row| row.changed() < first.position) {
+                    continue;
+                }
+                let versions = table.get(slot)?.map(|known| known.all_versions()).unwrap_or_default();
+                if versions.iter().any(|version| places.contains(&version.place)) {
+                    found.push((kind, slot));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// True if the change at `place` wrote a version of this instance.
+    pub(super) fn is_written_at(&self, kind: TypeKind, slot: u32, place: Place) -> Result<bool> {
+        let known = self.graph().table(kind).get(slot)?;
+        Ok(known.is_some_and(|known| known.written_at(place).is_some()))
+    }
+
+    /// Relationships that the entity at `slot` has or had; one may come several times.
+    fn links_ever(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
+        let graph = self.graph();
+        [Direction::Out, Direction::In].into_iter().flat_map(move |direction| {
+            let current = graph.neighbors(slot, direction).iter(None);
+            let past = graph.past_links.prefix(&past_link_prefix(slot, direction)).map(link_of_key);
+            current.chain(past).map(|link| link.relationship)
+        })
+    }
+}
