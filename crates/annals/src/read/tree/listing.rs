@@ -42,7 +42,7 @@ impl<'s> Tree<'s> {
     /// Errors: `InvalidPage` for a foreign cursor, or a limit out of bounds; `InvalidArgument` for a path that is no look-up; those of
     /// reading history.
     pub fn list(&self, path: &TreePath, options: &ListOptions) -> Result<Option<Page<TreeItem<'s>>>> {
-        let Some((parent, above, group)) = self.container(path)? else { return Ok(None) };
+        let Some((parent, group)) = self.container(path)? else { return Ok(None) };
         if !(1..=LIMIT_MAX).contains(&options.limit) {
             let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", options.limit);
             return Err(Error::new(ErrorKind::InvalidPage, text));
@@ -56,7 +56,7 @@ impl<'s> Tree<'s> {
             if has_more {
                 return Ok(false);
             }
-            items.extend(self.child_item(&above, child)?);
+            items.extend(self.child_item(child)?);
             last = Some(place);
             Ok(true)
         })?;
@@ -68,7 +68,7 @@ impl<'s> Tree<'s> {
     ///
     /// Shape and errors: as [`Tree::list`].
     pub fn count(&self, path: &TreePath) -> Result<Option<usize>> {
-        let Some((parent, _, group)) = self.container(path)? else { return Ok(None) };
+        let Some((parent, group)) = self.container(path)? else { return Ok(None) };
         self.snapshot.count_children(parent, group).map(Some)
     }
 
@@ -127,8 +127,8 @@ impl<'s> Tree<'s> {
         Ok(found)
     }
 
-    /// The item whose children a path means, the path to it, and the list, if it means one.
-    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, TreePath, Option<Group>)>> {
+    /// The item whose children a path means, and the list, if it means one.
+    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, Option<Group>)>> {
         let graph = self.snapshot.graph();
         if let Some((above, last)) = path.split_last()
             && let Target::List(list) = graph.target(last)
@@ -136,18 +136,16 @@ impl<'s> Tree<'s> {
             let Some(found) = self.look_up(&above)?.filter(|found| found.property.is_none()) else {
                 return Ok(None);
             };
-            return Ok(Some((found.entity, above, Some(group_of_type(list)))));
+            return Ok(Some((found.entity, Some(group_of_type(list)))));
         }
         let found = self.look_up(path)?.filter(|found| found.property.is_none());
-        Ok(found.map(|found| (found.entity, path.clone(), None)))
+        Ok(found.map(|found| (found.entity, None)))
     }
 
     /// A child as an item.
-    pub(super) fn child_item(&self, above: &TreePath, child: ChildSlot) -> Result<Option<TreeItem<'s>>> {
-        let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
+    pub(super) fn child_item(&self, child: ChildSlot) -> Result<Option<TreeItem<'s>>> {
         let entity = self.snapshot.entity_at(child.entity)?;
         let relationship = self.snapshot.relationship_at(child.relationship)?;
-        let path = above.clone().child(step);
-        Ok(entity.map(|entity| TreeItem { path, entity, relationship, property: None }))
+        Ok(entity.map(|entity| TreeItem { entity, relationship, tree: *self, property: None }))
     }
 }

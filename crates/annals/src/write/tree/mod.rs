@@ -40,7 +40,7 @@ const ROOT_TYPE: &str = "root";
 /// })?;
 /// let mtu = TreePath::parse("/interfaces/interface[name='eth0']/mtu")?;
 /// repository.transact(|t| t.tree().set(&mtu, 9000))?;
-/// assert_eq!(repository.snapshot().tree().item(&mtu)?.unwrap().value(), Some(&9000.into()));
+/// assert_eq!(repository.snapshot().tree().item(&mtu)?.unwrap().value(), Some(9000.into()));
 /// # Ok(())
 /// # }
 /// ```
