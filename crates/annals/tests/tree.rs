@@ -303,3 +303,35 @@ fn what_fits_no_tree_is_refused_and_changes_nothing() -> Result<()> {
     assert_eq!(value(&repository, "/cont/'a/b'/x"), Some(1.into()));
     Ok(())
 }
+
+/// What a transaction created is found by what follows in it, also where nothing but creations came before.
+#[test]
+fn a_transaction_sees_the_items_that_it_created() -> Result<()> {
+    let repository = perf();
+    edit(&repository, |t| t.merge(&path("/cont"), &Item::new()))?;
+    edit(&repository, |t| {
+        for k in 0..50 {
+            t.set(&path(&format!("/cont/lst[k1={k}][k2='a']/l")), format!("{k}"))?;
+            t.set(&path(&format!("/cont/usr-lst[k={k}]/l")), "x")?;
+            t.merge(&path("/cont/in/there"), &Item::new().property("n", k))?;
+        }
+        t.set(&path("/cont/lst[k1=7][k2='a']/l"), "again")?;
+        t.create(&path("/cont/lst[k1=50][k2='a']"), &Item::new())?;
+        let twice = t.create(&path("/cont/lst[k1=50][k2='a']"), &Item::new());
+        assert_eq!(kind_of(twice), ErrorKind::AlreadyExists);
+        t.insert(&path("/cont/usr-lst[k=49]"), &Item::new(), &Insert::First)?;
+        t.delete(&path("/cont/usr-lst[k=48]"))?;
+        t.set(&path("/cont/usr-lst[k=48]/l"), "back")?;
+        t.merge(&path("/cont/in/there"), &Item::new().property("m", 1))
+    })?;
+    let expected: Vec<i64> = std::iter::once(49).chain(0..49).collect();
+    assert_eq!(keys(&repository), expected);
+    assert_eq!(value(&repository, "/cont/lst[k1=7][k2='a']/l"), Some("again".into()));
+    assert_eq!(value(&repository, "/cont/usr-lst[k=48]/l"), Some("back".into()));
+    assert_eq!(
+        (value(&repository, "/cont/in/there/n"), value(&repository, "/cont/in/there/m")),
+        (Some(49.into()), Some(1.into()))
+    );
+    assert_eq!(repository.snapshot().tree().count(&path("/cont/lst"))?, Some(51));
+    Ok(())
+}
