@@ -1,5 +1,6 @@
 //! Which types of relationships to follow.
 
+use crate::graph::structures::adjacency::Neighbors;
 use crate::graph::structures::symbols::Symbol;
 
 /// Which types of relationships to follow.
@@ -9,4 +10,24 @@ pub(crate) enum LinkTypes {
     One(Symbol),
     /// Ascending; none of them if empty.
     Several(Vec<Symbol>),
+}
+
+impl LinkTypes {
+    /// These types, ascending; all of them for `None`.
+    pub(crate) fn of(types: Option<Vec<Symbol>>) -> LinkTypes {
+        match types {
+            None => LinkTypes::All,
+            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
+            Some(types) => LinkTypes::Several(types),
+        }
+    }
+
+    /// How many current links of these types there are.
+    pub(crate) fn degree(&self, neighbors: Neighbors) -> usize {
+        match self {
+            LinkTypes::All => neighbors.degree(None),
+            LinkTypes::One(name) => neighbors.degree(Some(*name)),
+            LinkTypes::Several(types) => types.iter().map(|name| neighbors.degree(Some(*name))).sum(),
+        }
+    }
 }

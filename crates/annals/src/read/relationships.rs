@@ -6,7 +6,7 @@ use super::cursor;
 use super::find::{Page, Sorting, check_order};
 use super::instance::Relationship;
 use super::link_types::LinkTypes;
-use super::neighbors::Neighbors;
+use super::operators::expand::{Expand, SeenLinks};
 use super::snapshot::Snapshot;
 use super::status::Statuses;
 use super::stored::Weighing;
@@ -124,19 +124,8 @@ impl RelationshipsOf {
 /// The links of an entity in one direction or both, each once, in one order.
 struct LinksOf<'s> {
     snapshot: &'s Snapshot,
-    sides: Vec<Peekable<LinksIn<'s>>>,
+    sides: Vec<Peekable<SeenLinks<'s>>>,
     unchecked: usize,
-}
-
-/// The links of an entity in one direction.
-struct LinksIn<'s>(Neighbors<'s>);
-
-impl Iterator for LinksIn<'_> {
-    type Item = Link;
-
-    fn next(&mut self) -> Option<Link> {
-        self.0.next_link()
-    }
 }
 
 impl LinksOf<'_> {
@@ -182,12 +171,7 @@ impl Snapshot {
         of.check()?;
         let (slot, types, statuses) = self.resolve(id, of)?;
         if self.view().is_none() && statuses.is_live() && of.directions.len() == 1 {
-            let neighbors = self.graph().neighbors(slot, of.directions[0]);
-            return Ok(match types {
-                LinkTypes::All => neighbors.degree(None),
-                LinkTypes::One(name) => neighbors.degree(Some(name)),
-                LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
-            });
+            return Ok(types.degree(self.graph().neighbors(slot, of.directions[0])));
         }
         let mut links = self.links_of(slot, of, types, &statuses, None);
         let mut count = 0;
@@ -204,11 +188,7 @@ impl Snapshot {
             Some(slot) => slot,
             None => self.live_slot(id)?,
         };
-        let types = match self.known_types(TypeKind::Relationship, &of.types)? {
-            None => LinkTypes::All,
-            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
-            Some(types) => LinkTypes::Several(types),
-        };
+        let types = LinkTypes::of(self.known_types(TypeKind::Relationship, &of.types)?);
         Ok((slot, types, statuses))
     }
 
@@ -222,9 +202,8 @@ impl Snapshot {
     ) -> LinksOf<'_> {
         let both = [Direction::Out, Direction::In].into_iter();
         let directions = both.filter(|direction| of.directions.contains(direction));
-        let side = |direction| {
-            LinksIn(self.neighbors_with(slot, direction, types.clone(), after, statuses)).peekable()
-        };
+        let expand = Expand::with_statuses(self, types, statuses.clone());
+        let side = |direction| expand.links(slot, direction, after).peekable();
         LinksOf { snapshot: self, sides: directions.map(side).collect(), unchecked: 0 }
     }
 
@@ -254,7 +233,7 @@ impl Snapshot {
                 });
                 break;
             }
-            let found = self.relationship_with(link.relationship)?;
+            let found = self.fetch_relationship(link.relationship)?;
             is_full = weighing.is_full_with(self, TypeKind::Relationship, link.relationship, &found.held);
             page.items.push(found);
             last = Some(link);
@@ -301,7 +280,7 @@ impl Snapshot {
         let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
         let mut items = Vec::with_capacity(shown.len().min(ITEMS_RESERVED_MAX));
         for key in shown {
-            let found = self.relationship_with(sorting.slot(key))?;
+            let found = self.fetch_relationship(sorting.slot(key))?;
             let is_full = weighing.is_full_with(self, TypeKind::Relationship, found.slot(), &found.held);
             items.push(found);
             if is_full {
@@ -311,17 +290,6 @@ impl Snapshot {
         }
         let last = items.len().checked_sub(1).map(|last| &shown[last]).filter(|_| has_more);
         Ok(Page { items, next: last.map(|last| cursor::encode(self.graph(), sorting.number, last)) })
-    }
-
-    /// The relationship at `slot`, which this snapshot sees, deleted or not.
-    fn relationship_with(&self, slot: u32) -> Result<Relationship<'_>> {
-        let held = self.seen(TypeKind::Relationship, slot, true)?.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Corrupted,
-                format!("relationship {slot}: expected it behind its link; run `annals check`"),
-            )
-        })?;
-        Ok(Relationship::new(self, slot, held))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, TypeKind};
 use crate::read::held::Held;
 use crate::read::link_types::LinkTypes;
+use crate::read::operators::expand::Expand;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Pattern};
 use crate::{Error, ErrorKind, Result};
@@ -195,8 +196,7 @@ impl LinkTest {
     fn holds(&self, snapshot: &Snapshot, bound: &Bound, subject: Subject) -> Result<bool> {
         let Some(slot) = subject.slot() else { return Ok(false) };
         for &direction in self.directions {
-            let mut links = snapshot.neighbors_at(slot, direction, self.types.clone(), None);
-            while let Some(link) = links.next_link() {
+            for link in Expand::new(snapshot, self.types.clone()).links(slot, direction, None) {
                 bound.visit(snapshot)?;
                 if self.end_holds(
                     snapshot,

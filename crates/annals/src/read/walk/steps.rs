@@ -1,21 +1,15 @@
 //! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
 
 use super::reach::Reach;
-use crate::graph::structures::adjacency::Neighbors;
-use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{Direction, Id, Status, TypeKind};
+use crate::model::{Direction, Id, TypeKind};
 use crate::read::link_types::LinkTypes;
-use crate::read::many::FEW;
 use crate::read::nearest;
+use crate::read::operators::expand::Expand;
 use crate::read::snapshot::Snapshot;
 use crate::read::status::Statuses;
 use crate::{Error, ErrorKind, Result};
 
-/// How many entities are looked up at once: the processor waits for their memory together.
-pub(super) const AHEAD: usize = 32;
-/// Whether a walk was called off is looked at once in so many links of one entity.
-const LINKS_UNCHECKED: usize = 4_096;
 /// Most names of one kind in a [`Reach`].
 const NAMES_MAX: usize = 1_024;
 
@@ -23,7 +17,8 @@ const NAMES_MAX: usize = 1_024;
 pub(super) struct Steps<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) directions: Vec<Direction>,
-    types: LinkTypes,
+    /// Along which relationships.
+    pub(super) expand: Expand<'s>,
     /// Ascending; `None` for any.
     entity_types: Option<Vec<Symbol>>,
     /// Ascending; `None` for any or none.
@@ -59,18 +54,15 @@ impl<'s> Steps<'s> {
             );
             return Err(invalid(text));
         }
-        let types = match snapshot.known_types(TypeKind::Relationship, &reach.types)? {
-            None => LinkTypes::All,
-            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
-            Some(types) => LinkTypes::Several(types),
-        };
+        let types = LinkTypes::of(snapshot.known_types(TypeKind::Relationship, &reach.types)?);
+        let statuses = Statuses::new(snapshot, &reach.statuses)?;
         Ok(Steps {
             snapshot,
             directions,
-            types,
+            expand: Expand::with_statuses(snapshot, types, statuses.clone()),
             entity_types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
             classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
-            statuses: Statuses::new(snapshot, &reach.statuses)?,
+            statuses,
             has_proxies: snapshot.has_proxies(),
         })
     }
@@ -135,167 +127,6 @@ impl<'s> Steps<'s> {
         let Some(held) = self.snapshot.seen(TypeKind::Entity, slot, true)? else { return Ok(false) };
         let row = self.snapshot.row(TypeKind::Entity, slot, &held);
         Ok(row.classifications().any(|known| names.binary_search(&known.name()).is_ok()))
-    }
-
-    /// Calls `take` with every link of the entities at `slots`, entity by entity, each with its direction.
-    ///
-    /// Errors: `Cancelled`, and those of `take`.
-    #[inline]
-    pub(super) fn links(
-        &self,
-        slots: &[u32],
-        directions: &[Direction],
-        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        let is_plain = self.snapshot.view().is_none() && self.statuses.is_live();
-        for slots in slots.chunks(AHEAD) {
-            self.snapshot.check_cancelled()?;
-            if !is_plain {
-                self.links_seen(slots, directions, &mut take)?;
-                continue;
-            }
-            // All pages are looked up before the first list is read.
-            let mut found = [[None; 2]; AHEAD];
-            for (found, slot) in found.iter_mut().zip(slots) {
-                for (found, direction) in found.iter_mut().zip(directions) {
-                    *found = Some(self.snapshot.graph().neighbors(*slot, *direction));
-                }
-            }
-            for (found, &slot) in found.iter().zip(slots) {
-                for (neighbors, &direction) in found.iter().flatten().zip(directions) {
-                    self.each_link(*neighbors, |link| take(slot, direction, link))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The same where not every link is seen.
-    fn links_seen(
-        &self,
-        slots: &[u32],
-        directions: &[Direction],
-        take: &mut impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        let mut unseen = Unseen::new(self);
-        let graph = self.snapshot.graph();
-        // Without past links the current ones are all there ever were.
-        let has_current_only = graph.past_links.is_empty();
-        for &slot in slots {
-            for &direction in directions {
-                if has_current_only {
-                    self.each_link(graph.neighbors(slot, direction), |link| {
-                        unseen.push((slot, direction, link), take)
-                    })?;
-                    continue;
-                }
-                let (types, statuses) = (self.types.clone(), &self.statuses);
-                let mut links = self.snapshot.neighbors_with(slot, direction, types, None, statuses);
-                while let Some(link) = links.next_unseen() {
-                    unseen.push((slot, direction, link), take)?;
-                }
-            }
-        }
-        unseen.flush(take)
-    }
-
-    /// Calls `take` with those of at most [`AHEAD`] links that the snapshot sees.
-    fn take_seen(
-        &self,
-        links: &[(u32, Direction, Link)],
-        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        let snapshot = self.snapshot;
-        if links.len() <= FEW {
-            for &(from, direction, link) in links {
-                if snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses)
-                    && snapshot.has_link(from, direction, link)
-                {
-                    take(from, direction, link)?;
-                }
-            }
-            return Ok(());
-        }
-        let mut slots = [0; AHEAD];
-        let mut versions = [None; AHEAD];
-        slots.iter_mut().zip(links).for_each(|(slot, (_, _, link))| *slot = link.relationship);
-        let view = snapshot.view().filter(|_| self.statuses.is_live());
-        if let Some(view) = view {
-            let relationships = &snapshot.graph().relationships;
-            relationships.versions_in(&slots[..links.len()], view, &mut versions);
-        }
-        for (&(from, direction, link), version) in links.iter().zip(versions) {
-            let is_seen = match view {
-                Some(_) => version.is_some_and(|version| version.status != Status::Deleted),
-                None => snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses),
-            };
-            if is_seen && snapshot.has_link(from, direction, link) {
-                take(from, direction, link)?;
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn each_link(&self, neighbors: Neighbors, mut take: impl FnMut(Link) -> Result<()>) -> Result<()> {
-        match (&self.types, neighbors) {
-            (LinkTypes::All, Neighbors::Narrow(narrow)) => narrow.iter().try_for_each(take),
-            (LinkTypes::One(name), Neighbors::Narrow(narrow)) => {
-                narrow.of_type(Some(*name)).iter().try_for_each(take)
-            }
-            (LinkTypes::Several(types), Neighbors::Narrow(narrow)) => {
-                let is_of = |link: &Link| types.binary_search(&link.type_name).is_ok();
-                narrow.iter().filter(is_of).try_for_each(take)
-            }
-            (types, Neighbors::Wide(_)) => {
-                // Checked more often: one entity may have millions.
-                let mut unchecked = 0;
-                let mut take = |link| {
-                    unchecked += 1;
-                    if unchecked % LINKS_UNCHECKED == 0 {
-                        self.snapshot.check_cancelled()?;
-                    }
-                    take(link)
-                };
-                match types {
-                    LinkTypes::All => neighbors.iter(None).try_for_each(take),
-                    LinkTypes::One(name) => neighbors.iter(Some(*name)).try_for_each(take),
-                    LinkTypes::Several(types) => {
-                        types.iter().try_for_each(|name| neighbors.iter(Some(*name)).try_for_each(&mut take))
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Links of which nobody has looked whether the snapshot sees them, until there are enough to look at together.
-struct Unseen<'a, 's> {
-    steps: &'a Steps<'s>,
-    links: [(u32, Direction, Link); AHEAD],
-    count: usize,
-}
-
-impl<'a, 's> Unseen<'a, 's> {
-    fn new(steps: &'a Steps<'s>) -> Unseen<'a, 's> {
-        let nothing = Link { type_name: Symbol(0), relationship: 0, other: 0 };
-        Unseen { steps, links: [(0, Direction::Out, nothing); AHEAD], count: 0 }
-    }
-
-    #[inline]
-    fn push(
-        &mut self,
-        link: (u32, Direction, Link),
-        take: &mut impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        self.links[self.count] = link;
-        self.count += 1;
-        if self.count < AHEAD { Ok(()) } else { self.flush(take) }
-    }
-
-    fn flush(&mut self, take: &mut impl FnMut(u32, Direction, Link) -> Result<()>) -> Result<()> {
-        let count = std::mem::take(&mut self.count);
-        self.steps.take_seen(&self.links[..count], take)
     }
 }
 
