@@ -63,7 +63,7 @@ fn scan(snapshot: &Snapshot) -> Outcome<i64> {
         if page.is_empty() {
             return Ok(sum);
         }
-        for end in snapshot.expand(&page, Direction::Out, Some("edge"))? {
+        for end in &snapshot.expand(&page, Direction::Out, Some("edge"))? {
             sum += end.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
         }
     }

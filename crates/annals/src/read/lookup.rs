@@ -1,7 +1,7 @@
 //! Looks up single instances, and counts the relationships of one.
 
 use super::instance::{Entity, Relationship};
-use super::link_types::LinkTypes;
+use crate::read::operators::link_types::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::model::{Direction, Id, TypeKind};
 use crate::{Error, ErrorKind, Result};
@@ -58,7 +58,7 @@ impl Snapshot {
     /// A relationship type and its subtypes; all types for `None`.
     ///
     /// Errors: `NotFound` for a type that is neither declared nor used.
-    pub(crate) fn known_relationship_types(&self, type_name: Option<&str>) -> Result<LinkTypes> {
+    pub(super) fn known_relationship_types(&self, type_name: Option<&str>) -> Result<LinkTypes> {
         if let Some(name) = type_name {
             self.check_type_known(TypeKind::Relationship, name)?;
         }
@@ -67,7 +67,7 @@ impl Snapshot {
 
     /// The same; none for an unknown one.
     #[inline]
-    pub(crate) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
+    pub(super) fn relationship_types(&self, type_name: Option<&str>) -> LinkTypes {
         let Some(name) = type_name else { return LinkTypes::All };
         match self.graph().names.find(name) {
             None => LinkTypes::Several(Vec::new()),

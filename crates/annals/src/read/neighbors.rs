@@ -1,11 +1,12 @@
 //! The neighbours of an entity, now or as of an earlier time, page by page.
 
 use super::instance::{Entity, Relationship};
-use super::link_types::LinkTypes;
 use super::operators::expand::{Expand, SeenLinks};
+use super::operators::fetch::push_handle;
 use super::snapshot::Snapshot;
 use crate::graph::structures::link::Link;
 use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::link_types::LinkTypes;
 use crate::{Error, ErrorKind, Result};
 
 /// A relationship of an entity, with the entity at its other end.
@@ -98,7 +99,8 @@ impl Snapshot {
             &frontier,
             &[direction],
             |_, _, link| {
-                ends.push(self.fetch_entity(link.other)?);
+                let held = self.fetch(TypeKind::Entity, link.other)?;
+                push_handle(&mut ends, held, |held| Entity::new(self, link.other, held));
                 Ok(())
             },
         )?;
@@ -160,9 +162,13 @@ impl<'s> Iterator for Neighbors<'s> {
     #[inline]
     fn next(&mut self) -> Option<Result<Neighbor<'s>>> {
         let link = self.links.next()?;
-        let relationship = self.snapshot.fetch_relationship(link.relationship);
-        Some(relationship.and_then(|relationship| {
-            Ok(Neighbor { relationship, entity: self.snapshot.fetch_entity(link.other)? })
+        let both = self
+            .snapshot
+            .fetch(TypeKind::Relationship, link.relationship)
+            .and_then(|relationship| Ok((relationship, self.snapshot.fetch(TypeKind::Entity, link.other)?)));
+        Some(both.map(|(relationship, entity)| Neighbor {
+            relationship: Relationship::new(self.snapshot, link.relationship, relationship),
+            entity: Entity::new(self.snapshot, link.other, entity),
         }))
     }
 }

@@ -3,25 +3,24 @@
 use std::iter::Peekable;
 
 use super::cursor;
-use super::find::{Page, Sorting, check_order};
+use super::find::check_order;
 use super::instance::Relationship;
-use super::link_types::LinkTypes;
 use super::operators::expand::{Expand, SeenLinks};
+use super::operators::page::{Filling, Page, Size};
+use super::operators::sort::{Firsts, Placed, Sorting};
 use super::snapshot::Snapshot;
-use super::status::Statuses;
-use super::stored::Weighing;
 use super::walk::VISITED_MAX;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::filter::status::Statuses;
+use crate::read::operators::link_types::LinkTypes;
 use crate::search::OrderBy;
 use crate::search::PAGE_BYTES_MAX;
 use crate::{Error, ErrorKind, Result};
 
 /// Most relationships on one page.
 const LIMIT_MAX: usize = 100_000;
-/// Pages of more relationships make room as they find them.
-const ITEMS_RESERVED_MAX: usize = 1_000;
 /// Whether a read was called off is looked at once in so many relationships.
 const LINKS_UNCHECKED: usize = 1_024;
 /// Tells cursors of the order by type and age from those of other orders.
@@ -107,6 +106,11 @@ impl RelationshipsOf {
     pub fn of_types<'n>(mut self, types: impl IntoIterator<Item = &'n str>) -> RelationshipsOf {
         self.types = types.into_iter().map(str::to_owned).collect();
         self
+    }
+
+    /// What a page may have, behind those that are left out.
+    fn size(&self) -> Size {
+        Size { offset: 0, limit: self.limit, bytes_max: self.bytes_max }
     }
 
     fn check(&self) -> Result<()> {
@@ -222,23 +226,16 @@ impl Snapshot {
                 break;
             }
         }
-        let mut page = Page { items: Vec::with_capacity(of.limit.min(ITEMS_RESERVED_MAX)), next: None };
-        let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
-        let (mut last, mut is_full): (Option<Link>, _) = (None, false);
+        let key_of = |link: Link| [link.type_name.0.to_be_bytes(), link.relationship.to_be_bytes()].concat();
+        let mut page = Filling::new(self, TypeKind::Relationship, of.size());
         while let Some(link) = links.next()? {
-            if is_full || page.items.len() == of.limit {
-                page.next = last.map(|last| {
-                    let key = [last.type_name.0.to_be_bytes(), last.relationship.to_be_bytes()].concat();
-                    cursor::encode(self.graph(), BY_AGE, &key)
-                });
+            let held = self.fetch(TypeKind::Relationship, link.relationship)?;
+            let make = |slot, held| Relationship::new(self, slot, held);
+            if page.take(link.relationship, held, |_| key_of(link), make) {
                 break;
             }
-            let found = self.fetch_relationship(link.relationship)?;
-            is_full = weighing.is_full_with(self, TypeKind::Relationship, link.relationship, &found.held);
-            page.items.push(found);
-            last = Some(link);
         }
-        Ok(page)
+        Ok(page.finish().into_page(self, BY_AGE))
     }
 
     fn relationships_sorted(
@@ -251,7 +248,8 @@ impl Snapshot {
         let after =
             of.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
         let mut links = self.links_of(slot, of, types, &statuses, None);
-        let (mut keys, mut visited) = (Vec::new(), 0);
+        let mut firsts = Firsts::new(of.skip.saturating_add(of.limit).saturating_add(1));
+        let mut visited = 0;
         while let Some(link) = links.next()? {
             visited += 1;
             if visited > of.visited_max {
@@ -265,31 +263,19 @@ impl Snapshot {
                 ));
             }
             let key = self.sort_key(TypeKind::Relationship, link.relationship, sorting)?;
-            if after.as_ref().is_none_or(|after| key > *after) {
-                keys.push(key);
+            if after.as_ref().is_none_or(|after| key > *after) && firsts.admits(&key) {
+                firsts.put(key, link.relationship);
             }
         }
-        let end = of.skip.saturating_add(of.limit).min(keys.len());
-        if end < keys.len() {
-            keys.select_nth_unstable(end);
-        }
-        let mut has_more = end < keys.len();
-        keys.truncate(end);
-        keys.sort_unstable();
-        let shown = keys.get(of.skip..).unwrap_or_default();
-        let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
-        let mut items = Vec::with_capacity(shown.len().min(ITEMS_RESERVED_MAX));
-        for key in shown {
-            let found = self.fetch_relationship(sorting.slot(key))?;
-            let is_full = weighing.is_full_with(self, TypeKind::Relationship, found.slot(), &found.held);
-            items.push(found);
-            if is_full {
-                has_more |= items.len() < shown.len();
+        let mut page = Filling::new(self, TypeKind::Relationship, of.size());
+        for Placed { key, item: slot } in firsts.into_sorted().into_iter().skip(of.skip) {
+            let held = self.fetch(TypeKind::Relationship, slot)?;
+            let make = |slot, held| Relationship::new(self, slot, held);
+            if page.take(slot, held, |_| key, make) {
                 break;
             }
         }
-        let last = items.len().checked_sub(1).map(|last| &shown[last]).filter(|_| has_more);
-        Ok(Page { items, next: last.map(|last| cursor::encode(self.graph(), sorting.number, last)) })
+        Ok(page.finish().into_page(self, sorting.number))
     }
 }
 

@@ -9,9 +9,9 @@ use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::structures::wide::link_of_key;
 use crate::model::{Direction, TypeKind};
-use crate::read::link_types::LinkTypes;
+use crate::read::operators::filter::status::Statuses;
+use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
-use crate::read::status::Statuses;
 use crate::structures::key_set::Range;
 
 /// Entities of a frontier whose links are looked up before the first of them is followed: the processor waits for the

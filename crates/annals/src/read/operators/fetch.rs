@@ -12,6 +12,11 @@ impl Snapshot {
     /// Errors: those of reading history; `Corrupted` if nothing is there.
     #[inline]
     pub(in crate::read) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
+        let table = self.graph().table(kind);
+        // Most reads are of the present, and have nothing to read.
+        if self.view().is_none() && !table.spill.is_used() && table.is_live(slot) {
+            return Ok(Held::InForce);
+        }
         self.seen(kind, slot, true)?.ok_or_else(|| nothing_at(kind, slot))
     }
 
@@ -39,6 +44,16 @@ impl Snapshot {
     pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
         let held = self.seen(TypeKind::Relationship, slot, false)?;
         Ok(held.map(|held| Relationship::new(self, slot, held)))
+    }
+}
+
+/// Puts a handle of what was fetched at the end of a list. It is made in its place: a handle that is made first and moved then
+/// is written in parts and read as a whole, for which the processor waits longer than for all the rest of a step.
+#[inline]
+pub(in crate::read) fn push_handle<T>(list: &mut Vec<T>, held: Held, make: impl Fn(Held) -> T) {
+    match held {
+        Held::InForce => list.resize_with(list.len() + 1, || make(Held::InForce)),
+        read => list.push(make(read)),
     }
 }
 

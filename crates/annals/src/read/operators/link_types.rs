@@ -5,7 +5,7 @@ use crate::graph::structures::symbols::Symbol;
 
 /// Which types of relationships to follow.
 #[derive(Clone)]
-pub(crate) enum LinkTypes {
+pub(in crate::read) enum LinkTypes {
     All,
     One(Symbol),
     /// Ascending; none of them if empty.
@@ -14,7 +14,7 @@ pub(crate) enum LinkTypes {
 
 impl LinkTypes {
     /// These types, ascending; all of them for `None`.
-    pub(crate) fn of(types: Option<Vec<Symbol>>) -> LinkTypes {
+    pub(in crate::read) fn of(types: Option<Vec<Symbol>>) -> LinkTypes {
         match types {
             None => LinkTypes::All,
             Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
@@ -23,7 +23,7 @@ impl LinkTypes {
     }
 
     /// How many current links of these types there are.
-    pub(crate) fn degree(&self, neighbors: Neighbors) -> usize {
+    pub(in crate::read) fn degree(&self, neighbors: Neighbors) -> usize {
         match self {
             LinkTypes::All => neighbors.degree(None),
             LinkTypes::One(name) => neighbors.degree(Some(*name)),
