@@ -52,7 +52,7 @@ fn room(page: &[u32]) -> usize {
 }
 
 /// The links of the entity at `place`, or the number under which they are kept elsewhere.
-#[inline]
+#[inline(always)] // As `Adjacency::get`.
 pub(crate) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
     let (start, end, room) = (start(page, place), end(page, place), room(page));
     let others = &page[LINKS + start..LINKS + end];

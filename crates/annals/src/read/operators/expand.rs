@@ -53,15 +53,23 @@ impl<'s> Expand<'s> {
         direction: Direction,
         after: Option<Link>,
     ) -> SeenLinks<'s> {
-        let type_name = match &self.types {
-            LinkTypes::All => None,
-            LinkTypes::One(name) => Some(*name),
-            LinkTypes::Several(_) => return self.chosen(slot, direction, after),
-        };
-        if !self.is_present {
-            return self.chosen(slot, direction, after);
+        match self.present_type() {
+            None => self.chosen(slot, direction, after),
+            Some(type_name) => {
+                let neighbors = self.snapshot.graph().neighbors(slot, direction);
+                SeenLinks::Present(neighbors.iter_after(type_name, after))
+            }
         }
-        SeenLinks::Present(self.snapshot.graph().neighbors(slot, direction).iter_after(type_name, after))
+    }
+
+    /// The type of links, or all, if the snapshot sees all current ones of it; `None` if links are to be looked at one by one.
+    #[inline]
+    fn present_type(&self) -> Option<Option<Symbol>> {
+        match &self.types {
+            LinkTypes::All if self.is_present => Some(None),
+            LinkTypes::One(name) if self.is_present => Some(Some(*name)),
+            _ => None,
+        }
     }
 
     fn chosen(&self, slot: u32, direction: Direction, after: Option<Link>) -> SeenLinks<'s> {
@@ -95,21 +103,31 @@ impl<'s> Expand<'s> {
         directions: &[Direction],
         mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
     ) -> Result<()> {
-        let mut lists = Vec::with_capacity(frontier.len().min(TOGETHER) * directions.len());
         let mut count: usize = 0;
+        let mut take = |slot, direction, link| {
+            count += 1;
+            if count.is_multiple_of(LINKS_UNCHECKED) {
+                self.snapshot.check_cancelled()?;
+            }
+            take(slot, direction, link)
+        };
+        let mut found = Vec::with_capacity(frontier.len().min(TOGETHER) * directions.len());
         for slots in frontier.chunks(TOGETHER) {
             self.snapshot.check_cancelled()?;
-            for &slot in slots {
-                lists.extend(directions.iter().map(|way| (slot, *way, self.links(slot, *way, None))));
-            }
-            for (slot, direction, links) in lists.drain(..) {
-                for link in links {
-                    count += 1;
-                    if count.is_multiple_of(LINKS_UNCHECKED) {
-                        self.snapshot.check_cancelled()?;
-                    }
-                    take(slot, direction, link)?;
+            let pairs = slots.iter().flat_map(|slot| directions.iter().map(|direction| (*slot, *direction)));
+            let Some(type_name) = self.present_type() else {
+                for (slot, direction) in pairs {
+                    let mut links = self.links(slot, direction, None);
+                    links.try_for_each(|link| take(slot, direction, link))?;
                 }
+                continue;
+            };
+            found.clear();
+            for (slot, direction) in pairs {
+                found.push((slot, direction, self.snapshot.graph().neighbors(slot, direction)));
+            }
+            for (slot, direction, neighbors) in &found {
+                neighbors.try_each(type_name, |link| take(*slot, *direction, link))?;
             }
         }
         Ok(())
