@@ -53,6 +53,7 @@ fn many_at_once_are_what_one_by_one_are() {
         }
         let entities: Vec<_> = found.into_iter().flatten().collect();
         assert_eq!(entities.len(), count);
+        let value = snapshot.name("value").unwrap();
         for name in [None, Some("next"), Some("spoke"), Some("unknown")] {
             let ends: Vec<Id> = snapshot
                 .expand(&entities, Direction::Out, name)
@@ -64,6 +65,14 @@ fn many_at_once_are_what_one_by_one_are() {
                 entity.neighbors(Direction::Out, name).map(|neighbor| neighbor.unwrap().entity.id().clone())
             });
             assert_eq!(ends, one_by_one.collect::<Vec<_>>(), "over {name:?}");
+            let values = entities.iter().flat_map(|entity| {
+                let neighbors = entity.neighbors(Direction::Out, name);
+                neighbors.map(|neighbor| neighbor.unwrap().entity.property("value"))
+            });
+            let mut together = Vec::new();
+            let take = |value: Option<&Value>| together.push(value.cloned());
+            snapshot.each_expanded_value(&entities, Direction::Out, name, value, take).unwrap();
+            assert_eq!(together, values.collect::<Vec<_>>(), "over {name:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use annals::{Direction, Entity, Id, Name, Snapshot};
+use annals::{Direction, Entity, Id, Name, Snapshot, Value};
 
 use crate::graph::{
     FastMap, Packed, Persistent, Plain, Random, StandardGraph, Uuid, map_of_numbers, uuid, vertex_id,
@@ -73,11 +73,16 @@ fn walk(snapshot: &Snapshot, size: Name, ids: &[Id], together: usize) -> Outcome
             frontier.push(entity.ok_or("an entity is not there")?);
         }
         let first = snapshot.expand(&frontier, Direction::Out, Some("edge"))?;
-        let second = snapshot.expand(&first, Direction::Out, Some("edge"))?;
-        visits += first.len() + second.len();
-        for end in &second {
-            sum += end.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
-        }
+        visits += first.len();
+        let mut missing = 0;
+        snapshot.each_expanded_value(&first, Direction::Out, Some("edge"), size, |value| {
+            visits += 1;
+            match value.and_then(Value::as_integer) {
+                Some(size) => sum += size,
+                None => missing += 1,
+            }
+        })?;
+        agree("entities without a size", missing, 0)?;
     }
     Ok((visits, sum))
 }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use annals::{Direction, Repository, Snapshot};
+use annals::{Direction, Repository, Snapshot, Value};
 
 use crate::graph::{Packed, load, power_law_edges, size};
 use crate::outcome::Outcome;
@@ -63,9 +63,14 @@ fn scan(snapshot: &Snapshot) -> Outcome<i64> {
         if page.is_empty() {
             return Ok(sum);
         }
-        for end in &snapshot.expand(&page, Direction::Out, Some("edge"))? {
-            sum += end.value(size).and_then(|value| value.as_integer()).ok_or("an entity has no size")?;
-        }
+        let mut missing = 0;
+        snapshot.each_expanded_value(&page, Direction::Out, Some("edge"), size, |value| {
+            match value.and_then(Value::as_integer) {
+                Some(size) => sum += size,
+                None => missing += 1,
+            }
+        })?;
+        agree("entities without a size", missing, 0)?;
     }
 }
 

@@ -18,6 +18,12 @@ use crate::{Position, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name(Symbol);
 
+impl Name {
+    pub(super) fn symbol(self) -> Symbol {
+        self.0
+    }
+}
+
 impl Snapshot {
     /// Looks a property name up, for [`Entity::value`]; `None` if nothing ever had a property of this name. The result
     /// serves all snapshots of one repository until its log is compacted.
