@@ -210,7 +210,7 @@ impl Table {
     }
 
     /// The id of the instance at `slot`.
-    #[inline]
+    #[inline(always)] // Lists of ids ask for nothing else.
     pub(crate) fn id(&self, slot: u32) -> &Id {
         self.ids.get(slot as usize).expect("every slot has an id")
     }

@@ -286,7 +286,6 @@ mod tests {
         #[test]
         fn slot_sets_behave_as_ordered_sets(
             steps in proptest::collection::vec((any::<bool>(), 0u32..5_000), 0..300),
-            from in 0u32..6_000,
         ) {
             let mut slots = SlotSet::new();
             let mut model = BTreeSet::new();

@@ -17,6 +17,10 @@ impl Snapshot {
         if self.view().is_none() && !table.spill.is_used() && table.is_live(slot) {
             return Ok(Held::InForce);
         }
+        self.fetch_seen(kind, slot)
+    }
+
+    fn fetch_seen(&self, kind: TypeKind, slot: u32) -> Result<Held> {
         self.seen(kind, slot, true)?.ok_or_else(|| nothing_at(kind, slot))
     }
 
