@@ -185,7 +185,16 @@ impl<'g> Neighbors<'g> {
                 let narrow = narrow.of_type(type_name);
                 (0..narrow.others.len()).try_for_each(|at| take(narrow.link(at)))
             }
-            Neighbors::Wide(wide) => wide.iter(type_name, None).try_for_each(take),
+            Neighbors::Wide(wide) => {
+                // Goes along whole leaves of the tree. After an error the rest is passed over.
+                let mut result = Ok(());
+                wide.iter(type_name, None).for_each(|link| {
+                    if result.is_ok() {
+                        result = take(link);
+                    }
+                });
+                result
+            }
         }
     }
 

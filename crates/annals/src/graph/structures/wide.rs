@@ -110,4 +110,9 @@ impl Iterator for WideLinks<'_> {
     fn next(&mut self) -> Option<Link> {
         self.0.next().map(link_of_key)
     }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, Link) -> B>(self, init: B, take: F) -> B {
+        self.0.map(link_of_key).fold(init, take)
+    }
 }
