@@ -99,12 +99,6 @@ impl Graph {
         Graph { generation: self.generation, ..Graph::with_spill(self.entities.spill.settings()) }
     }
 
-    /// True if values may be in spill files.
-    #[inline]
-    pub(crate) fn is_spilled(&self) -> bool {
-        self.entities.spill.is_used() || self.relationships.spill.is_used()
-    }
-
     /// A copy to try changes on that are thrown away: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
         let mut copy = self.clone();

@@ -99,7 +99,6 @@ impl Table {
         if packed.is_whole() { self.whole(packed) } else { Some(Row::Packed(packed)) }
     }
 
-    #[inline(never)]
     fn whole(&self, packed: Packed) -> Option<Row<'_>> {
         match self.extra(packed)? {
             Extra::Whole(instance) => Some(Row::Whole(instance)),
@@ -131,50 +130,12 @@ impl Table {
 
     /// The version of the instance at `slot` that `view` sees; `None` if it sees none.
     pub(crate) fn version_in(&self, slot: u32, view: View) -> Option<PastVersion> {
-        match self.version_or_past(slot, view)? {
-            Ok(in_force) => Some(in_force),
-            Err(extra) => self.past_in(extra)?.find(view).copied(),
-        }
-    }
-
-    /// The version in force if `view` sees it; otherwise where the others are.
-    #[inline]
-    fn version_or_past(&self, slot: u32, view: View) -> Option<std::result::Result<PastVersion, u32>> {
-        let packed = self.packed(slot)?;
-        let row = if packed.is_whole() { self.whole(packed)? } else { Row::Packed(packed) };
+        let row = self.row(slot)?;
         // Invariant: no version has a later valid time than the one in force.
         if view.admits(row.place(), row.valid_from()) {
-            return Some(Ok(row.in_force()));
+            return Some(row.in_force());
         }
-        packed.extra().map(Err)
-    }
-
-    /// The same for up to as many slots as `found` has room for: faster, because the processor waits for their memory
-    /// together. `found` gets a version, or none, for each slot.
-    pub(crate) fn versions_in<const N: usize>(
-        &self,
-        slots: &[u32],
-        view: View,
-        found: &mut [Option<PastVersion>; N],
-    ) {
-        found.fill(None);
-        let mut extras = [None; N];
-        for ((slot, found), extra) in slots.iter().zip(&mut *found).zip(&mut extras) {
-            match self.version_or_past(*slot, view) {
-                Some(Ok(in_force)) => *found = Some(in_force),
-                Some(Err(past)) => *extra = Some(past),
-                None => {}
-            }
-        }
-        let mut pasts = [None; N];
-        for (extra, past) in extras.iter().zip(&mut pasts) {
-            *past = extra.and_then(|extra| self.past_in(extra));
-        }
-        for (past, found) in pasts.iter().zip(found) {
-            if let Some(past) = past {
-                *found = past.find(view).copied();
-            }
-        }
+        self.past(slot)?.find(view).copied()
     }
 
     /// Reads the memory of the rows at `slots` and of the latest versions before them.
@@ -219,29 +180,7 @@ impl Table {
     /// A property of the version in force of the instance at `slot`, which has no spilled ones.
     #[inline]
     pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
-        let value = self.columns.get(name, slot);
-        if value.is_some() { value } else { self.value_in_row(slot, name) }
-    }
-
-    // Not inlined, so that reading a column is.
-    #[inline(never)]
-    fn value_in_row(&self, slot: u32, name: Symbol) -> Option<Value> {
-        self.row(slot)?.property(name)
-    }
-
-    /// Calls `take` with the same at each of `slots`, in order: faster, because the processor waits for their memory
-    /// together. `None` stands also for spilled values.
-    #[inline]
-    pub(crate) fn each_value(&self, slots: &[u32], name: Symbol, mut take: impl FnMut(Option<&Value>)) {
-        self.columns.each(name, slots, |slot, value| match value {
-            Some(value) => take(Some(value)),
-            None => take(self.value_in_row_here(slot, name).as_ref()),
-        });
-    }
-
-    #[inline(never)]
-    fn value_in_row_here(&self, slot: u32, name: Symbol) -> Option<Value> {
-        self.row(slot)?.property_here(name).ok()?
+        self.columns.get(name, slot).or_else(|| self.row(slot)?.property(name))
     }
 
     pub(crate) fn live_slots(&self) -> &SlotSet {
@@ -271,7 +210,7 @@ impl Table {
     }
 
     /// The id of the instance at `slot`.
-    #[inline(always)] // Whoever lists ids asks for nothing else.
+    #[inline(always)] // Lists of ids ask for nothing else.
     pub(crate) fn id(&self, slot: u32) -> &Id {
         self.ids.get(slot as usize).expect("every slot has an id")
     }

@@ -1,50 +1,13 @@
 //! How much instances take as they are stored: what pages are bounded by.
 
 use super::compare::Difference;
-use super::held::Held;
 use super::instance::{Entity, Relationship};
-use super::snapshot::Snapshot;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
-use crate::graph::instance::row_format::PACKED_BYTES_MAX;
 use crate::model::{TypeKind, Value};
-use crate::search::PAGE_BYTES_MAX;
 
 /// What a value takes beside its content. Units: bytes.
 const VALUE_BYTES: usize = 16;
-
-/// What a page may take, and what it has taken. Units: bytes, as stored.
-pub(super) struct Weighing {
-    is_needed: bool,
-    bytes: usize,
-    bytes_max: usize,
-}
-
-impl Weighing {
-    /// Of a page of at most `limit` instances. By the default, handles are weighed if they take memory of their own; by a smaller
-    /// bound if a page can be over it.
-    pub(super) fn new(snapshot: &Snapshot, kind: TypeKind, limit: usize, bytes_max: usize) -> Weighing {
-        let table = snapshot.graph().table(kind);
-        let are_heavy = snapshot.view().is_some() || table.spill.is_used();
-        let may_exceed = table.has_whole || limit.saturating_mul(PACKED_BYTES_MAX) > bytes_max;
-        let is_needed = are_heavy || may_exceed && bytes_max < PAGE_BYTES_MAX;
-        Weighing { is_needed, bytes: 0, bytes_max }
-    }
-
-    /// Puts an instance on the page; true if the page is full with it.
-    pub(super) fn is_full_with(
-        &mut self,
-        snapshot: &Snapshot,
-        kind: TypeKind,
-        slot: u32,
-        held: &Held,
-    ) -> bool {
-        if self.is_needed {
-            self.bytes = self.bytes.saturating_add(stored_bytes(snapshot.row(kind, slot, held)));
-        }
-        self.bytes >= self.bytes_max
-    }
-}
 
 impl Entity<'_> {
     /// What is stored of it in this version, roughly. Units: bytes.

@@ -489,14 +489,6 @@ impl<'g> Row<'g> {
         }
     }
 
-    /// The same without reading a spilled value: `Err` then.
-    pub(crate) fn property_here(self, name: Symbol) -> std::result::Result<Option<Value>, SpillPlace> {
-        match self {
-            Row::Packed(packed) if packed.has_spilled() => packed.properties().find_here(name),
-            row => Ok(row.property(name)),
-        }
-    }
-
     /// The same, also of a row with spilled values.
     pub(crate) fn read_property(self, name: Symbol, read: Reader) -> Result<Option<Value>> {
         match self {

@@ -129,15 +129,6 @@ impl<'g> Bytes<'g> {
             .map(|(_, tagged)| (tagged.len() - 1, place(tagged)))
     }
 
-    /// The value of one property without reading a spilled one: `Err` then.
-    pub(crate) fn find_here(self, name: Symbol) -> std::result::Result<Option<Value>, SpillPlace> {
-        let found = self.tagged().find(|(found, _)| *found == name);
-        match found {
-            Some((_, tagged)) if is_spilled(tagged) => Err(place(tagged)),
-            found => Ok(found.map(|(_, tagged)| value(tagged))),
-        }
-    }
-
     /// The value of one property, also a spilled one.
     pub(crate) fn read_one(self, name: Symbol, read: Reader) -> Result<Option<Value>> {
         let found = self.tagged().find(|(found, _)| *found == name);

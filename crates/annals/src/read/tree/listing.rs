@@ -7,7 +7,7 @@ use crate::graph::structures::child::group_of_type;
 use crate::graph::structures::child::{Group, relationship_of};
 use crate::graph::structures::link::Link;
 use crate::read::cursor;
-use crate::read::find::Page;
+use crate::read::operators::page::Page;
 use crate::tree::TreePath;
 use crate::{Error, ErrorKind, Result};
 

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::graph::structures::child::group_of_type;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{TypeKind, Value};
-use crate::read::find::Filter;
+use crate::read::operators::filter::condition::Filter;
 use crate::search::{Condition, Expression, Field};
 use crate::tree::{Axis, NameTest, PlaceTest, TreePath, TreeStep, coerced};
 
