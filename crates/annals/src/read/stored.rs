@@ -4,9 +4,7 @@ use super::compare::Difference;
 use super::held::Held;
 use super::instance::{Entity, Relationship};
 use super::snapshot::Snapshot;
-use crate::graph::instance::properties::Properties;
-use crate::graph::instance::row::Row;
-use crate::graph::instance::row_format::PACKED_BYTES_MAX;
+use crate::graph::instance::row::{Row, SHORT_BYTES_MAX};
 use crate::model::{TypeKind, Value};
 use crate::search::PAGE_BYTES_MAX;
 
@@ -26,7 +24,7 @@ impl Weighing {
     pub(super) fn new(snapshot: &Snapshot, kind: TypeKind, limit: usize, bytes_max: usize) -> Weighing {
         let table = snapshot.graph().table(kind);
         let are_heavy = snapshot.view().is_some() || table.spill.is_used();
-        let may_exceed = table.has_whole || limit.saturating_mul(PACKED_BYTES_MAX) > bytes_max;
+        let may_exceed = table.has_long || limit.saturating_mul(SHORT_BYTES_MAX) > bytes_max;
         let is_needed = are_heavy || may_exceed && bytes_max < PAGE_BYTES_MAX;
         Weighing { is_needed, bytes: 0, bytes_max }
     }
@@ -62,13 +60,7 @@ impl Relationship<'_> {
 
 /// What a row takes. Units: bytes.
 pub(super) fn stored_bytes(row: Row) -> usize {
-    match row {
-        Row::Packed(packed) => packed.bytes_count(),
-        Row::Whole(instance) => {
-            let classified = instance.classifications().iter().map(|known| of_properties(&known.properties));
-            VALUE_BYTES + of_properties(&instance.properties) + classified.sum::<usize>()
-        }
-    }
+    row.bytes_count() + row.large_sets().iter().map(of_value).sum::<usize>()
 }
 
 /// What the values of a difference take, roughly. Units: bytes.
@@ -76,10 +68,6 @@ pub(super) fn difference_bytes(difference: &Difference) -> usize {
     let classified = difference.classifications.iter().flat_map(|known| &known.properties);
     let values = difference.properties.iter().chain(classified);
     values.map(|known| [&known.before, &known.after].into_iter().flatten().map(of_value).sum::<usize>()).sum()
-}
-
-fn of_properties(properties: &Properties) -> usize {
-    properties.iter().map(|(_, value)| VALUE_BYTES + of_value(value)).sum()
 }
 
 fn of_value(value: &Value) -> usize {

@@ -43,7 +43,7 @@ impl<'s> Subject<'s> {
         match self {
             Subject::InForce(kind, slot) => snapshot.graph().table(kind).value(slot, name).map(Cow::Owned),
             Subject::Read(_, _, row) => row.property(name).map(Cow::Owned),
-            Subject::Classification(known) => known.property(name),
+            Subject::Classification(known) => known.property(name).map(Cow::Owned),
         }
     }
 
