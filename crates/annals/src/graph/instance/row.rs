@@ -228,6 +228,11 @@ impl<'g> Row<'g> {
         self.later_u32(VERSIONS, 1)
     }
 
+    /// How many versions were written since the log last held the whole content.
+    pub(crate) fn since_anchor(self) -> u32 {
+        self.later_u32(SINCE_ANCHOR, 0)
+    }
+
     pub(crate) fn place(self) -> Place {
         Place { position: u64_at(self.bytes, POSITION), change: self.u32(CHANGE) }
     }
@@ -305,6 +310,13 @@ impl<'g> Row<'g> {
         self.properties().each_value()
     }
 
+    /// All values, those of classifications too, without reading a spilled one: `Err` then.
+    pub(crate) fn each_value_here(
+        self,
+    ) -> impl Iterator<Item = std::result::Result<ValueRef<'g>, SpillPlace>> {
+        self.lists().flat_map(List::each_here)
+    }
+
     /// The names of all properties.
     pub(crate) fn names(self) -> Vec<Symbol> {
         self.properties().names().collect()
@@ -350,7 +362,7 @@ impl<'g> Row<'g> {
             live_from: self.live_from(),
             changed: self.changed(),
             base: self.later_u32(BASE, 0),
-            since_anchor: self.later_u32(SINCE_ANCHOR, 0),
+            since_anchor: self.since_anchor(),
         };
         let classifications: Result<Vec<Classification>> =
             self.classifications().map(|known| known.read(&mut *read)).collect();

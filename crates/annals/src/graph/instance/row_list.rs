@@ -121,6 +121,11 @@ impl<'g> List<'g> {
         self.each().map(|(name, tagged)| (name, tagged.value_ref()))
     }
 
+    /// Each value without reading a spilled one: `Err` then.
+    pub(super) fn each_here(self) -> impl Iterator<Item = std::result::Result<ValueRef<'g>, SpillPlace>> {
+        self.each().map(|(_, tagged)| tagged.place().map_or_else(|| Ok(tagged.value_ref()), Err))
+    }
+
     pub(crate) fn names(self) -> impl Iterator<Item = Symbol> {
         self.each().map(|(name, _)| name)
     }
