@@ -40,7 +40,7 @@ const ROW_BYTES: usize = 160;
 pub(crate) struct Table {
     /// Versions in force by slot, in the order of creation; empty where an instance was purged.
     pub(crate) rows: Rows,
-    /// What does not stand in `rows`.
+    /// The past of instances, and rows that are too long for a page.
     pub(crate) extras: Vector<Extra>,
     /// True if a row is, or was, too long for a page.
     pub(crate) has_long: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Table {
     pub(super) events: Vector<Event>,
 }
 
-/// What a page of rows does not hold of an instance. Empty where there is nothing any more.
+/// The part of an instance that does not stand in a page of rows. Empty once its row holds all of it, or it is purged.
 #[derive(Clone, Default)]
 pub(crate) struct Extra {
     /// The versions that are not in force.

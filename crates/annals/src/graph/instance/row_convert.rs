@@ -7,17 +7,20 @@ use super::row_value::{OTHER, SPILLED_STRING, STRING, Tagged, append_length, dec
 use crate::graph::structures::spill_file::SpillPlace;
 use crate::record::encode_value_into;
 
-/// A spilled value of a row that comes from a checkpoint.
+/// Where the graph that loads a checkpoint has put a value that the one before had spilled.
 pub(crate) enum SpilledValue {
-    /// It is spilled again, here.
+    /// In its own spill file.
     At(SpillPlace),
-    /// It is not.
+    /// In memory.
     Content(Vec<u8>),
 }
 
 impl Row<'_> {
     /// Its bytes, with the large sets in them.
     pub(crate) fn inlined(self) -> Vec<u8> {
+        if self.sets.is_empty() {
+            return self.bytes.to_vec();
+        }
         let mut spill = |_: &[u8]| None;
         let mut packing = Packing::new(usize::MAX, &mut spill);
         let rewritten = self.rewritten(&mut packing, &mut |tagged, packing, out| {
@@ -35,7 +38,7 @@ impl Row<'_> {
         rewritten.expect("all values are copied")
     }
 
-    /// The same row as the graph keeps it that `packing` writes for, whichever wrote it; `None` if a value is damaged.
+    /// The same row for the graph that `packing` writes for; `None` if a value is damaged.
     /// `next` gives what has become of each spilled value, in the order of the row.
     pub(crate) fn converted(
         self,

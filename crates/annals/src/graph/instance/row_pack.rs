@@ -172,8 +172,8 @@ impl<'p> Packing<'p> {
         out.extend_from_slice(&place.to_bytes());
     }
 
-    /// True if a large set was put beside the bytes, and its number appended. Nobody looks at its values, and it is not
-    /// spilled: to add one to thousands is to cost what to add one to ten does.
+    /// True if a large set was put beside the bytes, and its number appended. Its values are not looked at, and it is not
+    /// spilled: to add one value to thousands is to cost what to add one to ten does.
     pub(super) fn puts_beside(&mut self, value: &Value, out: &mut Vec<u8>) -> bool {
         let is_large = matches!(value, Value::Set(values) if !values.is_few());
         if is_large {

@@ -169,7 +169,7 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
     Ok(())
 }
 
-/// The spilled values of `rows`, in order, before the rows: so whoever loads them has each when it comes upon its place.
+/// The spilled values of `rows`, in order, before the rows: loading comes upon a place when it has read its value.
 fn save_values<'r>(
     out: &mut BlockWriter<impl Write>,
     number: u8,
