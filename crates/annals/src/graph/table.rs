@@ -12,7 +12,7 @@ use super::former_ids::FormerIds;
 use super::index::Lists;
 use super::index::event::Event;
 use super::instance::past::{Past, PastVersion, View};
-use super::instance::row::{NO_EXTRA, Packed, Row, pack_whole};
+use super::instance::row::{NO_EXTRA, OwnRow, Row, SHORT_BYTES_MAX, stub, stub_extra};
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
@@ -40,10 +40,10 @@ const ROW_BYTES: usize = 160;
 pub(crate) struct Table {
     /// Versions in force by slot, in the order of creation; empty where an instance was purged.
     pub(crate) rows: Rows,
-    /// What does not fit the rows.
+    /// The past of instances, and rows that are too long for a page.
     pub(crate) extras: Vector<Extra>,
-    /// True if an instance is, or was, too large for a row.
-    pub(crate) has_whole: bool,
+    /// True if a row is, or was, too long for a page.
+    pub(crate) has_long: bool,
     /// Long values of the rows, if the repository has a memory budget.
     pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID where an instance was purged.
@@ -59,15 +59,13 @@ pub(crate) struct Table {
     pub(super) events: Vector<Event>,
 }
 
-/// What a row does not hold itself.
-#[derive(Clone)]
-pub(crate) enum Extra {
+/// The part of an instance that does not stand in a page of rows. Empty once its row holds all of it, or it is purged.
+#[derive(Clone, Default)]
+pub(crate) struct Extra {
     /// The versions that are not in force.
-    Past(Arc<Past>),
-    /// The instance, which is too large for a row.
-    Whole(Arc<Instance>),
-    /// Nothing any more: the instance was purged.
-    Gone,
+    pub(crate) past: Option<Arc<Past>>,
+    /// The version in force, if it has a row with memory of its own.
+    pub(crate) row: Option<Arc<OwnRow>>,
 }
 
 impl Table {
@@ -75,7 +73,7 @@ impl Table {
         Table {
             rows: Rows::new(),
             extras: Vector::new(),
-            has_whole: false,
+            has_long: false,
             spill,
             ids: Vector::new(),
             slots: SlotsById::new(),
@@ -95,37 +93,34 @@ impl Table {
     #[inline]
     pub(crate) fn row(&self, slot: u32) -> Option<Row<'_>> {
         let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
-        let packed = Packed::new(bytes);
-        if packed.is_whole() { self.whole(packed) } else { Some(Row::Packed(packed)) }
-    }
-
-    fn whole(&self, packed: Packed) -> Option<Row<'_>> {
-        match self.extra(packed)? {
-            Extra::Whole(instance) => Some(Row::Whole(instance)),
-            Extra::Past(_) | Extra::Gone => None,
+        match stub_extra(bytes) {
+            None => Some(Row::new(bytes)),
+            Some(extra) => self.own_row(extra),
         }
     }
 
-    fn extra(&self, packed: Packed) -> Option<&Extra> {
-        self.extras.get(packed.extra()? as usize)
+    #[inline(never)]
+    fn own_row(&self, extra: u32) -> Option<Row<'_>> {
+        Some(self.extras.get(extra as usize)?.row.as_ref()?.row())
     }
 
-    fn packed(&self, slot: u32) -> Option<Packed<'_>> {
+    /// Where the rest of the instance at `slot` is, if it has any.
+    fn extra(&self, slot: u32) -> Option<u32> {
         let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
-        Some(Packed::new(bytes))
+        stub_extra(bytes).or_else(|| Row::new(bytes).extra())
+    }
+
+    fn has_row(&self, slot: u32) -> bool {
+        self.rows.get(slot as usize).is_some_and(|bytes| !bytes.is_empty())
     }
 
     /// The versions of the instance at `slot` that are not in force.
     pub(crate) fn past(&self, slot: u32) -> Option<&Arc<Past>> {
-        self.past_in(self.packed(slot)?.extra()?)
+        self.past_in(self.extra(slot)?)
     }
 
     fn past_in(&self, extra: u32) -> Option<&Arc<Past>> {
-        match self.extras.get(extra as usize)? {
-            Extra::Past(past) => Some(past),
-            Extra::Whole(instance) => instance.past.as_ref(),
-            Extra::Gone => None,
-        }
+        self.extras.get(extra as usize)?.past.as_ref()
     }
 
     /// The version of the instance at `slot` that `view` sees; `None` if it sees none.
@@ -140,8 +135,7 @@ impl Table {
 
     /// Reads the memory of the rows at `slots` and of the latest versions before them.
     pub(super) fn read_all(&self, slots: &[u32]) {
-        let extras: SmallVec<[u32; AHEAD]> =
-            slots.iter().filter_map(|slot| self.packed(*slot)?.extra()).collect();
+        let extras: SmallVec<[u32; AHEAD]> = slots.iter().filter_map(|slot| self.extra(*slot)).collect();
         let pasts: SmallVec<[&Past; AHEAD]> =
             extras.iter().filter_map(|extra| self.past_in(*extra)).map(|past| &**past).collect();
         pasts.iter().for_each(|past| {
@@ -153,10 +147,6 @@ impl Table {
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn get(&self, slot: u32) -> Result<Option<Arc<Instance>>> {
-        let Some(packed) = self.packed(slot) else { return Ok(None) };
-        if let Some(Extra::Whole(instance)) = self.extra(packed) {
-            return Ok(Some(Arc::clone(instance)));
-        }
         let Some(row) = self.row(slot) else { return Ok(None) };
         let past = self.past(slot).cloned();
         let instance = row.unpack(self.id(slot), past, &mut |place| self.spill.read(place))?;
@@ -166,7 +156,7 @@ impl Table {
     /// True if some values of the instance at `slot` are in spill files: its row is read through [`Table::get`] then.
     #[inline]
     pub(crate) fn has_spilled(&self, slot: u32) -> bool {
-        self.spill.is_used() && self.packed(slot).is_some_and(Packed::has_spilled)
+        self.spill.is_used() && self.row(slot).is_some_and(Row::has_spilled)
     }
 
     /// A property of the version in force of the instance at `slot`, also a spilled one.
@@ -218,7 +208,7 @@ impl Table {
     /// The slot of the instance with this id.
     #[inline]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
-        self.slots.get(id, &self.ids, |slot| self.packed(slot).is_some())
+        self.slots.get(id, &self.ids, |slot| self.has_row(slot))
     }
 
     /// Where looking up this id will begin.
@@ -264,8 +254,7 @@ impl Table {
         let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
         self.slots.insert(&instance.id, slot, &self.ids);
         self.ids.push(instance.id.clone());
-        let mut row = Vec::with_capacity(ROW_BYTES);
-        self.pack(instance, None, &[], &mut row);
+        let row = self.pack(instance, None, &[]);
         self.rows.push(&row);
         for (name, value) in instance.properties.iter() {
             self.columns.put(name, slot, Some(value));
@@ -275,34 +264,35 @@ impl Table {
 
     /// Puts a later version in the place of the one at `slot`. What changes in columns, the caller says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
-        let before = self.packed(slot);
-        let extra = before.and_then(Packed::extra);
-        let places = before.map(Packed::places).unwrap_or_default();
-        let mut row = Vec::with_capacity(ROW_BYTES);
-        self.pack(instance, extra, &places, &mut row);
+        let places = self.row(slot).map(Row::places).unwrap_or_default();
+        let row = self.pack(instance, self.extra(slot), &places);
         self.rows.set(slot as usize, &row);
         // Order: after the new row has counted what it goes on using.
         places.into_iter().for_each(|place| self.spill.release(place));
     }
 
-    // Packs an instance into `row`, and what does not fit into an extra: the one it has, or the next. `places` are
-    // those of its spilled values before.
-    fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace], row: &mut Vec<u8>) {
+    // What a page is to hold of an instance. Its past, and a row with memory of its own, go into an extra: the one it has, or
+    // the next. `places` are those of its spilled values before.
+    fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace]) -> Vec<u8> {
         let next = extra.unwrap_or_else(|| u32::try_from(self.extras.len()).expect("no more than slots"));
-        let past = instance.past.as_ref().map(|past| Extra::Past(Arc::clone(past)));
+        let past = instance.past.clone();
         let own = if past.is_some() { Some(next) } else { extra };
-        let kept = if self.spill.pack(instance, own.unwrap_or(NO_EXTRA), places, row) {
-            past
-        } else {
-            pack_whole(next, row);
-            self.has_whole = true;
-            Some(Extra::Whole(Arc::new(instance.clone())))
-        };
-        match (extra, kept) {
-            (Some(extra), kept) => self.extras.set(extra as usize, kept.unwrap_or(Extra::Gone)),
-            (None, Some(kept)) => self.extras.push(kept),
-            (None, None) => {}
+        let mut bytes = Vec::with_capacity(ROW_BYTES);
+        let sets = self.spill.pack(instance, own.unwrap_or(NO_EXTRA), places, &mut bytes);
+        let mut row = None;
+        if bytes.len() > SHORT_BYTES_MAX || !sets.is_empty() {
+            self.has_long = true;
+            row = Some(Arc::new(OwnRow::new(bytes, sets)));
+            bytes = stub(next).to_vec();
         }
+        let has_extra = past.is_some() || row.is_some();
+        let kept = Extra { past, row };
+        match extra {
+            Some(extra) => self.extras.set(extra as usize, kept),
+            None if has_extra => self.extras.push(kept),
+            None => {}
+        }
+        bytes
     }
 
     /// Takes an instance away for good.
@@ -310,10 +300,10 @@ impl Table {
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
             self.columns.put(name, slot, None);
         }
-        let Some(packed) = self.packed(slot) else { return };
-        let places = packed.places();
-        if let Some(extra) = packed.extra() {
-            self.extras.set(extra as usize, Extra::Gone);
+        let Some(row) = self.row(slot) else { return };
+        let places = row.places();
+        if let Some(extra) = self.extra(slot) {
+            self.extras.set(extra as usize, Extra::default());
         }
         places.into_iter().for_each(|place| self.spill.release(place));
         self.slots.remove(self.ids.get(slot as usize).expect("every slot has an id"), slot);

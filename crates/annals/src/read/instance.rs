@@ -1,7 +1,6 @@
 //! Entities and relationships as a caller sees them.
 
 use super::held::Held;
-use std::borrow::Cow;
 use std::fmt;
 
 use super::snapshot::Snapshot;
@@ -294,7 +293,7 @@ impl<'s> ClassificationRef<'s> {
 
     /// The value of a property.
     pub fn property(&self, name: &str) -> Option<Value> {
-        self.classified.property(self.snapshot.graph().names.find(name)?).map(Cow::into_owned)
+        self.classified.property(self.snapshot.graph().names.find(name)?)
     }
 
     /// All properties, each with its name.

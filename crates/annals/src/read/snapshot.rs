@@ -226,7 +226,7 @@ impl Snapshot {
         if !table.has_spilled(slot) {
             return Ok(Held::InForce);
         }
-        Ok(table.get(slot)?.map_or(Held::InForce, |whole| Held::Read(Version::of_whole(whole))))
+        Ok(table.get(slot)?.map_or(Held::InForce, |whole| Held::Read(Version::new(&whole))))
     }
 
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.

@@ -2,7 +2,6 @@
 
 use super::compare::Difference;
 use super::instance::{Entity, Relationship};
-use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::model::{TypeKind, Value};
 
@@ -25,13 +24,7 @@ impl Relationship<'_> {
 
 /// What a row takes. Units: bytes.
 pub(super) fn stored_bytes(row: Row) -> usize {
-    match row {
-        Row::Packed(packed) => packed.bytes_count(),
-        Row::Whole(instance) => {
-            let classified = instance.classifications().iter().map(|known| of_properties(&known.properties));
-            VALUE_BYTES + of_properties(&instance.properties) + classified.sum::<usize>()
-        }
-    }
+    row.bytes_count() + row.large_sets().iter().map(of_value).sum::<usize>()
 }
 
 /// What the values of a difference take, roughly. Units: bytes.
@@ -39,10 +32,6 @@ pub(super) fn difference_bytes(difference: &Difference) -> usize {
     let classified = difference.classifications.iter().flat_map(|known| &known.properties);
     let values = difference.properties.iter().chain(classified);
     values.map(|known| [&known.before, &known.after].into_iter().flatten().map(of_value).sum::<usize>()).sum()
-}
-
-fn of_properties(properties: &Properties) -> usize {
-    properties.iter().map(|(_, value)| VALUE_BYTES + of_value(value)).sum()
 }
 
 fn of_value(value: &Value) -> usize {

@@ -1,6 +1,6 @@
 //! Page: the instances behind an offset, up to a number of instances and of bytes.
 
-use crate::graph::instance::row_format::PACKED_BYTES_MAX;
+use crate::graph::instance::row::SHORT_BYTES_MAX;
 use crate::model::TypeKind;
 use crate::read::cursor;
 use crate::read::held::Held;
@@ -59,7 +59,7 @@ impl Weighing {
     fn new(snapshot: &Snapshot, kind: TypeKind, limit: usize, bytes_max: usize) -> Weighing {
         let table = snapshot.graph().table(kind);
         let are_heavy = snapshot.view().is_some() || table.spill.is_used();
-        let may_exceed = table.has_whole || limit.saturating_mul(PACKED_BYTES_MAX) > bytes_max;
+        let may_exceed = table.has_long || limit.saturating_mul(SHORT_BYTES_MAX) > bytes_max;
         let is_needed = are_heavy || may_exceed && bytes_max < PAGE_BYTES_MAX;
         Weighing { is_needed, bytes: 0, bytes_max }
     }

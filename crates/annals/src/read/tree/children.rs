@@ -84,9 +84,9 @@ impl Snapshot {
 
     fn children_then(&self, parent: u32, group: Option<Group>) -> Result<Vec<Placed>> {
         let types = LinkTypes::Several(self.graph().types.containments.clone());
-        let mut links = Expand::new(self, types).links(parent, Direction::Out, None);
+        let links = Expand::new(self, types).links(parent, Direction::Out, None);
         let mut children = Vec::new();
-        while let Some(link) = links.next() {
+        for link in links {
             self.check_cancelled()?;
             let Some(child) = self.child_then(link)? else { continue };
             if group.is_none_or(|group| group == child.group) {

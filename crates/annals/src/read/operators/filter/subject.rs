@@ -47,7 +47,7 @@ impl<'s> Subject<'s> {
         match self {
             Subject::InForce(kind, slot) => take(snapshot.graph().table(kind).value(slot, name).as_ref()),
             Subject::Read(_, _, row) => take(row.property(name).as_ref()),
-            Subject::Classification(known) => take(known.property(name).as_deref()),
+            Subject::Classification(known) => take(known.property(name).as_ref()),
         }
     }
 
