@@ -10,7 +10,6 @@ use super::link_types::LinkTypes;
 use super::snapshot::Snapshot;
 use crate::Result;
 use crate::graph::structures::adjacency::Neighbors;
-use crate::graph::structures::id_map::Home;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::structures::wide::Wide;
 use crate::model::{Direction, Id, TypeKind, Value};
@@ -241,20 +240,6 @@ impl Snapshot {
     /// Shape: for each of `ids`, in order, what [`Snapshot::entity`] has for it.
     /// Errors: those of reading history.
     pub fn entities(&self, ids: &[Id]) -> Result<Vec<Option<Entity<'_>>>> {
-        let table = &self.graph().entities;
-        let mut entities = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(AHEAD) {
-            let homes: SmallVec<[Home<'_>; AHEAD]> = ids.iter().map(|id| table.home(id)).collect();
-            Home::read_all(&homes);
-            if self.is_plain() {
-                let entity = |slot| Entity::new(self, slot, Held::InForce);
-                entities.extend(ids.iter().map(|id| table.slot(id).map(entity)));
-                continue;
-            }
-            for id in ids {
-                entities.push(self.entity(id)?);
-            }
-        }
-        Ok(entities)
+        ids.iter().map(|id| self.entity(id)).collect()
     }
 }
