@@ -8,7 +8,7 @@ mod tests;
 
 use super::hash::hash_number;
 
-const FAN_BITS: u32 = 4;
+const FAN_BITS: u32 = 3;
 const FAN: usize = 1 << FAN_BITS;
 /// A new entry copies its leaf. Smaller leaves are copied faster, but make the tree above them deeper.
 const LEAF_ENTRIES_MAX: usize = 64;
@@ -95,35 +95,15 @@ impl IdMap {
 
     /// Adds a slot under `key`. The caller knows that it is not there yet.
     pub(crate) fn insert(&mut self, key: u128, slot: u32) {
-        let entry = Entry::new(key, slot);
-        let (node, bits) = self.leaf_mut(entry.tag);
-        let Node::Leaf(entries) = node else { return };
-        let (before, after) = entries.split_at(entries.partition_point(|held| held.tag < entry.tag));
-        let entries: Arc<[Entry]> = before.iter().chain([&entry]).chain(after).copied().collect();
-        *node = if entries.len() > LEAF_ENTRIES_MAX { Node::of(&entries, bits) } else { Node::Leaf(entries) };
+        self.root.insert(Entry::new(key, slot), 0);
     }
 
     /// Removes the slot under `key`, if it is there. Leaves are not merged.
     pub(crate) fn remove(&mut self, key: u128, slot: u32) {
-        let entry = Entry::new(key, slot);
         // Asking first keeps a miss from copying anything.
-        if self.get(key, |held| held == slot).is_none() {
-            return;
+        if self.get(key, |held| held == slot).is_some() {
+            self.root.remove(Entry::new(key, slot), 0);
         }
-        let (node, _) = self.leaf_mut(entry.tag);
-        let Node::Leaf(entries) = node else { return };
-        *entries = entries.iter().filter(|held| **held != entry).copied().collect();
-    }
-
-    // The leaf of a tag, for changing it, and how many bits led to it.
-    fn leaf_mut(&mut self, tag: u32) -> (&mut Node, u32) {
-        let mut node = &mut self.root;
-        let mut bits = 0;
-        while let Node::Branch(children) = node {
-            node = &mut Arc::make_mut(children)[digit(tag << bits)];
-            bits += FAN_BITS;
-        }
-        (node, bits)
     }
 }
 
@@ -146,6 +126,33 @@ impl Node {
             rest = others;
             Node::of(own, bits + FAN_BITS)
         })))
+    }
+
+    // Adds an entry to the node that so many bits of its tag lead to.
+    fn insert(&mut self, entry: Entry, bits: u32) {
+        match self {
+            Node::Branch(children) => {
+                Arc::make_mut(children)[entry.digit(bits)].insert(entry, bits + FAN_BITS);
+            }
+            Node::Leaf(entries) => {
+                let place = first_place(entries, entry.tag, entry.tag.unbounded_shl(bits));
+                let (before, after) = entries.split_at(place);
+                let all: Arc<[Entry]> = before.iter().chain([&entry]).chain(after).copied().collect();
+                *self = if all.len() > LEAF_ENTRIES_MAX { Node::of(&all, bits) } else { Node::Leaf(all) };
+            }
+        }
+    }
+
+    // Removes an entry from the node that so many bits of its tag lead to.
+    fn remove(&mut self, entry: Entry, bits: u32) {
+        match self {
+            Node::Branch(children) => {
+                Arc::make_mut(children)[entry.digit(bits)].remove(entry, bits + FAN_BITS);
+            }
+            Node::Leaf(entries) => {
+                *entries = entries.iter().filter(|held| **held != entry).copied().collect();
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@ fn entries(map: &IdMap) -> BTreeSet<(u128, u32)> {
     found
 }
 
-fn collect(node: &Node, path: u32, bits: u32, found: &mut BTreeSet<(u128, u32)>) {
+fn collect(node: &Node, path: u64, bits: u32, found: &mut BTreeSet<(u128, u32)>) {
     match node {
         Node::Branch(children) => {
             for (digit, child) in (0..).zip(children.iter()) {
@@ -27,11 +27,7 @@ fn collect(node: &Node, path: u32, bits: u32, found: &mut BTreeSet<(u128, u32)>)
             let is_one_tag = entries.iter().all(|entry| entry.tag == entries[0].tag);
             assert!(entries.len() <= LEAF_ENTRIES_MAX || is_one_tag);
             for entry in entries.iter() {
-                assert_eq!(
-                    u64::from(entry.tag) >> (u32::BITS - bits),
-                    u64::from(path),
-                    "in the leaf of its tag"
-                );
+                assert_eq!(u64::from(entry.tag) << 31 >> (63 - bits), path, "in the leaf of its tag");
                 let key = u128::from(entry.key[1]) << 64 | u128::from(entry.key[0]);
                 assert!(found.insert((key, entry.slot)), "once");
             }
