@@ -8,19 +8,23 @@ mod tests;
 
 use super::hash::hash_number;
 
-const FAN_BITS: u32 = 3;
+/// A change copies a branch of each level, and counts a reference to each child that stays: with more children, each of them in
+/// other memory, changes take longer; with fewer, look-ups pass more levels.
+const FAN_BITS: u32 = 2;
 const FAN: usize = 1 << FAN_BITS;
-/// A new entry copies its leaf. Smaller leaves are copied faster, but make the tree above them deeper.
-const LEAF_ENTRIES_MAX: usize = 64;
+/// Large leaves keep the branches few, and in the cache.
+const LEAF_ENTRIES_MAX: usize = 512;
+/// A new entry copies these, and every so many of them the leaf.
+const RECENT_ENTRIES_MAX: usize = 32;
 
-/// A persistent map from keys of 16 bytes to slots: a clone costs a reference count, and a change copies the leaf it falls into
-/// and what a clone still shares of the path to it.
+/// A persistent map from keys of 16 bytes to slots: a clone costs a reference count, and a change copies what a clone still
+/// shares of the path to it.
 ///
 /// A key may be less than what the caller looks for, say its hash: several slots then have the same key, and the caller looks
 /// at each of them.
 ///
 /// Shape: a trie over the tags of the keys, the highest bits first.
-/// Units: about 30 bytes per entry.
+/// Units: about 40 bytes per entry.
 #[derive(Clone)]
 pub(crate) struct IdMap {
     root: Node,
@@ -38,8 +42,16 @@ struct Entry {
 enum Node {
     // A child for each digit of the tag.
     Branch(Arc<[Node; FAN]>),
-    // Entries in the order of their tags. Invariant: more than `LEAF_ENTRIES_MAX` have one tag.
-    Leaf(Arc<[Entry]>),
+    Leaf(Leaf),
+}
+
+/// The entries of one part of all tags, in the order of their tags.
+#[derive(Clone, Default)]
+struct Leaf {
+    // Invariant: at most `LEAF_ENTRIES_MAX`, unless all have one tag.
+    settled: Arc<[Entry]>,
+    // The latest, until there are more than `RECENT_ENTRIES_MAX`: a new entry copies only these.
+    recent: Arc<[Entry]>,
 }
 
 impl Entry {
@@ -57,7 +69,7 @@ impl Entry {
 impl IdMap {
     /// An empty map.
     pub(crate) fn new() -> IdMap {
-        IdMap { root: Node::Leaf(Arc::default()) }
+        IdMap { root: Node::Leaf(Leaf::default()) }
     }
 
     /// Builds a map of many entries at once, several times faster than inserting them.
@@ -79,18 +91,15 @@ impl IdMap {
         let tag = tag(key);
         let mut node = &self.root;
         let mut rest = tag;
-        let entries = loop {
+        let leaf = loop {
             match node {
                 Node::Branch(children) => node = &children[digit(rest)],
-                Node::Leaf(entries) => break entries,
+                Node::Leaf(leaf) => break leaf,
             }
             rest <<= FAN_BITS;
         };
-        entries[first_place(entries, tag, rest)..]
-            .iter()
-            .take_while(|entry| entry.tag == tag)
-            .find(|entry| entry.key == key && is_it(entry.slot))
-            .map(|entry| entry.slot)
+        let is_wanted = |entry: &Entry| entry.key == key && is_it(entry.slot);
+        find(&leaf.settled, tag, rest, is_wanted).or_else(|| find(&leaf.recent, tag, rest, is_wanted))
     }
 
     /// Adds a slot under `key`. The caller knows that it is not there yet.
@@ -118,7 +127,7 @@ impl Node {
     fn of(entries: &[Entry], bits: u32) -> Node {
         let is_one_tag = entries.first().map(|entry| entry.tag) == entries.last().map(|entry| entry.tag);
         if entries.len() <= LEAF_ENTRIES_MAX || is_one_tag {
-            return Node::Leaf(entries.into());
+            return Node::Leaf(Leaf { settled: entries.into(), ..Leaf::default() });
         }
         let mut rest = entries;
         Node::Branch(Arc::new(from_fn(|digit| {
@@ -134,11 +143,11 @@ impl Node {
             Node::Branch(children) => {
                 Arc::make_mut(children)[entry.digit(bits)].insert(entry, bits + FAN_BITS);
             }
-            Node::Leaf(entries) => {
-                let place = first_place(entries, entry.tag, entry.tag.unbounded_shl(bits));
-                let (before, after) = entries.split_at(place);
-                let all: Arc<[Entry]> = before.iter().chain([&entry]).chain(after).copied().collect();
-                *self = if all.len() > LEAF_ENTRIES_MAX { Node::of(&all, bits) } else { Node::Leaf(all) };
+            Node::Leaf(leaf) => {
+                leaf.insert(entry, bits);
+                if leaf.recent.len() > RECENT_ENTRIES_MAX {
+                    *self = Node::of(&leaf.all(), bits);
+                }
             }
         }
     }
@@ -149,15 +158,44 @@ impl Node {
             Node::Branch(children) => {
                 Arc::make_mut(children)[entry.digit(bits)].remove(entry, bits + FAN_BITS);
             }
-            Node::Leaf(entries) => {
-                *entries = entries.iter().filter(|held| **held != entry).copied().collect();
-            }
+            Node::Leaf(leaf) => leaf.remove(entry),
         }
     }
 }
 
-// The place of the first of the entries of a leaf that has this tag, or would be. Tags are spread evenly, so that what the
-// tree has left of one tells about where it is: a look-up as a rule reads one or two lines of memory.
+impl Leaf {
+    fn insert(&mut self, entry: Entry, bits: u32) {
+        let place = first_place(&self.recent, entry.tag, entry.tag.unbounded_shl(bits));
+        let (before, after) = self.recent.split_at(place);
+        self.recent = before.iter().chain([&entry]).chain(after).copied().collect();
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        for entries in [&mut self.settled, &mut self.recent] {
+            if entries.contains(&entry) {
+                *entries = entries.iter().filter(|held| **held != entry).copied().collect();
+            }
+        }
+    }
+
+    // All entries in the order of their tags.
+    fn all(&self) -> Vec<Entry> {
+        let mut all = [&*self.settled, &*self.recent].concat();
+        // A stable sort merges two parts that are in order.
+        all.sort_by_key(|entry| entry.tag);
+        all
+    }
+}
+
+// The slot of the entry with this tag that is wanted.
+#[inline]
+fn find(entries: &[Entry], tag: u32, rest: u32, is_wanted: impl Fn(&Entry) -> bool) -> Option<u32> {
+    let from_first = entries[first_place(entries, tag, rest)..].iter();
+    from_first.take_while(|entry| entry.tag == tag).find(|entry| is_wanted(entry)).map(|entry| entry.slot)
+}
+
+// The place of the first entry with this tag, or the place for one. Tags are spread evenly, so that the bits that the tree has not
+// looked at tell about where that is: a look-up reads one line of memory, or two next to each other, as a rule.
 #[inline]
 fn first_place(entries: &[Entry], tag: u32, rest: u32) -> usize {
     let mut at = (u64::from(rest) * entries.len() as u64 >> u32::BITS) as usize;
