@@ -104,15 +104,7 @@ impl Graph {
         let mut copy = self.clone();
         copy.entities.spill.stop();
         copy.relationships.spill.stop();
-        copy.entities.fork();
-        copy.relationships.fork();
         copy
-    }
-
-    /// Goes on where `lost` does not: a later version of this graph that nobody has any more.
-    pub(crate) fn go_on_after(&mut self, lost: &Graph) {
-        self.entities.go_on_after(&lost.entities);
-        self.relationships.go_on_after(&lost.relationships);
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

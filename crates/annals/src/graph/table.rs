@@ -1,9 +1,6 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
 
-use std::hint::black_box;
 use std::sync::Arc;
-
-use smallvec::SmallVec;
 
 mod by_id;
 mod derive;
@@ -16,8 +13,6 @@ use super::instance::row::{NO_EXTRA, OwnRow, Row, SHORT_BYTES_MAX, stub, stub_ex
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
-use super::structures::id_map::AHEAD;
-use super::structures::id_map::Home;
 use super::structures::rows::Rows;
 use super::structures::slot_set::SlotSet;
 use super::structures::spill_file::SpillPlace;
@@ -110,10 +105,6 @@ impl Table {
         stub_extra(bytes).or_else(|| Row::new(bytes).extra())
     }
 
-    fn has_row(&self, slot: u32) -> bool {
-        self.rows.get(slot as usize).is_some_and(|bytes| !bytes.is_empty())
-    }
-
     /// The versions of the instance at `slot` that are not in force.
     pub(crate) fn past(&self, slot: u32) -> Option<&Arc<Past>> {
         self.past_in(self.extra(slot)?)
@@ -131,16 +122,6 @@ impl Table {
             return Some(row.in_force());
         }
         self.past(slot)?.find(view).copied()
-    }
-
-    /// Reads the memory of the rows at `slots` and of the latest versions before them.
-    pub(super) fn read_all(&self, slots: &[u32]) {
-        let extras: SmallVec<[u32; AHEAD]> = slots.iter().filter_map(|slot| self.extra(*slot)).collect();
-        let pasts: SmallVec<[&Past; AHEAD]> =
-            extras.iter().filter_map(|extra| self.past_in(*extra)).map(|past| &**past).collect();
-        pasts.iter().for_each(|past| {
-            black_box(past.newest());
-        });
     }
 
     /// The instance at `slot`, taken apart.
@@ -208,36 +189,14 @@ impl Table {
     /// The slot of the instance with this id.
     #[inline]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
-        self.slots.get(id, &self.ids, |slot| self.has_row(slot))
-    }
-
-    /// Where looking up this id will begin.
-    #[inline]
-    pub(crate) fn home(&self, id: &Id) -> Home<'_> {
-        self.slots.home(id)
-    }
-
-    /// Where adding this id will begin.
-    #[inline]
-    pub(crate) fn homes_of_new(&self, id: &Id) -> [Home<'_>; 2] {
-        self.slots.homes_of_new(id)
-    }
-
-    /// From now on tries changes that are thrown away.
-    pub(super) fn fork(&mut self) {
-        self.slots.fork();
-    }
-
-    /// Goes on where `lost` does not: a later version that nobody has any more.
-    pub(super) fn go_on_after(&mut self, lost: &Table) {
-        self.slots.go_on_after(&lost.slots, &self.ids, &lost.ids);
+        self.slots.get(id, &self.ids)
     }
 
     /// Gives the instance at `slot` another id, and remembers the one it had.
     pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
         let before = self.id(slot).clone();
         self.slots.remove(&before, slot);
-        self.slots.insert(id, slot, &self.ids);
+        self.slots.insert(id, slot);
         self.ids.set(slot as usize, id.clone());
         self.former_ids.remove(id);
         self.former_ids.insert(&before, slot, id);
@@ -252,7 +211,7 @@ impl Table {
     /// Puts a new instance into the next slot.
     pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
         let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
-        self.slots.insert(&instance.id, slot, &self.ids);
+        self.slots.insert(&instance.id, slot);
         self.ids.push(instance.id.clone());
         let row = self.pack(instance, None, &[]);
         self.rows.push(&row);
