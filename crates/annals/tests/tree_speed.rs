@@ -15,7 +15,9 @@ fn perf(repository: &Repository) {
             let text = AttributeDefinition::new("l", ValueType::String);
             let lst = TypeDefinition::entity("lst").attribute(key("k1", ValueType::Integer));
             t.define_type(lst.attribute(key("k2", ValueType::String)).attribute(text.clone()))?;
-            t.define_type(TypeDefinition::entity("usr-lst").attribute(key("k", ValueType::Integer)).attribute(text))?;
+            t.define_type(
+                TypeDefinition::entity("usr-lst").attribute(key("k", ValueType::Integer)).attribute(text),
+            )?;
             t.define_type(TypeDefinition::relationship("contains").containing())?;
             let orders = TypeDefinition::relationship("orders").containing_in_order();
             t.define_type(orders.between(EndDefinition::ANY, EndDefinition::many("usr-lst")))
@@ -36,7 +38,13 @@ fn a_hundred_thousand_items() -> Result<()> {
     let n = 100_000i64;
     for round in 0..3 {
         let all = (0..n).fold(Item::new(), |all, k| {
-            all.listed("lst", Item::new().property("k1", k).property("k2", format!("str{k}")).property("l", format!("l{k}")))
+            all.listed(
+                "lst",
+                Item::new()
+                    .property("k1", k)
+                    .property("k2", format!("str{k}"))
+                    .property("l", format!("l{k}")),
+            )
         });
         let start = Clock::now();
         repository.transact(|t| t.tree().merge(&path("/cont"), &all).map(|_| ()))?;
