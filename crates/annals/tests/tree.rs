@@ -111,7 +111,7 @@ fn children_are_listed_in_order_page_by_page_in_either_direction() -> Result<()>
         for text in ["/cont/lst", "/cont"] {
             let (mut found, mut after) = (Vec::new(), None);
             loop {
-                let options = ListOptions { after, limit: 77, is_back };
+                let options = ListOptions { after, limit: 77, is_back, ..ListOptions::default() };
                 let page = snapshot.tree().list(&path(text), &options)?.unwrap();
                 found.extend(
                     page.items

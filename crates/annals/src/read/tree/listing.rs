@@ -23,6 +23,8 @@ pub struct ListOptions {
     pub after: Option<String>,
     /// Most children. Units: children, 1 to 100,000.
     pub limit: usize,
+    /// A page ends behind the child with which this is reached of what is stored of them. Units: bytes.
+    pub bytes_max: usize,
     /// True for the last child first.
     pub is_back: bool,
 }
@@ -30,7 +32,7 @@ pub struct ListOptions {
 impl Default for ListOptions {
     /// The first 100 children.
     fn default() -> ListOptions {
-        ListOptions { after: None, limit: 100, is_back: false }
+        ListOptions { after: None, limit: 100, bytes_max: usize::MAX, is_back: false }
     }
 }
 
@@ -50,13 +52,17 @@ impl<'s> Tree<'s> {
         let graph = self.snapshot.graph();
         let after = options.after.as_deref().map(|text| cursor::decode(graph, CURSOR, text)).transpose()?;
         let range = Range { group, after: after.as_deref(), is_back: options.is_back };
-        let (mut items, mut last, mut has_more) = (Vec::new(), None, false);
+        let (mut items, mut last, mut has_more) = (Vec::<TreeItem>::new(), None, false);
+        let mut bytes_count: usize = 0;
         self.snapshot.each_child(parent, range, &mut |Placed { child, place }| {
-            has_more = items.len() == options.limit;
+            has_more = items.len() == options.limit || bytes_count >= options.bytes_max;
             if has_more {
                 return Ok(false);
             }
-            items.extend(self.child_item(child)?);
+            if let Some(item) = self.child_item(child)? {
+                bytes_count = bytes_count.saturating_add(item.entity.stored_bytes());
+                items.push(item);
+            }
             last = Some(place);
             Ok(true)
         })?;
