@@ -27,6 +27,23 @@ pub trait Door {
     fn perform(&mut self, step: &Json) -> Outcome;
 }
 
+/// True for the steps that change a tree: each is called as the action of its operation.
+pub fn is_tree_change(verb: &str) -> bool {
+    verb.ends_with("-tree") && !["get-tree", "list-tree", "find-tree", "explain-tree"].contains(&verb)
+}
+
+/// The operation of a step that changes a tree.
+pub fn tree_operation(step: &Json) -> Json {
+    let names = ["path", "item", "value", "from", "to", "insert", "sibling", "root"];
+    let mut operation = json!({ "action": step["do"] });
+    for name in names {
+        if let Some(member) = step.get(name) {
+            operation[name] = member.clone();
+        }
+    }
+    operation
+}
+
 #[test]
 fn every_scenario_holds_through_the_rust_api() {
     for (path, scenario) in scenario_files() {

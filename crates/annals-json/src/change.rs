@@ -197,6 +197,7 @@ pub fn actions() -> Vec<&'static str> {
     let mut actions: Vec<&str> = verbs.collect();
     actions.dedup();
     actions.extend(OTHERS);
+    actions.extend(super::tree_operation::ACTIONS);
     actions
 }
 

@@ -125,6 +125,11 @@ impl JsonText {
         std::mem::take(&mut self.bytes)
     }
 
+    /// Takes out what follows the first `length` bytes.
+    pub fn split_off(&mut self, length: usize) -> Vec<u8> {
+        self.bytes.split_off(length)
+    }
+
     /// Leaves out what follows the first `length` bytes.
     pub fn cut(&mut self, length: usize) {
         self.bytes.truncate(length);

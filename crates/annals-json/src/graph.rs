@@ -139,6 +139,11 @@ impl Room {
         Room { left: bytes.max(1) }
     }
 
+    /// True if there is none left.
+    pub fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
     /// The next items, up to the one that fills the page.
     pub fn take<T: Stored>(&mut self, items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
         let mut taken = Vec::new();

@@ -7,6 +7,7 @@ use annals::{
 use serde_json::Value as Json;
 
 use super::change::{action_from_json, instance};
+use super::tree_operation::{TreeOperation, tree_operation_from_json};
 use super::{
     Object, array, boolean, invalid, number, object, only, optional_text, proxy_from_json,
     type_patch_from_json,
@@ -35,6 +36,7 @@ enum What {
     SaveRelationship(Box<RelationshipCopy>, Vec<EntityProxy>),
     // A deletion or purge of what is of this type, or was deleted before.
     Expecting { type_name: Option<String>, is_deleted: bool, action: Action },
+    Tree(Box<TreeOperation>),
 }
 
 /// An operation from its JSON form: that of an action, or `{"action": "undo", "kind": …, "id": …}`; with `validFrom`
@@ -96,7 +98,11 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
                 action: action_from_json(&without(fields, &["type", "deletedOnly"]))?,
             }
         }
-        _ => What::Act(action_from_json(json)?),
+        Some(action) => match tree_operation_from_json(action, fields)? {
+            Some(operation) => What::Tree(Box::new(operation)),
+            None => What::Act(action_from_json(json)?),
+        },
+        None => What::Act(action_from_json(json)?),
     };
     Ok(Operation::new(found, valid_from))
 }
@@ -144,7 +150,7 @@ impl Operation {
                 action.instance()
             }
             What::Undo(instance) | What::Expect(instance) => Some(instance.clone()),
-            What::PatchType(_) => None,
+            What::PatchType(_) | What::Tree(_) => None,
             What::SaveRelationship(copy, _) => Some(InstanceId::Relationship(copy.id.clone())),
         }
     }
@@ -200,6 +206,7 @@ impl Operation {
             What::Expect(_) => Ok(None),
             What::Undo(instance) => transaction.undo(instance).map(|()| None),
             What::PatchType(patch) => transaction.patch_type(patch).map(|()| None),
+            What::Tree(operation) => operation.add_to(transaction),
         }
     }
 }

@@ -15,6 +15,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     let operation = partial(
         &["action"],
         with(&[
+            super::tree_operation::members(),
             held(),
             provenance(),
             origin(),

@@ -140,19 +140,21 @@ fn tagged_from_json(tag: &str, inner: &Json) -> Result<Value> {
         }
         "$iri" => Value::Iri(text()?.into()),
         "$map" => map_from_json(inner)?,
-        "$set" => {
-            let members = inner
-                .as_array()
-                .ok_or_else(|| invalid(format!("$set: expected an array, found {}", kind(inner))))?;
-            Value::set(members.iter().map(value_from_json).collect::<Result<Vec<_>>>()?)?
-        }
+        "$list" => Value::List(members_from_json(tag, inner)?.into()),
+        "$set" => Value::set(members_from_json(tag, inner)?)?,
         unknown => {
             return Err(invalid(format!(
-                "value: unknown tag {unknown:?}; expected $bytes, $date, $decimal, $duration, $float, $iri, $map, \
-                 $set, $timestamp or $uuid"
+                "value: unknown tag {unknown:?}; expected $bytes, $date, $decimal, $duration, $float, $iri, $list, \
+                 $map, $set, $timestamp or $uuid"
             )));
         }
     })
+}
+
+fn members_from_json(tag: &str, json: &Json) -> Result<Vec<Value>> {
+    let members =
+        json.as_array().ok_or_else(|| invalid(format!("{tag}: expected an array, found {}", kind(json))))?;
+    members.iter().map(value_from_json).collect()
 }
 
 fn map_from_json(json: &Json) -> Result<Value> {

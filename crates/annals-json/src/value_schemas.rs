@@ -52,6 +52,7 @@ fn values() -> Vec<(&'static str, Json, Json)> {
             json!({ "$iri": "urn:x" }),
         ),
         ("MapValue", tagged("$map", map(reference("Value"))), json!({ "$map": { "$odd": 1 } })),
+        ("ListValue", tagged("$list", list(reference("Value"))), json!({ "$list": ["first", "second"] })),
         ("SetValue", tagged("$set", list(reference("Value"))), json!({ "$set": ["shell", "interactive"] })),
         ("PlainMapValue", plain_map, json!({ "city": "Paris" })),
     ];

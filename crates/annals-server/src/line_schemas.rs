@@ -7,7 +7,8 @@ use serde_json::{Value as Json, json};
 use super::problem::Problem;
 
 /// Lines that are items of pages of one schema.
-const ITEMS: [(&str, &str); 5] = [
+const ITEMS: [(&str, &str); 6] = [
+    ("TreeLine", "TreePage"),
     ("RelationshipLine", "RelationshipsOfPage"),
     ("NeighborLine", "NeighborPage"),
     ("SharedLine", "SharedPage"),

@@ -27,7 +27,7 @@ use super::sending;
 /// Items looked up at once.
 pub const BATCH_ITEMS_MAX: usize = 500;
 /// Lines are sent together when they are as long as this. Units: bytes.
-const CHUNK_BYTES: usize = 64 << 10;
+pub const CHUNK_BYTES: usize = 64 << 10;
 /// Chunks that wait for the client; then the work waits.
 const CHUNKS_MAX: usize = 4;
 /// A longer line is made again when there is room for it, if there is none. Units: bytes.
@@ -79,6 +79,14 @@ impl Lines {
             return self.flush();
         }
         Ok(())
+    }
+
+    /// Adds a part of an answer that is one text and has no lines.
+    ///
+    /// Errors: as [`Lines::line`].
+    pub fn part(&mut self, text: &[u8]) -> Result<(), Problem> {
+        self.buffer.json(text);
+        if self.buffer.bytes_count() >= CHUNK_BYTES { self.flush() } else { Ok(()) }
     }
 
     /// Adds the last line of an answer that goes on: how to get the rest.

@@ -54,6 +54,13 @@ pub fn path(name: &str) -> Parameter {
         "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
         "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
         "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
+        "steps" => parameter(
+            "steps",
+            Place::Path,
+            text(),
+            "interfaces/interface[name='eth0']/mtu",
+            "Path of the tree (docs/trees.md). It may have slashes, or be percent-encoded as a whole.",
+        ),
         unknown => panic!("path parameter {unknown} has no description"),
     }
 }
@@ -179,6 +186,55 @@ pub fn exporting() -> Vec<Parameter> {
             false,
             "Every record as it was committed, for `annals import` into an empty repository.",
         ),
+    ]
+}
+
+/// What is asked of a tree of containers.
+pub fn in_tree() -> Vec<Parameter> {
+    vec![
+        query(
+            "path",
+            text(),
+            "/interfaces/interface[name='eth0']/mtu",
+            "The path of the tree, for clients that cannot write it in the path of the request, which then is `/v1/tree/`.",
+        ),
+        query("root", text(), "root", "Id of the entity that paths start from."),
+    ]
+}
+
+/// How much of a tree is read.
+pub fn tree_extent() -> Vec<Parameter> {
+    vec![
+        query("depth", count(), 1, "Most levels below the item; all if left out."),
+        query("ids", flag(), false, "Tell the id and the type of each item, as `@id` and `@type`."),
+    ]
+}
+
+/// Whether a page goes backwards.
+pub fn back() -> Parameter {
+    query("back", flag(), false, "The last one first.")
+}
+
+/// What becomes of a change of what is not there.
+pub fn missing(other: &'static str) -> Parameter {
+    let (usual, description) = match other {
+        "ok" => ("refuse", "`ok`: it is no error if there is nothing."),
+        _ => ("create", "`refuse`: it is not-found if there is nothing."),
+    };
+    query(
+        "missing",
+        json!({ "type": "string", "enum": [usual, other], "default": usual }),
+        other,
+        description,
+    )
+}
+
+/// A place in an ordered list.
+pub fn insert() -> Vec<Parameter> {
+    let places = json!({ "type": "string", "enum": ["first", "last", "before", "after"] });
+    vec![
+        query("insert", places, "before", "Put the item there in its list, which users order."),
+        query("sibling", text(), "rule[id=7]", "Before or behind which item: the last step of its path."),
     ]
 }
 

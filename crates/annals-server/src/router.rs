@@ -30,6 +30,7 @@ pub struct Router {
 }
 
 /// The endpoints at one path.
+#[derive(Clone)]
 struct Methods {
     endpoints: Vec<Endpoint>,
     /// Their methods, as the header `Allow` has them.
@@ -45,9 +46,10 @@ impl Router {
         }
         let mut paths = matchit::Router::new();
         for (path, endpoints) in by_path {
-            paths
-                .insert(path, Methods::new(endpoints))
-                .expect("no two paths of endpoints fit the same request");
+            let methods = Methods::new(endpoints);
+            for path in routes(path) {
+                paths.insert(path, methods.clone()).expect("no two paths of endpoints fit the same request");
+            }
         }
         Router { door, paths }
     }
@@ -88,6 +90,14 @@ impl Router {
         let decoded =
             at.params.iter().map(|(name, value)| Ok((name.to_owned(), decode_percent(value, "path")?)));
         Ok((endpoint, decoded.collect()))
+    }
+}
+
+/// What requests for an endpoint ask for: its path. Steps of a tree are any number of segments, and none.
+fn routes(path: &str) -> Vec<String> {
+    match path.strip_suffix("/{steps}") {
+        Some(above) => vec![above.to_owned(), format!("{above}/"), format!("{above}/{{*steps}}")],
+        None => vec![path.to_owned()],
     }
 }
 

@@ -30,6 +30,15 @@ fn document(id: &str, length: usize) -> NewEntity {
     NewEntity::new("document").id(id).unwrap().property("short", id).property("long", text(id, length))
 }
 
+/// More properties than a page of rows holds, short ones and long ones, and a set of many values.
+fn wide(id: &str) -> Result<NewEntity> {
+    let numbers = Value::set((0..100).map(Value::Integer))?;
+    let value =
+        |n: usize| if n.is_multiple_of(3) { Value::from(n as i64) } else { "x".repeat(n % 400).into() };
+    let entity = NewEntity::new("wide").id(id)?.property("numbers", numbers);
+    Ok((0..300).fold(entity, |entity, n| entity.property(&format!("p{n}"), value(n))))
+}
+
 /// Everything that can be long, in the present and in the past.
 fn fill(repository: &Repository) -> Result<()> {
     let values = [
@@ -53,7 +62,8 @@ fn fill(repository: &Repository) -> Result<()> {
         let relationship =
             NewRelationship::new("cites", Id::new("a").unwrap(), Id::new("d1").unwrap()).id("r").unwrap();
         t.create_relationship(relationship.property("why", text("because", 1_200)))?;
-        Ok(())
+        ["wide", "shrinks", "goes"].iter().try_for_each(|id| t.create_entity(wide(id)?).map(drop))?;
+        t.create_entity(NewEntity::new("wide").id("grows")?).map(drop)
     })?;
     for n in 0..100 {
         let id = instance(&format!("d{n}"));
@@ -67,6 +77,13 @@ fn fill(repository: &Repository) -> Result<()> {
     }
     let longer = Patch::new().set("note", text("another note", 900));
     repository.transact(|t| t.reclassify(&Id::new("d7")?, "reviewed", longer.clone()))?;
+    let more = Patch::new().set("p7", "later").unset("p8").add("numbers", 100);
+    repository.transact(|t| t.update(&instance("wide"), more.clone()))?;
+    repository.transact(|t| t.update(&instance("shrinks"), Patch::new().clear().set("p3", 1)))?;
+    let all =
+        wide("grows")?.properties.into_iter().fold(Patch::new(), |all, (name, value)| all.set(&name, value));
+    repository.transact(|t| t.update(&instance("grows"), all.clone()))?;
+    repository.transact(|t| t.purge(&instance("goes")))?;
     Ok(())
 }
 

@@ -55,7 +55,7 @@ fn fill(repository: &Repository, numbers: impl Iterator<Item = i64>) -> Result<(
 }
 
 fn value(repository: &Repository, text: &str) -> Option<Value> {
-    repository.snapshot().tree().item(&path(text)).unwrap().and_then(|found| found.value().cloned())
+    repository.snapshot().tree().item(&path(text)).unwrap().and_then(|found| found.value())
 }
 
 fn keys(repository: &Repository) -> Vec<i64> {
@@ -82,9 +82,9 @@ fn a_path_leads_to_items_and_properties_however_its_keys_are_written() -> Result
     let snapshot = repository.snapshot();
     let tree = snapshot.tree();
     let found = tree.item(&path("/cont/lst[k2='str7'][k1='7']"))?.unwrap();
-    assert_eq!(found.path.to_string(), "/cont/lst[k1 = 7][k2 = 'str7']");
-    assert_eq!(tree.path_of(found.entity.id())?.unwrap(), found.path);
-    assert_eq!(tree.place(&found.path)?, Some(8));
+    assert_eq!(found.path()?.to_string(), "/cont/lst[k1 = 7][k2 = 'str7']");
+    assert_eq!(tree.path_of(found.entity.id())?.unwrap(), found.path()?);
+    assert_eq!(tree.place(&found.path()?)?, Some(8));
     assert_eq!(tree.count(&path("/cont/lst"))?, Some(200));
     assert_eq!(tree.count(&path("/cont"))?, Some(200));
     assert!(tree.item(&path("/cont/lst[k1=7][k2='str8']"))?.is_none());
@@ -93,10 +93,10 @@ fn a_path_leads_to_items_and_properties_however_its_keys_are_written() -> Result
     assert!(tree.explain(&path("/cont/lst[k2='a'][k1=1]/l")).is_look_up);
     assert!(!tree.explain(&path("/cont/lst[k1=1]/l")).is_look_up);
     let found = tree.find(&path("/cont/lst[k1 >= 10 and k1 < 20]/l"), 100)?;
-    let values: Vec<&str> = found.iter().map(|found| found.value().unwrap().as_str().unwrap()).collect();
-    assert_eq!(values, ["l10", "l11", "l12", "l13", "l14", "l15", "l16", "l17", "l18", "l19"]);
+    let values: Vec<Value> = found.iter().map(|found| found.value().unwrap()).collect();
+    assert_eq!(values, (10..20).map(|k| Value::from(format!("l{k}"))).collect::<Vec<_>>());
     assert_eq!(tree.find(&path("//l"), 1000)?.len(), 200);
-    assert_eq!(tree.find(&path("/cont/lst[last]/k1"), 9)?[0].value(), Some(&Value::from(199)));
+    assert_eq!(tree.find(&path("/cont/lst[last]/k1"), 9)?[0].value(), Some(Value::from(199)));
     Ok(())
 }
 
@@ -111,7 +111,7 @@ fn children_are_listed_in_order_page_by_page_in_either_direction() -> Result<()>
         for text in ["/cont/lst", "/cont"] {
             let (mut found, mut after) = (Vec::new(), None);
             loop {
-                let options = ListOptions { after, limit: 77, is_back };
+                let options = ListOptions { after, limit: 77, is_back, ..ListOptions::default() };
                 let page = snapshot.tree().list(&path(text), &options)?.unwrap();
                 found.extend(
                     page.items
@@ -321,5 +321,37 @@ fn an_item_that_was_moved_stays_when_the_parent_before_is_purged() -> Result<()>
     }
     assert_eq!(value(&repository, "/new/item/leaf/x"), Some(1.into()));
     assert_eq!(value(&repository, "/new/lst[k1=2][k2='str2']/l"), Some("l1".into()));
+    Ok(())
+}
+
+/// What a transaction created is found by what follows in it, also where nothing but creations came before.
+#[test]
+fn a_transaction_sees_the_items_that_it_created() -> Result<()> {
+    let repository = perf();
+    edit(&repository, |t| t.merge(&path("/cont"), &Item::new()))?;
+    edit(&repository, |t| {
+        for k in 0..50 {
+            t.set(&path(&format!("/cont/lst[k1={k}][k2='a']/l")), format!("{k}"))?;
+            t.set(&path(&format!("/cont/usr-lst[k={k}]/l")), "x")?;
+            t.merge(&path("/cont/in/there"), &Item::new().property("n", k))?;
+        }
+        t.set(&path("/cont/lst[k1=7][k2='a']/l"), "again")?;
+        t.create(&path("/cont/lst[k1=50][k2='a']"), &Item::new())?;
+        let twice = t.create(&path("/cont/lst[k1=50][k2='a']"), &Item::new());
+        assert_eq!(kind_of(twice), ErrorKind::AlreadyExists);
+        t.insert(&path("/cont/usr-lst[k=49]"), &Item::new(), &Insert::First)?;
+        t.delete(&path("/cont/usr-lst[k=48]"))?;
+        t.set(&path("/cont/usr-lst[k=48]/l"), "back")?;
+        t.merge(&path("/cont/in/there"), &Item::new().property("m", 1))
+    })?;
+    let expected: Vec<i64> = std::iter::once(49).chain(0..49).collect();
+    assert_eq!(keys(&repository), expected);
+    assert_eq!(value(&repository, "/cont/lst[k1=7][k2='a']/l"), Some("again".into()));
+    assert_eq!(value(&repository, "/cont/usr-lst[k=48]/l"), Some("back".into()));
+    assert_eq!(
+        (value(&repository, "/cont/in/there/n"), value(&repository, "/cont/in/there/m")),
+        (Some(49.into()), Some(1.into()))
+    );
+    assert_eq!(repository.snapshot().tree().count(&path("/cont/lst"))?, Some(51));
     Ok(())
 }

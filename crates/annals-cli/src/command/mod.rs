@@ -21,6 +21,12 @@ mod types;
 mod stats;
 mod apply;
 mod classify;
+mod ls;
+mod tree;
+mod cat;
+mod put;
+mod mv;
+mod rm;
 mod check;
 mod backup;
 mod restore;
@@ -28,6 +34,7 @@ mod compact;
 mod serve;
 mod completions;
 mod selection;
+mod tree_path;
 mod listing;
 mod terminal;
 
@@ -86,6 +93,14 @@ enum Command {
     Apply(apply::Arguments),
     Classify(classify::Classify),
     Declassify(classify::Declassify),
+    Ls(ls::Arguments),
+    Tree(tree::Arguments),
+    Cat(cat::Arguments),
+    Put(put::Put),
+    Insert(put::Insert),
+    Mv(mv::Mv),
+    Cp(mv::Cp),
+    Rm(rm::Rm),
     Check(check::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
@@ -119,6 +134,14 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Apply(arguments) => apply::run(&mut context, arguments),
         Command::Classify(classify) => classify.run(&mut context),
         Command::Declassify(declassify) => declassify.run(&mut context),
+        Command::Ls(arguments) => ls::run(&mut context, arguments),
+        Command::Tree(arguments) => tree::run(&mut context, arguments),
+        Command::Cat(arguments) => cat::run(&mut context, arguments),
+        Command::Put(put) => put.run(&mut context),
+        Command::Insert(insert) => insert.run(&mut context),
+        Command::Mv(mv) => mv.run(&mut context),
+        Command::Cp(cp) => cp.run(&mut context),
+        Command::Rm(rm) => rm.run(&mut context),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value as Json, json};
 
-use crate::{Door, Outcome};
+use crate::{Door, Outcome, is_tree_change};
 
 /// A repository of its own.
 pub struct CliDoor(PathBuf);
@@ -100,6 +100,65 @@ impl CliDoor {
             page["count"] = counted["count"].clone();
         }
         Ok(page)
+    }
+
+    fn change_tree(&self, step: &Json) -> Outcome {
+        let text = |name: &str| step[name].as_str().unwrap_or_default();
+        let mut arguments = match text("do") {
+            "put-tree" => words(["put", text("path")]),
+            "replace-tree" => words(["put", text("path"), "--replace"]),
+            "merge-tree" => words(["put", text("path"), "--merge"]),
+            "create-tree" => words(["put", text("path"), "--create"]),
+            "insert-tree" => words(["insert", text("path"), "-"]),
+            "delete-tree" => words(["rm", text("path")]),
+            "remove-tree" => words(["rm", text("path"), "--force"]),
+            "move-tree" => words(["mv", text("from"), text("to")]),
+            "copy-tree" => words(["cp", text("from"), text("to")]),
+            other => panic!("unknown step {other:?}"),
+        };
+        match step["insert"].as_str() {
+            Some(place @ ("first" | "last")) => arguments.push(format!("--{place}")),
+            Some(place) => arguments.push(format!("--{place}={}", text("sibling"))),
+            None => {}
+        }
+        let input = match (step.get("value"), step.get("item")) {
+            (Some(value), _) => {
+                arguments.push(format!("--value={value}"));
+                String::new()
+            }
+            (_, item) => item.cloned().unwrap_or_else(|| json!({})).to_string(),
+        };
+        arguments.extend(options(step, &["root"]));
+        let done = self.run(&arguments, &input).one()?;
+        Ok(json!({ "id": done["ids"][0], "position": done["position"] }))
+    }
+
+    fn read_tree(&self, step: &Json) -> Outcome {
+        let path = step["path"].as_str().unwrap();
+        let told = |names: &[&str]| options(step, &[names, &["root"], TIMES].concat());
+        match step["do"].as_str().unwrap() {
+            "get-tree" => {
+                let ids = (step["ids"] == true).then(|| "--ids".to_owned());
+                let arguments: Vec<String> = words(["cat", path]).into_iter().chain(ids).collect();
+                match self.read([arguments, told(&["depth"])].concat()).one() {
+                    Err(kind) if kind == "not-found" => Ok(Json::Null),
+                    other => other.map(|found| json!({ "tree": found })),
+                }
+            }
+            "list-tree" => {
+                let back = (step["back"] == true).then(|| "--back".to_owned());
+                let paging: Vec<String> = told(&["limit", "after"]).into_iter().chain(back).collect();
+                let mut page = self.read([words(["ls", path]), paging].concat()).page()?;
+                if step["count"] == true {
+                    let counted = self.read([words(["ls", path, "--count"]), told(&[])].concat()).one()?;
+                    page["count"] = counted["count"].clone();
+                }
+                Ok(page)
+            }
+            "find-tree" => self.read([words(["ls", "--find", path]), told(&["limit"])].concat()).items(),
+            "explain-tree" => self.read([words(["ls", "--explain", path]), told(&[])].concat()).one(),
+            other => panic!("unknown step {other:?}"),
+        }
     }
 
     fn find(&self, step: &Json) -> Outcome {
@@ -233,6 +292,8 @@ impl Door for CliDoor {
                 }
             }
             "find" | "count" | "explain" => self.find(step),
+            verb if is_tree_change(verb) => self.change_tree(step),
+            verb if verb.ends_with("-tree") => self.read_tree(step),
             other => panic!("unknown step {other:?}"),
         }
     }

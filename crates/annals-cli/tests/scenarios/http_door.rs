@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use annals_json::find::FIELDS;
-use serde_json::Value as Json;
+use percent_encoding::{AsciiSet, CONTROLS};
+use serde_json::{Value as Json, json};
 
 use crate::support::{Answer, Server};
-use crate::{Door, Outcome};
+use crate::{Door, Outcome, is_tree_change};
 
 /// A server of its own.
 pub struct HttpDoor(Server);
@@ -16,6 +17,35 @@ impl HttpDoor {
     pub fn open(folder: &Path) -> HttpDoor {
         HttpDoor(Server::start(&folder.join("repository"), &[]))
     }
+}
+
+impl HttpDoor {
+    fn change_tree(&self, step: &Json) -> Outcome {
+        let path = tree_path("tree", step);
+        let content = step.get("item").or(step.get("value")).cloned().unwrap_or_else(|| json!({}));
+        let at = |more: &str| format!("{path}?{}{more}", query(step, &["insert", "sibling", "root"]));
+        outcome(match step["do"].as_str().unwrap() {
+            "put-tree" => self.0.send("PUT", &at(""), &content),
+            "replace-tree" => self.0.send("PUT", &at("&missing=refuse"), &content),
+            "merge-tree" => self.0.send("PATCH", &at(""), &content),
+            "create-tree" | "insert-tree" => self.0.send("POST", &at(""), &content),
+            "delete-tree" => self.0.request("DELETE", &at(""), &[], None),
+            "remove-tree" => self.0.request("DELETE", &at("&missing=ok"), &[], None),
+            "move-tree" => {
+                let body = members(step, &["from", "to", "insert", "sibling", "root"]);
+                self.0.send("POST", "/v1/tree-move", &body)
+            }
+            "copy-tree" => self.0.send("POST", "/v1/tree-copy", &members(step, &["from", "to", "root"])),
+            other => panic!("unknown step {other:?}"),
+        })
+    }
+}
+
+/// The path of a tree behind that of the endpoint, as it is but for what a request cannot hold.
+fn tree_path(endpoint: &str, step: &Json) -> String {
+    const UNFIT: &AsciiSet = &CONTROLS.add(b' ').add(b'<').add(b'>').add(b'%').add(b'?').add(b'#').add(b'"');
+    let path = step["path"].as_str().unwrap_or_default();
+    format!("/v1/{endpoint}{}", percent_encoding::utf8_percent_encode(path, UNFIT))
 }
 
 impl Door for HttpDoor {
@@ -64,6 +94,17 @@ impl Door for HttpDoor {
             "find" => outcome(self.0.send("POST", "/v1/find", &find(step))),
             "count" => outcome(self.0.send("POST", "/v1/count", &find(step))),
             "explain" => outcome(self.0.send("POST", "/v1/explain", &find(step))),
+            "get-tree" => {
+                let path = tree_path("tree", step);
+                match get(&path, &["depth", "ids", "root"]) {
+                    Err(kind) if kind == "not-found" => Ok(Json::Null),
+                    other => other.map(|found| json!({ "tree": found })),
+                }
+            }
+            "list-tree" => get(&tree_path("tree-list", step), &["limit", "after", "back", "count", "root"]),
+            "find-tree" => get(&tree_path("tree-find", step), &["limit", "root"]),
+            "explain-tree" => get(&tree_path("tree-explain", step), &["root"]),
+            verb if is_tree_change(verb) => self.change_tree(step),
             other => panic!("unknown step {other:?}"),
         }
     }

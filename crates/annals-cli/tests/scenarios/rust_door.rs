@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use annals::{
-    AsOf, Direction, Id, InstanceId, Position, Reach, Related, RelationshipsOf, Repository, Result, Snapshot,
-    VISITED_MAX,
+    AsOf, Direction, Id, InstanceId, ListOptions, Position, Reach, Related, RelationshipsOf, Repository,
+    Result, Snapshot, TreeItem, TreePath, VISITED_MAX,
 };
 use annals_json::*;
 use serde_json::{Value as Json, json};
 
-use crate::{Door, Outcome};
+use crate::{Door, Outcome, is_tree_change, tree_operation};
 
 /// A repository of its own.
 pub struct RustDoor(Repository);
@@ -37,6 +37,13 @@ impl RustDoor {
         }
         let receipt = transaction.commit()?;
         Ok(json!({ "ids": ids, "position": receipt.position.0, "instant": receipt.instant.to_string() }))
+    }
+
+    /// A change of a tree: the operation that is called as the step.
+    fn change_tree(&self, step: &Json) -> Result<Json> {
+        let operation = operation_from_json(&tree_operation(step))?;
+        let (id, receipt) = self.0.transact(|t| operation.add_to(t, None))?;
+        Ok(json!({ "id": id.map(|id| id.to_string()), "position": receipt.position.0 }))
     }
 
     fn read(&self, step: &Json) -> Result<Json> {
@@ -111,6 +118,7 @@ impl RustDoor {
                 Ok(verification_to_json(outcome, &differences))
             }
             "find" | "count" | "explain" => find(&snapshot, step),
+            verb if verb.ends_with("-tree") => tree_read(&snapshot, step),
             other => panic!("unknown step {other:?}"),
         }
     }
@@ -118,9 +126,45 @@ impl RustDoor {
 
 impl Door for RustDoor {
     fn perform(&mut self, step: &Json) -> Outcome {
-        let result = if step["do"] == "commit" { self.commit(step) } else { self.read(step) };
+        let result = match step["do"].as_str().unwrap() {
+            "commit" => self.commit(step),
+            verb if is_tree_change(verb) => self.change_tree(step),
+            _ => self.read(step),
+        };
         result.map_err(|error| error.kind().name().to_owned())
     }
+}
+
+fn tree_read(snapshot: &Snapshot, step: &Json) -> Result<Json> {
+    let root = step["root"].as_str().map(Id::new).transpose()?;
+    let path = TreePath::parse(step["path"].as_str().unwrap())?;
+    let below = tree_of(snapshot, root.as_ref());
+    let number = |name: &str| step[name].as_u64().map(|number| usize::try_from(number).unwrap());
+    let entries = |items: Vec<TreeItem>| tree(&items.into_iter().map(TreeEntry).collect::<Vec<TreeEntry>>());
+    let missing = || annals::Error::new(annals::ErrorKind::NotFound, "there is nothing");
+    Ok(match step["do"].as_str().unwrap() {
+        "get-tree" => {
+            let extent = TreeExtent { depth: number("depth"), has_ids: step["ids"] == true };
+            match tree_to_json(snapshot, root.as_ref(), &path, &extent)? {
+                Json::Null => Json::Null,
+                found => json!({ "tree": found }),
+            }
+        }
+        "list-tree" => {
+            let options = ListOptions {
+                after: step["after"].as_str().map(str::to_owned),
+                limit: number("limit").unwrap_or(100),
+                is_back: step["back"] == true,
+                ..ListOptions::default()
+            };
+            let page = below.list(&path, &options)?.ok_or_else(missing)?;
+            let count = below.count(&path)?.ok_or_else(missing)?;
+            json!({ "items": entries(page.items), "next": page.next, "count": count })
+        }
+        "find-tree" => json!({ "items": entries(below.find(&path, number("limit").unwrap_or(100))?) }),
+        "explain-tree" => json!({ "isLookUp": below.explain(&path).is_look_up }),
+        other => panic!("unknown step {other:?}"),
+    })
 }
 
 fn instance(step: &Json) -> Result<InstanceId> {

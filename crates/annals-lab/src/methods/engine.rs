@@ -202,9 +202,9 @@ fn versions(snapshot: &Snapshot, id: &InstanceId, limit: usize) -> annals::Resul
 
 fn subgraph(found: &annals::Subgraph<'_>) -> annals::Result<Answer> {
     let ids: Vec<Id> =
-        found.read_entities().map(|one| Ok(read_entity(&one?))).collect::<annals::Result<_>>()?;
-    for one in found.read_relationships() {
-        black_box(read_relationship(&one?));
+        found.entities().map(|one| Ok(read_entity(&one.entity()?))).collect::<annals::Result<_>>()?;
+    for one in found.relationships() {
+        black_box(read_relationship(&one.relationship()?));
     }
     let elements = ids.len() + found.relationships().len();
     Ok(Answer { ids, next: None, elements, instant: None })

@@ -8,6 +8,8 @@ mod neighbors;
 mod walks;
 mod graph;
 mod find;
+mod tree;
+mod tree_changes;
 mod classifications;
 mod types;
 mod transactions;
@@ -21,7 +23,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 15] = [
+    let groups: [fn() -> Vec<Endpoint>; 17] = [
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
@@ -29,6 +31,8 @@ pub fn endpoints() -> Vec<Endpoint> {
         walks::endpoints,
         graph::endpoints,
         find::endpoints,
+        tree::endpoints,
+        tree_changes::endpoints,
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,

@@ -101,7 +101,8 @@ impl Graph {
         let mut name = Vec::with_capacity(32);
         let keys = self.keys_of(type_name);
         if keys.is_empty() {
-            let Some(text) = relationship.properties.text(rule.name) else { return Ok(None) };
+            let named = relationship.properties.get(rule.name);
+            let Some(Value::String(text)) = named else { return Ok(None) };
             append_name(text, &mut name);
             return Ok(Some((NAMED_GROUP, name)));
         }

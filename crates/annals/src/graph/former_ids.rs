@@ -43,8 +43,7 @@ impl FormerIds {
         }
         let place = u32::try_from(self.list.len()).expect("fewer than 2^32 former ids");
         self.list.push((id.clone(), slot));
-        self.places
-            .insert(key_of(id), place, |place| self.list.get(place as usize).map(|(id, _)| key_of(id)));
+        self.places.insert(key_of(id), place);
     }
 
     pub(crate) fn remove(&mut self, id: &Id) {

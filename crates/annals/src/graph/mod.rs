@@ -100,26 +100,12 @@ impl Graph {
         Graph { generation: self.generation, ..Graph::with_spill(self.entities.spill.settings()) }
     }
 
-    /// True if values may be in spill files.
-    #[inline]
-    pub(crate) fn is_spilled(&self) -> bool {
-        self.entities.spill.is_used() || self.relationships.spill.is_used()
-    }
-
     /// A copy to try changes on that are thrown away: it spills nothing.
     pub(crate) fn speculative(&self) -> Graph {
         let mut copy = self.clone();
         copy.entities.spill.stop();
         copy.relationships.spill.stop();
-        copy.entities.fork();
-        copy.relationships.fork();
         copy
-    }
-
-    /// Goes on where `lost` does not: a later version of this graph that nobody has any more.
-    pub(crate) fn go_on_after(&mut self, lost: &Graph) {
-        self.entities.go_on_after(&lost.entities);
-        self.relationships.go_on_after(&lost.relationships);
     }
 
     /// The table of entities, or of relationships. Classifications have none: they live in their entities.

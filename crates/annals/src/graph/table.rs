@@ -1,9 +1,6 @@
 //! All entities, or all relationships: by slot, by id, by type, by property value, now and in the past.
 
-use std::hint::black_box;
 use std::sync::Arc;
-
-use smallvec::SmallVec;
 
 mod by_id;
 mod derive;
@@ -12,12 +9,10 @@ use super::former_ids::FormerIds;
 use super::index::Lists;
 use super::index::event::Event;
 use super::instance::past::{Past, PastVersion, View};
-use super::instance::row::{NO_EXTRA, Packed, Row, pack_whole};
+use super::instance::row::{NO_EXTRA, OwnRow, Row, SHORT_BYTES_MAX, stub, stub_extra};
 use super::instance::spill::Spill;
 use super::instance::unpacked::Instance;
 use super::structures::column::Columns;
-use super::structures::id_map::AHEAD;
-use super::structures::id_map::Home;
 use super::structures::rows::Rows;
 use super::structures::slot_set::SlotSet;
 use super::structures::spill_file::SpillPlace;
@@ -40,10 +35,10 @@ const ROW_BYTES: usize = 160;
 pub(crate) struct Table {
     /// Versions in force by slot, in the order of creation; empty where an instance was purged.
     pub(crate) rows: Rows,
-    /// What does not fit the rows.
+    /// The past of instances, and rows that are too long for a page.
     pub(crate) extras: Vector<Extra>,
-    /// True if an instance is, or was, too large for a row.
-    pub(crate) has_whole: bool,
+    /// True if a row is, or was, too long for a page.
+    pub(crate) has_long: bool,
     /// Long values of the rows, if the repository has a memory budget.
     pub(crate) spill: Spill,
     /// Ids by slot; a nil UUID where an instance was purged.
@@ -59,15 +54,13 @@ pub(crate) struct Table {
     pub(super) events: Vector<Event>,
 }
 
-/// What a row does not hold itself.
-#[derive(Clone)]
-pub(crate) enum Extra {
+/// The part of an instance that does not stand in a page of rows. Empty once its row holds all of it, or it is purged.
+#[derive(Clone, Default)]
+pub(crate) struct Extra {
     /// The versions that are not in force.
-    Past(Arc<Past>),
-    /// The instance, which is too large for a row.
-    Whole(Arc<Instance>),
-    /// Nothing any more: the instance was purged.
-    Gone,
+    pub(crate) past: Option<Arc<Past>>,
+    /// The version in force, if it has a row with memory of its own.
+    pub(crate) row: Option<Arc<OwnRow>>,
 }
 
 impl Table {
@@ -75,7 +68,7 @@ impl Table {
         Table {
             rows: Rows::new(),
             extras: Vector::new(),
-            has_whole: false,
+            has_long: false,
             spill,
             ids: Vector::new(),
             slots: SlotsById::new(),
@@ -95,107 +88,46 @@ impl Table {
     #[inline]
     pub(crate) fn row(&self, slot: u32) -> Option<Row<'_>> {
         let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
-        let packed = Packed::new(bytes);
-        if packed.is_whole() { self.whole(packed) } else { Some(Row::Packed(packed)) }
-    }
-
-    #[inline(never)]
-    fn whole(&self, packed: Packed) -> Option<Row<'_>> {
-        match self.extra(packed)? {
-            Extra::Whole(instance) => Some(Row::Whole(instance)),
-            Extra::Past(_) | Extra::Gone => None,
+        match stub_extra(bytes) {
+            None => Some(Row::new(bytes)),
+            Some(extra) => self.own_row(extra),
         }
     }
 
-    fn extra(&self, packed: Packed) -> Option<&Extra> {
-        self.extras.get(packed.extra()? as usize)
+    #[inline(never)]
+    fn own_row(&self, extra: u32) -> Option<Row<'_>> {
+        Some(self.extras.get(extra as usize)?.row.as_ref()?.row())
     }
 
-    fn packed(&self, slot: u32) -> Option<Packed<'_>> {
+    /// Where the rest of the instance at `slot` is, if it has any.
+    fn extra(&self, slot: u32) -> Option<u32> {
         let bytes = self.rows.get(slot as usize).filter(|bytes| !bytes.is_empty())?;
-        Some(Packed::new(bytes))
+        stub_extra(bytes).or_else(|| Row::new(bytes).extra())
     }
 
     /// The versions of the instance at `slot` that are not in force.
     pub(crate) fn past(&self, slot: u32) -> Option<&Arc<Past>> {
-        self.past_in(self.packed(slot)?.extra()?)
+        self.past_in(self.extra(slot)?)
     }
 
     fn past_in(&self, extra: u32) -> Option<&Arc<Past>> {
-        match self.extras.get(extra as usize)? {
-            Extra::Past(past) => Some(past),
-            Extra::Whole(instance) => instance.past.as_ref(),
-            Extra::Gone => None,
-        }
+        self.extras.get(extra as usize)?.past.as_ref()
     }
 
     /// The version of the instance at `slot` that `view` sees; `None` if it sees none.
     pub(crate) fn version_in(&self, slot: u32, view: View) -> Option<PastVersion> {
-        match self.version_or_past(slot, view)? {
-            Ok(in_force) => Some(in_force),
-            Err(extra) => self.past_in(extra)?.find(view).copied(),
-        }
-    }
-
-    /// The version in force if `view` sees it; otherwise where the others are.
-    #[inline]
-    fn version_or_past(&self, slot: u32, view: View) -> Option<std::result::Result<PastVersion, u32>> {
-        let packed = self.packed(slot)?;
-        let row = if packed.is_whole() { self.whole(packed)? } else { Row::Packed(packed) };
+        let row = self.row(slot)?;
         // Invariant: no version has a later valid time than the one in force.
         if view.admits(row.place(), row.valid_from()) {
-            return Some(Ok(row.in_force()));
+            return Some(row.in_force());
         }
-        packed.extra().map(Err)
-    }
-
-    /// The same for up to as many slots as `found` has room for: faster, because the processor waits for their memory
-    /// together. `found` gets a version, or none, for each slot.
-    pub(crate) fn versions_in<const N: usize>(
-        &self,
-        slots: &[u32],
-        view: View,
-        found: &mut [Option<PastVersion>; N],
-    ) {
-        found.fill(None);
-        let mut extras = [None; N];
-        for ((slot, found), extra) in slots.iter().zip(&mut *found).zip(&mut extras) {
-            match self.version_or_past(*slot, view) {
-                Some(Ok(in_force)) => *found = Some(in_force),
-                Some(Err(past)) => *extra = Some(past),
-                None => {}
-            }
-        }
-        let mut pasts = [None; N];
-        for (extra, past) in extras.iter().zip(&mut pasts) {
-            *past = extra.and_then(|extra| self.past_in(extra));
-        }
-        for (past, found) in pasts.iter().zip(found) {
-            if let Some(past) = past {
-                *found = past.find(view).copied();
-            }
-        }
-    }
-
-    /// Reads the memory of the rows at `slots` and of the latest versions before them.
-    pub(super) fn read_all(&self, slots: &[u32]) {
-        let extras: SmallVec<[u32; AHEAD]> =
-            slots.iter().filter_map(|slot| self.packed(*slot)?.extra()).collect();
-        let pasts: SmallVec<[&Past; AHEAD]> =
-            extras.iter().filter_map(|extra| self.past_in(*extra)).map(|past| &**past).collect();
-        pasts.iter().for_each(|past| {
-            black_box(past.newest());
-        });
+        self.past(slot)?.find(view).copied()
     }
 
     /// The instance at `slot`, taken apart.
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn get(&self, slot: u32) -> Result<Option<Arc<Instance>>> {
-        let Some(packed) = self.packed(slot) else { return Ok(None) };
-        if let Some(Extra::Whole(instance)) = self.extra(packed) {
-            return Ok(Some(Arc::clone(instance)));
-        }
         let Some(row) = self.row(slot) else { return Ok(None) };
         let past = self.past(slot).cloned();
         let instance = row.unpack(self.id(slot), past, &mut |place| self.spill.read(place))?;
@@ -205,7 +137,7 @@ impl Table {
     /// True if some values of the instance at `slot` are in spill files: its row is read through [`Table::get`] then.
     #[inline]
     pub(crate) fn has_spilled(&self, slot: u32) -> bool {
-        self.spill.is_used() && self.packed(slot).is_some_and(Packed::has_spilled)
+        self.spill.is_used() && self.row(slot).is_some_and(Row::has_spilled)
     }
 
     /// A property of the version in force of the instance at `slot`, also a spilled one.
@@ -219,29 +151,7 @@ impl Table {
     /// A property of the version in force of the instance at `slot`, which has no spilled ones.
     #[inline]
     pub(crate) fn value(&self, slot: u32, name: Symbol) -> Option<Value> {
-        let value = self.columns.get(name, slot);
-        if value.is_some() { value } else { self.value_in_row(slot, name) }
-    }
-
-    // Not inlined, so that reading a column is.
-    #[inline(never)]
-    fn value_in_row(&self, slot: u32, name: Symbol) -> Option<Value> {
-        self.row(slot)?.property(name)
-    }
-
-    /// Calls `take` with the same at each of `slots`, in order: faster, because the processor waits for their memory
-    /// together. `None` stands also for spilled values.
-    #[inline]
-    pub(crate) fn each_value(&self, slots: &[u32], name: Symbol, mut take: impl FnMut(Option<&Value>)) {
-        self.columns.each(name, slots, |slot, value| match value {
-            Some(value) => take(Some(value)),
-            None => take(self.value_in_row_here(slot, name).as_ref()),
-        });
-    }
-
-    #[inline(never)]
-    fn value_in_row_here(&self, slot: u32, name: Symbol) -> Option<Value> {
-        self.row(slot)?.property_here(name).ok()?
+        self.columns.get(name, slot).or_else(|| self.row(slot)?.property(name))
     }
 
     pub(crate) fn live_slots(&self) -> &SlotSet {
@@ -271,7 +181,7 @@ impl Table {
     }
 
     /// The id of the instance at `slot`.
-    #[inline(always)] // Whoever lists ids asks for nothing else.
+    #[inline(always)] // Lists of ids ask for nothing else.
     pub(crate) fn id(&self, slot: u32) -> &Id {
         self.ids.get(slot as usize).expect("every slot has an id")
     }
@@ -279,36 +189,14 @@ impl Table {
     /// The slot of the instance with this id.
     #[inline]
     pub(crate) fn slot(&self, id: &Id) -> Option<u32> {
-        self.slots.get(id, &self.ids, |slot| self.packed(slot).is_some())
-    }
-
-    /// Where looking up this id will begin.
-    #[inline]
-    pub(crate) fn home(&self, id: &Id) -> Home<'_> {
-        self.slots.home(id)
-    }
-
-    /// Where adding this id will begin.
-    #[inline]
-    pub(crate) fn homes_of_new(&self, id: &Id) -> [Home<'_>; 2] {
-        self.slots.homes_of_new(id)
-    }
-
-    /// From now on tries changes that are thrown away.
-    pub(super) fn fork(&mut self) {
-        self.slots.fork();
-    }
-
-    /// Goes on where `lost` does not: a later version that nobody has any more.
-    pub(super) fn go_on_after(&mut self, lost: &Table) {
-        self.slots.go_on_after(&lost.slots, &self.ids, &lost.ids);
+        self.slots.get(id, &self.ids)
     }
 
     /// Gives the instance at `slot` another id, and remembers the one it had.
     pub(super) fn set_id(&mut self, slot: u32, id: &Id) {
         let before = self.id(slot).clone();
         self.slots.remove(&before, slot);
-        self.slots.insert(id, slot, &self.ids);
+        self.slots.insert(id, slot);
         self.ids.set(slot as usize, id.clone());
         self.former_ids.remove(id);
         self.former_ids.insert(&before, slot, id);
@@ -323,10 +211,9 @@ impl Table {
     /// Puts a new instance into the next slot.
     pub(crate) fn push(&mut self, instance: &Instance) -> u32 {
         let slot = u32::try_from(self.rows.len()).expect("checked against SLOTS_MAX");
-        self.slots.insert(&instance.id, slot, &self.ids);
+        self.slots.insert(&instance.id, slot);
         self.ids.push(instance.id.clone());
-        let mut row = Vec::with_capacity(ROW_BYTES);
-        self.pack(instance, None, &[], &mut row);
+        let row = self.pack(instance, None, &[]);
         self.rows.push(&row);
         for (name, value) in instance.properties.iter() {
             self.columns.put(name, slot, Some(value));
@@ -336,34 +223,35 @@ impl Table {
 
     /// Puts a later version in the place of the one at `slot`. What changes in columns, the caller says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
-        let before = self.packed(slot);
-        let extra = before.and_then(Packed::extra);
-        let places = before.map(Packed::places).unwrap_or_default();
-        let mut row = Vec::with_capacity(ROW_BYTES);
-        self.pack(instance, extra, &places, &mut row);
+        let places = self.row(slot).map(Row::places).unwrap_or_default();
+        let row = self.pack(instance, self.extra(slot), &places);
         self.rows.set(slot as usize, &row);
         // Order: after the new row has counted what it goes on using.
         places.into_iter().for_each(|place| self.spill.release(place));
     }
 
-    // Packs an instance into `row`, and what does not fit into an extra: the one it has, or the next. `places` are
-    // those of its spilled values before.
-    fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace], row: &mut Vec<u8>) {
+    // What a page is to hold of an instance. Its past, and a row with memory of its own, go into an extra: the one it has, or
+    // the next. `places` are those of its spilled values before.
+    fn pack(&mut self, instance: &Instance, extra: Option<u32>, places: &[SpillPlace]) -> Vec<u8> {
         let next = extra.unwrap_or_else(|| u32::try_from(self.extras.len()).expect("no more than slots"));
-        let past = instance.past.as_ref().map(|past| Extra::Past(Arc::clone(past)));
+        let past = instance.past.clone();
         let own = if past.is_some() { Some(next) } else { extra };
-        let kept = if self.spill.pack(instance, own.unwrap_or(NO_EXTRA), places, row) {
-            past
-        } else {
-            pack_whole(next, row);
-            self.has_whole = true;
-            Some(Extra::Whole(Arc::new(instance.clone())))
-        };
-        match (extra, kept) {
-            (Some(extra), kept) => self.extras.set(extra as usize, kept.unwrap_or(Extra::Gone)),
-            (None, Some(kept)) => self.extras.push(kept),
-            (None, None) => {}
+        let mut bytes = Vec::with_capacity(ROW_BYTES);
+        let sets = self.spill.pack(instance, own.unwrap_or(NO_EXTRA), places, &mut bytes);
+        let mut row = None;
+        if bytes.len() > SHORT_BYTES_MAX || !sets.is_empty() {
+            self.has_long = true;
+            row = Some(Arc::new(OwnRow::new(bytes, sets)));
+            bytes = stub(next).to_vec();
         }
+        let has_extra = past.is_some() || row.is_some();
+        let kept = Extra { past, row };
+        match extra {
+            Some(extra) => self.extras.set(extra as usize, kept),
+            None if has_extra => self.extras.push(kept),
+            None => {}
+        }
+        bytes
     }
 
     /// Takes an instance away for good.
@@ -371,10 +259,10 @@ impl Table {
         for name in self.row(slot).map(Row::names).unwrap_or_default() {
             self.columns.put(name, slot, None);
         }
-        let Some(packed) = self.packed(slot) else { return };
-        let places = packed.places();
-        if let Some(extra) = packed.extra() {
-            self.extras.set(extra as usize, Extra::Gone);
+        let Some(row) = self.row(slot) else { return };
+        let places = row.places();
+        if let Some(extra) = self.extra(slot) {
+            self.extras.set(extra as usize, Extra::default());
         }
         places.into_iter().for_each(|place| self.spill.release(place));
         self.slots.remove(self.ids.get(slot as usize).expect("every slot has an id"), slot);

@@ -1,11 +1,9 @@
 //! Entities and relationships as a caller sees them.
 
 use super::held::Held;
-use std::borrow::Cow;
 use std::fmt;
 
 use super::snapshot::Snapshot;
-use super::version::Version;
 use crate::graph::instance::classified::Classified;
 use crate::graph::instance::headers::Header;
 use crate::graph::instance::row::Row;
@@ -38,27 +36,24 @@ macro_rules! instance_methods {
         impl<'s> $name<'s> {
             #[inline]
             pub(super) fn new(snapshot: &'s Snapshot, slot: u32, held: Held) -> $name<'s> {
-                $name { snapshot, slot: WholeSlot(slot.into()), held }
+                $name { snapshot, slot: slot.into(), held }
             }
 
             #[inline]
             pub(super) fn slot(&self) -> u32 {
-                self.slot.0 as u32
+                self.slot as u32
             }
 
             /// Its id.
-            #[inline(always)] // A handle that is asked for nothing else is then never made.
+            #[inline]
             pub fn id(&self) -> &'s Id {
+                let graph = self.snapshot.graph();
                 match &self.held {
-                    Held::InForce => self.snapshot.graph().table(TypeKind::$variant).id(self.slot()),
-                    Held::Read(version) => self.id_then(version),
+                    Held::InForce => graph.table(TypeKind::$variant).id(self.slot()),
+                    Held::Read(version) => {
+                        graph.id_in(TypeKind::$variant, self.slot(), version.row().header())
+                    }
                 }
-            }
-
-            // It may have had another one then.
-            #[inline(never)]
-            fn id_then(&self, version: &Version) -> &'s Id {
-                self.snapshot.graph().id_in(TypeKind::$variant, self.slot(), version.row().header())
             }
 
             fn header(&self) -> &'s Header {
@@ -187,16 +182,12 @@ macro_rules! instance_methods {
     };
 }
 
-/// A slot as wide as a register. Were half of it padding, the compiler would write the other half and read the whole back from
-/// memory, for which the processor waits.
-#[derive(Clone, Copy)]
-struct WholeSlot(u64);
-
 /// An entity in one version.
 #[derive(Clone)]
 pub struct Entity<'s> {
     pub(super) snapshot: &'s Snapshot,
-    slot: WholeSlot,
+    // As wide as a register: a handle with padding is written and read again through memory, which takes twice as long.
+    slot: u64,
     pub(super) held: Held,
 }
 
@@ -204,7 +195,7 @@ pub struct Entity<'s> {
 #[derive(Clone)]
 pub struct Relationship<'s> {
     pub(super) snapshot: &'s Snapshot,
-    slot: WholeSlot,
+    slot: u64,
     pub(super) held: Held,
 }
 
@@ -212,14 +203,6 @@ instance_methods!(Entity, Entity);
 instance_methods!(Relationship, Relationship);
 
 impl<'s> Entity<'s> {
-    /// Makes the handle again, part by part. One that another function returned and that is given on as it is, keeps the
-    /// compiler from holding the caller's handles in registers.
-    #[inline(always)]
-    pub(super) fn remade(self) -> Entity<'s> {
-        let Entity { snapshot, slot, held } = self;
-        Entity { snapshot, slot, held }
-    }
-
     /// True if only what relationships tell of it is here: id, type and unique properties.
     pub fn is_proxy(&self) -> bool {
         self.header().is_proxy
@@ -310,7 +293,7 @@ impl<'s> ClassificationRef<'s> {
 
     /// The value of a property.
     pub fn property(&self, name: &str) -> Option<Value> {
-        self.classified.property(self.snapshot.graph().names.find(name)?).map(Cow::into_owned)
+        self.classified.property(self.snapshot.graph().names.find(name)?)
     }
 
     /// All properties, each with its name.

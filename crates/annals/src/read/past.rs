@@ -122,7 +122,7 @@ impl PastOf<'_> {
             since_anchor: self.current.since_anchor,
         };
         instance.set_classifications(classifications);
-        let version = Version::new(instance);
+        let version = Version::new(&instance);
         if self.snapshot.pending().is_none() {
             self.snapshot.source().keep_version(graph, self.key(wanted), &version);
         }

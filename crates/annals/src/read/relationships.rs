@@ -3,25 +3,24 @@
 use std::iter::Peekable;
 
 use super::cursor;
-use super::find::{Page, Sorting, check_order};
+use super::find::check_order;
 use super::instance::Relationship;
-use super::link_types::LinkTypes;
-use super::neighbors::Neighbors;
+use super::operators::expand::{Expand, SeenLinks};
+use super::operators::page::{Filling, Page, Size};
+use super::operators::sort::{Firsts, Placed, Sorting};
 use super::snapshot::Snapshot;
-use super::status::Statuses;
-use super::stored::Weighing;
 use super::walk::VISITED_MAX;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::filter::status::Statuses;
+use crate::read::operators::link_types::LinkTypes;
 use crate::search::OrderBy;
 use crate::search::PAGE_BYTES_MAX;
 use crate::{Error, ErrorKind, Result};
 
 /// Most relationships on one page.
 const LIMIT_MAX: usize = 100_000;
-/// Pages of more relationships make room as they find them.
-const ITEMS_RESERVED_MAX: usize = 1_000;
 /// Whether a read was called off is looked at once in so many relationships.
 const LINKS_UNCHECKED: usize = 1_024;
 /// Tells cursors of the order by type and age from those of other orders.
@@ -109,6 +108,11 @@ impl RelationshipsOf {
         self
     }
 
+    /// What a page may have, behind those that are left out.
+    fn size(&self) -> Size {
+        Size { offset: 0, limit: self.limit, bytes_max: self.bytes_max }
+    }
+
     fn check(&self) -> Result<()> {
         if self.directions.is_empty() {
             return Err(invalid("directions: expected out, in or both, found none".into()));
@@ -124,19 +128,8 @@ impl RelationshipsOf {
 /// The links of an entity in one direction or both, each once, in one order.
 struct LinksOf<'s> {
     snapshot: &'s Snapshot,
-    sides: Vec<Peekable<LinksIn<'s>>>,
+    sides: Vec<Peekable<SeenLinks<'s>>>,
     unchecked: usize,
-}
-
-/// The links of an entity in one direction.
-struct LinksIn<'s>(Neighbors<'s>);
-
-impl Iterator for LinksIn<'_> {
-    type Item = Link;
-
-    fn next(&mut self) -> Option<Link> {
-        self.0.next_link()
-    }
 }
 
 impl LinksOf<'_> {
@@ -182,12 +175,7 @@ impl Snapshot {
         of.check()?;
         let (slot, types, statuses) = self.resolve(id, of)?;
         if self.view().is_none() && statuses.is_live() && of.directions.len() == 1 {
-            let neighbors = self.graph().neighbors(slot, of.directions[0]);
-            return Ok(match types {
-                LinkTypes::All => neighbors.degree(None),
-                LinkTypes::One(name) => neighbors.degree(Some(name)),
-                LinkTypes::Several(types) => types.into_iter().map(|name| neighbors.degree(Some(name))).sum(),
-            });
+            return Ok(types.degree(self.graph().neighbors(slot, of.directions[0])));
         }
         let mut links = self.links_of(slot, of, types, &statuses, None);
         let mut count = 0;
@@ -204,11 +192,7 @@ impl Snapshot {
             Some(slot) => slot,
             None => self.live_slot(id)?,
         };
-        let types = match self.known_types(TypeKind::Relationship, &of.types)? {
-            None => LinkTypes::All,
-            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
-            Some(types) => LinkTypes::Several(types),
-        };
+        let types = LinkTypes::of(self.known_types(TypeKind::Relationship, &of.types)?);
         Ok((slot, types, statuses))
     }
 
@@ -222,9 +206,8 @@ impl Snapshot {
     ) -> LinksOf<'_> {
         let both = [Direction::Out, Direction::In].into_iter();
         let directions = both.filter(|direction| of.directions.contains(direction));
-        let side = |direction| {
-            LinksIn(self.neighbors_with(slot, direction, types.clone(), after, statuses)).peekable()
-        };
+        let expand = Expand::with_statuses(self, types, statuses.clone());
+        let side = |direction| expand.links(slot, direction, after).peekable();
         LinksOf { snapshot: self, sides: directions.map(side).collect(), unchecked: 0 }
     }
 
@@ -243,23 +226,16 @@ impl Snapshot {
                 break;
             }
         }
-        let mut page = Page { items: Vec::with_capacity(of.limit.min(ITEMS_RESERVED_MAX)), next: None };
-        let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
-        let (mut last, mut is_full): (Option<Link>, _) = (None, false);
+        let key_of = |link: Link| [link.type_name.0.to_be_bytes(), link.relationship.to_be_bytes()].concat();
+        let mut page = Filling::new(self, TypeKind::Relationship, of.size());
         while let Some(link) = links.next()? {
-            if is_full || page.items.len() == of.limit {
-                page.next = last.map(|last| {
-                    let key = [last.type_name.0.to_be_bytes(), last.relationship.to_be_bytes()].concat();
-                    cursor::encode(self.graph(), BY_AGE, &key)
-                });
+            let held = self.fetch(TypeKind::Relationship, link.relationship)?;
+            let make = |slot, held| Relationship::new(self, slot, held);
+            if page.take(link.relationship, held, |_| key_of(link), make) {
                 break;
             }
-            let found = self.relationship_with(link.relationship)?;
-            is_full = weighing.is_full_with(self, TypeKind::Relationship, link.relationship, &found.held);
-            page.items.push(found);
-            last = Some(link);
         }
-        Ok(page)
+        Ok(page.finish().into_page(self, BY_AGE))
     }
 
     fn relationships_sorted(
@@ -272,7 +248,8 @@ impl Snapshot {
         let after =
             of.after.as_deref().map(|text| cursor::decode(self.graph(), sorting.number, text)).transpose()?;
         let mut links = self.links_of(slot, of, types, &statuses, None);
-        let (mut keys, mut visited) = (Vec::new(), 0);
+        let mut firsts = Firsts::new(of.skip.saturating_add(of.limit).saturating_add(1));
+        let mut visited = 0;
         while let Some(link) = links.next()? {
             visited += 1;
             if visited > of.visited_max {
@@ -286,42 +263,19 @@ impl Snapshot {
                 ));
             }
             let key = self.sort_key(TypeKind::Relationship, link.relationship, sorting)?;
-            if after.as_ref().is_none_or(|after| key > *after) {
-                keys.push(key);
+            if after.as_ref().is_none_or(|after| key > *after) && firsts.admits(&key) {
+                firsts.put(key, link.relationship);
             }
         }
-        let end = of.skip.saturating_add(of.limit).min(keys.len());
-        if end < keys.len() {
-            keys.select_nth_unstable(end);
-        }
-        let mut has_more = end < keys.len();
-        keys.truncate(end);
-        keys.sort_unstable();
-        let shown = keys.get(of.skip..).unwrap_or_default();
-        let mut weighing = Weighing::new(self, TypeKind::Relationship, of.limit, of.bytes_max);
-        let mut items = Vec::with_capacity(shown.len().min(ITEMS_RESERVED_MAX));
-        for key in shown {
-            let found = self.relationship_with(sorting.slot(key))?;
-            let is_full = weighing.is_full_with(self, TypeKind::Relationship, found.slot(), &found.held);
-            items.push(found);
-            if is_full {
-                has_more |= items.len() < shown.len();
+        let mut page = Filling::new(self, TypeKind::Relationship, of.size());
+        for Placed { key, item: slot } in firsts.into_sorted().into_iter().skip(of.skip) {
+            let held = self.fetch(TypeKind::Relationship, slot)?;
+            let make = |slot, held| Relationship::new(self, slot, held);
+            if page.take(slot, held, |_| key, make) {
                 break;
             }
         }
-        let last = items.len().checked_sub(1).map(|last| &shown[last]).filter(|_| has_more);
-        Ok(Page { items, next: last.map(|last| cursor::encode(self.graph(), sorting.number, last)) })
-    }
-
-    /// The relationship at `slot`, which this snapshot sees, deleted or not.
-    fn relationship_with(&self, slot: u32) -> Result<Relationship<'_>> {
-        let held = self.seen(TypeKind::Relationship, slot, true)?.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Corrupted,
-                format!("relationship {slot}: expected it behind its link; run `annals check`"),
-            )
-        })?;
-        Ok(Relationship::new(self, slot, held))
+        Ok(page.finish().into_page(self, sorting.number))
     }
 }
 

@@ -48,8 +48,6 @@ pub struct Snapshot {
     source: Arc<Source>,
     // `None`: the present of the graph, which needs no look at versions.
     view: Option<View>,
-    // True at present if every entity is in its row, whole and live: a look-up by id needs no further question.
-    is_plain: bool,
     pending: Option<Pending>,
     // Calls off what takes long.
     cancel: Option<Cancel>,
@@ -57,8 +55,7 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn new(indexed: Arc<Indexed>, source: Arc<Source>) -> Snapshot {
-        let is_plain = is_plain(&indexed.graph, None);
-        Snapshot { indexed, source, view: None, is_plain, pending: None, cancel: None }
+        Snapshot { indexed, source, view: None, pending: None, cancel: None }
     }
 
     pub(crate) fn with_pending(indexed: Arc<Indexed>, source: Arc<Source>, pending: Pending) -> Snapshot {
@@ -100,18 +97,11 @@ impl Snapshot {
 
     /// The same view of another graph.
     pub(super) fn over(&self, indexed: Arc<Indexed>, view: Option<View>) -> Snapshot {
-        let is_plain = is_plain(&indexed.graph, view);
-        Snapshot { indexed, view, is_plain, ..self.clone() }
+        Snapshot { indexed, view, ..self.clone() }
     }
 
     pub(super) fn with_cancel(self, cancel: Cancel) -> Snapshot {
         Snapshot { cancel: Some(cancel), ..self }
-    }
-
-    /// True if what [`Snapshot::entity`] finds for an id is the entity of its slot, and nothing has to be read.
-    #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.is_plain
     }
 
     #[inline]
@@ -236,7 +226,7 @@ impl Snapshot {
         if !table.has_spilled(slot) {
             return Ok(Held::InForce);
         }
-        Ok(table.get(slot)?.map_or(Held::InForce, |whole| Held::Read(Version::of_whole(whole))))
+        Ok(table.get(slot)?.map_or(Held::InForce, |whole| Held::Read(Version::new(&whole))))
     }
 
     /// True if this snapshot sees the instance at `slot` live. Reads nothing from the log.
@@ -289,7 +279,7 @@ impl Snapshot {
     pub(crate) fn value(&self, kind: TypeKind, slot: u32, held: &Held, name: Symbol) -> Option<Value> {
         match held {
             Held::InForce => self.indexed.graph.table(kind).value(slot, name),
-            Held::Read(version) => value_read(version, name),
+            Held::Read(version) => version.row().property(name),
         }
     }
 
@@ -441,11 +431,7 @@ impl Snapshot {
 
     #[inline]
     pub(crate) fn live_slot(&self, id: &Id) -> Result<u32> {
-        let found = if self.is_plain {
-            self.indexed.graph.entities.slot(id)
-        } else {
-            self.live_slot_among_others(id)
-        };
+        let found = self.slot_of(TypeKind::Entity, id).filter(|slot| self.sees(TypeKind::Entity, *slot));
         found.ok_or_else(|| self.no_entity(id))
     }
 
@@ -456,22 +442,6 @@ impl Snapshot {
             .err()
             .unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("{instance} does not exist")))
     }
-
-    // Not inlined, so that what plain snapshots need is.
-    #[inline(never)]
-    fn live_slot_among_others(&self, id: &Id) -> Option<u32> {
-        self.slot_of(TypeKind::Entity, id).filter(|slot| self.sees(TypeKind::Entity, *slot))
-    }
-}
-
-fn is_plain(graph: &Graph, view: Option<View>) -> bool {
-    view.is_none() && graph.entities.are_all_live() && !graph.entities.spill.is_used()
-}
-
-// Not inlined, so that reading a value that is in memory is.
-#[inline(never)]
-fn value_read(version: &Version, name: Symbol) -> Option<Value> {
-    version.row().property(name)
 }
 
 impl Snapshot {

@@ -1,50 +1,12 @@
 //! How much instances take as they are stored: what pages are bounded by.
 
 use super::compare::Difference;
-use super::held::Held;
 use super::instance::{Entity, Relationship};
-use super::snapshot::Snapshot;
-use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
-use crate::graph::instance::row_format::PACKED_BYTES_MAX;
 use crate::model::{TypeKind, Value};
-use crate::search::PAGE_BYTES_MAX;
 
 /// What a value takes beside its content. Units: bytes.
 const VALUE_BYTES: usize = 16;
-
-/// What a page may take, and what it has taken. Units: bytes, as stored.
-pub(super) struct Weighing {
-    is_needed: bool,
-    bytes: usize,
-    bytes_max: usize,
-}
-
-impl Weighing {
-    /// Of a page of at most `limit` instances. By the default, handles are weighed if they take memory of their own; by a smaller
-    /// bound if a page can be over it.
-    pub(super) fn new(snapshot: &Snapshot, kind: TypeKind, limit: usize, bytes_max: usize) -> Weighing {
-        let table = snapshot.graph().table(kind);
-        let are_heavy = snapshot.view().is_some() || table.spill.is_used();
-        let may_exceed = table.has_whole || limit.saturating_mul(PACKED_BYTES_MAX) > bytes_max;
-        let is_needed = are_heavy || may_exceed && bytes_max < PAGE_BYTES_MAX;
-        Weighing { is_needed, bytes: 0, bytes_max }
-    }
-
-    /// Puts an instance on the page; true if the page is full with it.
-    pub(super) fn is_full_with(
-        &mut self,
-        snapshot: &Snapshot,
-        kind: TypeKind,
-        slot: u32,
-        held: &Held,
-    ) -> bool {
-        if self.is_needed {
-            self.bytes = self.bytes.saturating_add(stored_bytes(snapshot.row(kind, slot, held)));
-        }
-        self.bytes >= self.bytes_max
-    }
-}
 
 impl Entity<'_> {
     /// What is stored of it in this version, roughly. Units: bytes.
@@ -62,13 +24,7 @@ impl Relationship<'_> {
 
 /// What a row takes. Units: bytes.
 pub(super) fn stored_bytes(row: Row) -> usize {
-    match row {
-        Row::Packed(packed) => packed.bytes_count(),
-        Row::Whole(instance) => {
-            let classified = instance.classifications().iter().map(|known| of_properties(&known.properties));
-            VALUE_BYTES + of_properties(&instance.properties) + classified.sum::<usize>()
-        }
-    }
+    row.bytes_count() + row.large_sets().iter().map(of_value).sum::<usize>()
 }
 
 /// What the values of a difference take, roughly. Units: bytes.
@@ -76,10 +32,6 @@ pub(super) fn difference_bytes(difference: &Difference) -> usize {
     let classified = difference.classifications.iter().flat_map(|known| &known.properties);
     let values = difference.properties.iter().chain(classified);
     values.map(|known| [&known.before, &known.after].into_iter().flatten().map(of_value).sum::<usize>()).sum()
-}
-
-fn of_properties(properties: &Properties) -> usize {
-    properties.iter().map(|(_, value)| VALUE_BYTES + of_value(value)).sum()
 }
 
 fn of_value(value: &Value) -> usize {

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use super::recent::Recent;
 use crate::Result;
-use crate::graph::instance::properties::Properties;
-use crate::graph::instance::row::{NO_EXTRA, Packed, Packing, Row, pack};
+use crate::graph::instance::row::{OwnRow, Row};
 use crate::graph::instance::unpacked::Instance;
-use crate::graph::structures::symbols::Symbol;
 use crate::memory::Memory;
-use crate::model::{Id, TypeKind, Value};
+use crate::model::{Id, TypeKind};
 
 /// What a version takes beside its content: where it is found, and that it is next to go. Units: bytes.
 const KEPT_BYTES: usize = 128;
@@ -26,72 +24,30 @@ const PARTS: usize = 16;
 
 /// The content of a version that is not in force. Copying it copies a pointer, and handles that have none are small.
 #[derive(Clone)]
-pub(crate) struct Version(Arc<Content>);
-
-enum Content {
-    /// A row that needs nothing but its bytes.
-    Packed(Box<[u8]>),
-    /// Too large for a row, or with values that a row does not hold.
-    Whole(Arc<Instance>),
-}
+pub(crate) struct Version(Arc<OwnRow>);
 
 impl Version {
-    pub(super) fn new(instance: Instance) -> Version {
-        let mut row = Vec::new();
-        let instance = Instance { past: None, ..instance };
-        match pack(&instance, NO_EXTRA, &mut Packing::new(usize::MAX), &mut row) {
-            true => Version(Arc::new(Content::Packed(row.into()))),
-            false => Version::of_whole(Arc::new(instance)),
-        }
-    }
-
-    pub(super) fn of_whole(instance: Arc<Instance>) -> Version {
-        Version(Arc::new(Content::Whole(instance)))
+    /// Nothing of `instance` may be spilled: values that a handle asks for are in memory.
+    pub(super) fn new(instance: &Instance) -> Version {
+        Version(Arc::new(OwnRow::of(instance)))
     }
 
     #[inline]
     pub(crate) fn row(&self) -> Row<'_> {
-        match &*self.0 {
-            Content::Packed(row) => Row::Packed(Packed::new(row)),
-            Content::Whole(instance) => Row::Whole(instance),
-        }
+        self.0.row()
     }
 
     /// Taken apart. `id` is what it was called.
     pub(super) fn unpack(&self, id: &Id) -> Result<Arc<Instance>> {
-        match &*self.0 {
-            Content::Packed(_) => {
-                let mut read = |_| unreachable!("nothing of it was left out");
-                Ok(Arc::new(self.row().unpack(id, None, &mut read)?))
-            }
-            Content::Whole(instance) => Ok(Arc::clone(instance)),
-        }
+        let mut read = |_| unreachable!("nothing of it was left out");
+        Ok(Arc::new(self.row().unpack(id, None, &mut read)?))
     }
 
-    /// What it takes in memory, roughly, or more than is kept. Units: bytes.
+    /// What it takes in memory. A large set counts as more than is kept: to count it may take longer than to read it
+    /// again. Units: bytes.
     fn bytes_about(&self) -> usize {
-        let instance = match &*self.0 {
-            Content::Packed(row) => return row.len(),
-            Content::Whole(instance) => instance,
-        };
-        let of_properties =
-            |properties: &Properties| properties.iter().map(|(_, value)| value_bytes(value)).sum();
-        let classified: usize =
-            instance.classifications().iter().map(|known| of_properties(&known.properties)).sum();
-        let own: usize = of_properties(&instance.properties);
-        size_of::<Instance>() + size_of_val(instance.classifications()) + own + classified
+        self.row().bytes_count() + VERSION_BYTES_MAX * self.row().large_sets().len()
     }
-}
-
-fn value_bytes(value: &Value) -> usize {
-    size_of::<(Symbol, Value)>()
-        + match value {
-            Value::String(text) | Value::Iri(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            // Counting them may take longer than reading them again.
-            Value::List(_) | Value::Map(_) | Value::Set(_) => VERSION_BYTES_MAX,
-            _ => 0,
-        }
 }
 
 /// Which version of an instance, as an instance that was last changed at a position knows it.

@@ -20,5 +20,6 @@ pub use check::{CONDITIONS_MAX, DEPTH_MAX, LIMIT_MAX, SORTS_MAX, VALUES_MAX};
 pub use expression::{Condition, Expression, Field, Header, LinkDirection, Operator};
 pub use find::{Deleted, FIND_VISITED_MAX, Find, Order, OrderBy, PAGE_BYTES_MAX};
 pub use parse::TEXT_BYTES_MAX;
+pub(crate) use parse::is_keyword;
 pub use pattern::PATTERN_BYTES_MAX;
 pub(crate) use pattern::Pattern;

@@ -36,6 +36,11 @@ pub(super) const KEYWORDS: [&str; 23] = [
     "only",
 ];
 
+/// True for words that begin or join conditions, in any case.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
 pub(super) fn find(text: &str) -> Result<Find> {
     let mut parser = Parser::new(text)?;
     let mut find = Find::all();

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::model::Value;
-use crate::search::{Condition, Expression, Field, Operator};
+use crate::search::{Condition, Expression, Field, Operator, is_keyword};
 use crate::{Error, ErrorKind, Result};
 
 /// Longest text of a path. Units: bytes.
@@ -75,6 +75,34 @@ pub enum PlaceTest {
 /// A property that a step asks to be equal to a value.
 type KeyTold<'p> = (&'p Arc<str>, &'p Value);
 
+/// A condition `name = 'text'`, or one with a whole number: what most predicates are, read without the parser of searches.
+fn key_told(condition: &str) -> Option<Expression> {
+    let (name, value) = condition.split_once('=')?;
+    let (name, value) = (name.trim_end(), value.trim_start());
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(is_plain) {
+        return None;
+    }
+    let value = match value.as_bytes() {
+        [quote @ (b'\'' | b'"'), inner @ .., last] if quote == last => {
+            let is_whole = !inner.iter().any(|byte| byte == quote || *byte == b'\\');
+            Value::from(is_whole.then(|| &value[1..value.len() - 1])?)
+        }
+        digits if digits.iter().all(u8::is_ascii_digit) => Value::Integer(value.parse().ok()?),
+        _ => return None,
+    };
+    (!is_keyword(name)).then(|| equal(name.into(), value))
+}
+
+fn equal(name: Arc<str>, value: Value) -> Expression {
+    Expression::Condition(Condition {
+        field: Field::Property(name),
+        operator: Operator::Equal,
+        values: vec![value],
+        ignores_case: false,
+    })
+}
+
 impl TreeStep {
     /// The child of this name.
     pub fn named(name: &str) -> TreeStep {
@@ -84,14 +112,7 @@ impl TreeStep {
     /// The same, of a list, with these keys.
     #[must_use]
     pub fn with_keys(mut self, keys: impl IntoIterator<Item = (Arc<str>, Value)>) -> TreeStep {
-        self.filters.extend(keys.into_iter().map(|(name, value)| {
-            Expression::Condition(Condition {
-                field: Field::Property(name),
-                operator: Operator::Equal,
-                values: vec![value],
-                ignores_case: false,
-            })
-        }));
+        self.filters.extend(keys.into_iter().map(|(name, value)| equal(name, value)));
         self
     }
 
@@ -256,7 +277,8 @@ impl Reader<'_> {
                     step.place = Some(PlaceTest::At(place));
                 }
                 condition => {
-                    let filter = Expression::parse(condition).map_err(|error| self.error(error.text()))?;
+                    let read = || Expression::parse(condition).map_err(|error| self.error(error.text()));
+                    let filter = key_told(condition).map_or_else(read, Ok)?;
                     step.filters.push(filter);
                 }
             }

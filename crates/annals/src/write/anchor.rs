@@ -9,12 +9,13 @@ use crate::graph::actions::contents::Contents;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::patch::apply_patch;
 use crate::graph::instance::properties::Properties;
+use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Classification, Instance};
 use crate::graph::kind_of;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{
     Action, Anchor, AnchoredClassification, Change, ClassificationContent, ClassificationCopy, InstanceId,
-    Patch, Stamp, Value,
+    Patch, Stamp, Value, ValueRef,
 };
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};
@@ -44,12 +45,17 @@ pub(super) fn attach(base: &Snapshot, changes: &mut [Change], stamp: impl FnOnce
     }
     let stamp = stamp();
     for (instance, indexes) in changes_of {
-        let known = base.graph().table(kind_of(&instance)).find(instance.id());
+        let table = base.graph().table(kind_of(&instance));
+        let Some(slot) = table.slot(instance.id()) else { continue };
+        let Some(row) = table.row(slot).filter(|row| row.is_live()) else { continue };
+        let bytes_max = (row.since_anchor() as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
+        if !fits(row, bytes_max) {
+            continue;
+        }
         // What cannot be read now fails when the change is applied.
-        let Some((_, before)) = known.ok().flatten().filter(|(_, before)| before.is_live()) else { continue };
-        let bytes_max = (before.since_anchor as usize + indexes.len()) * ANCHOR_BYTES_PER_CHANGE;
+        let Ok(Some(before)) = table.get(slot) else { continue };
         let own: Vec<&Change> = indexes.iter().map(|&index| &changes[index]).collect();
-        if fits(&before, bytes_max) && is_possible(base.graph(), &before, &own) {
+        if is_possible(base.graph(), &before, &own) {
             let anchor = after(base, &before, &own, &stamp).filter(|anchor| is_affordable(anchor, bytes_max));
             changes[*indexes.last().expect("an instance is listed with a change")].anchor = anchor;
         }
@@ -90,23 +96,25 @@ fn is_possible(graph: &Graph, before: &Instance, own: &[&Change]) -> bool {
 }
 
 /// True if the content of an instance takes at most `bytes_max` in the log, roughly.
-fn fits(instance: &Instance, bytes_max: usize) -> bool {
-    let classifications = instance.classifications().iter().flat_map(|known| known.properties.iter());
-    let values = instance.properties.iter().chain(classifications).map(|(_, value)| value);
-    sum_fits(values, bytes_max)
+fn fits(row: Row, bytes_max: usize) -> bool {
+    let bytes = row.each_value_here().map(|value| match value {
+        Ok(ValueRef::String(text)) => text.len() + 4,
+        Ok(ValueRef::Other(value)) => value_bytes(&value),
+        Err(place) => place.length as usize,
+    });
+    sum_fits(bytes, bytes_max)
 }
 
 /// True if writing `anchor` takes at most `bytes_max`, roughly.
 fn is_affordable(anchor: &Anchor, bytes_max: usize) -> bool {
     let classifications = anchor.classifications.iter().flat_map(|known| &known.content.properties);
-    sum_fits(anchor.properties.iter().chain(classifications).map(|(_, value)| value), bytes_max)
+    let values = anchor.properties.iter().chain(classifications);
+    sum_fits(values.map(|(_, value)| value_bytes(value)), bytes_max)
 }
 
-fn sum_fits<'v>(mut values: impl Iterator<Item = &'v Value>, bytes_max: usize) -> bool {
+fn sum_fits(mut bytes: impl Iterator<Item = usize>, bytes_max: usize) -> bool {
     // Stops at the bound: an instance with thousands of values costs what one with ten does.
-    values
-        .try_fold(0usize, |sum, value| Some(sum + value_bytes(value)).filter(|sum| *sum <= bytes_max))
-        .is_some()
+    bytes.try_fold(0usize, |sum, bytes| Some(sum + bytes).filter(|sum| *sum <= bytes_max)).is_some()
 }
 
 fn value_bytes(value: &Value) -> usize {

@@ -24,10 +24,6 @@ const RECENT_CHANGES_MAX: usize = 65_536;
 /// again the parts of the graph that the batch before has copied; with more, its transactions would wait longer.
 const BATCH_BYTES_MAX: usize = 2 << 20;
 
-/// Transactions whose ids are looked up at once, and how many of their changes at most: a long one looks ahead itself.
-const AHEAD: usize = 16;
-const AHEAD_CHANGES: usize = 128;
-
 /// How often in a row the log may answer that a position is taken, and have no record there.
 const EMPTY_CONFLICTS_MAX: u32 = 100;
 
@@ -119,17 +115,8 @@ impl Sequencer {
 
     /// Puts requests into the batch. Shape: those that are refused, with why.
     pub(super) fn sequence_all(&mut self, requests: Vec<Request>) -> Vec<(Request, Result<Receipt>)> {
-        let mut refused = Vec::new();
-        let mut requests: VecDeque<Request> = requests.into();
         let is_remembering = requests.len() > 1 && self.working.names.remember();
-        while !requests.is_empty() {
-            let ahead = requests.len().min(AHEAD);
-            if ahead > 1 {
-                let changes = requests.iter().take(ahead).flat_map(|request| &request.work.record.changes);
-                self.working.look_ahead(changes.take(AHEAD_CHANGES));
-            }
-            refused.extend(requests.drain(..ahead).filter_map(|request| self.sequence(request)));
-        }
+        let refused = requests.into_iter().filter_map(|request| self.sequence(request)).collect();
         if is_remembering {
             self.working.names.forget();
         }
@@ -188,8 +175,7 @@ impl Sequencer {
     /// The next failure goes back to here, so that a batch full of failures costs what one failure does, each.
     fn roll_back(&mut self) {
         let (graph, applied) = &self.savepoint;
-        let lost = std::mem::replace(&mut self.working, Graph::clone(graph));
-        self.working.go_on_after(&lost);
+        self.working = Graph::clone(graph);
         for sequenced in &self.batch[*applied..] {
             self.working
                 .apply(sequenced.position, &sequenced.request.work.record)
@@ -236,8 +222,7 @@ impl Sequencer {
         // Whatever it takes: these records are committed.
         read_on(committer, &mut indexed, &Memory::new(None))?;
         check_generation(committer, &indexed.graph)?;
-        self.working = indexed.graph.clone();
-        self.savepoint = (Arc::new(self.working.clone()), 0);
+        self.go_on_from(indexed.graph.clone());
         committer.replace(indexed);
         Ok(())
     }
@@ -255,11 +240,7 @@ impl Sequencer {
     }
 
     /// Goes on from `graph`, in place of the working graph and whatever it had applied since.
-    fn go_on_from(&mut self, mut graph: Graph) {
-        // A graph of another generation was rebuilt, and shares nothing.
-        if graph.generation == self.working.generation {
-            graph.go_on_after(&self.working);
-        }
+    fn go_on_from(&mut self, graph: Graph) {
         self.working = graph;
         self.savepoint = (Arc::new(self.working.clone()), 0);
     }
@@ -311,7 +292,7 @@ fn queue_again(committer: &Committer, requests: Vec<Request>) {
 
 /// Applies the records that are on the log and not yet published, and publishes the graph.
 ///
-/// A follower's own thread and its caller take turns: of two graphs that go on from one, only one changes ids in place.
+/// A follower's own thread and its caller take turns, so that an older graph never replaces a newer one.
 pub(crate) fn catch_up(committer: &Committer) -> Result<Graph> {
     let _one = committer.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
     let mut indexed = committer.publisher.load().settled();

@@ -15,6 +15,7 @@ use super::reads::Reads;
 use super::request::Work;
 use super::ticket::{Receipt, Ticket};
 use super::touched::Touched;
+use super::tree::Created;
 use crate::graph::{find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
@@ -49,6 +50,7 @@ pub struct Transaction {
     pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
     pub(super) touched: Touched,
+    pub(super) created: Created,
     // How many changes were left out, because they would change nothing.
     left_out_count: usize,
     // True once a change declares a type: defaults then come from the transaction's own view.
@@ -78,6 +80,7 @@ impl Transaction {
             expectations: Expectations::default(),
             changes: Vec::new(),
             touched: Touched::default(),
+            created: Created::default(),
             left_out_count: 0,
             defines_types: false,
             typed: None,
@@ -451,6 +454,11 @@ impl Transaction {
             self.view = Some((self.speculate()?, count));
         }
         Ok(self.view.as_ref().map_or(&self.base, |(view, _)| view))
+    }
+
+    /// True if every change so far is one of those that are noted as creating items of trees.
+    pub(super) fn is_all_created(&self) -> bool {
+        !self.defines_types && self.created.changes_count == self.changes.len()
     }
 
     /// The base with all changes applied, to look instances up in.

@@ -10,7 +10,6 @@ use crate::graph::instance::past::Place;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::row::Row;
 use crate::graph::instance::unpacked::{Instance, Stamp};
-use crate::graph::structures::id_map::AHEAD;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::{Graph, kind_of};
 use crate::model::{
@@ -20,6 +19,8 @@ use crate::{Error, ErrorKind, Position, Result};
 
 use crate::model::time::display_micros;
 
+/// A record with more changes remembers the names that it has found.
+const FEW_CHANGES_MAX: usize = 32;
 /// Most instances of one kind a graph ever holds, purged ones included.
 const SLOTS_MAX: usize = u32::MAX as usize - 1;
 
@@ -77,12 +78,8 @@ impl Graph {
     pub(crate) fn apply_changes(&mut self, position: Position, record: &Record, applied: u32) -> Result<()> {
         let micros = record.instant.micros();
         let stamp = Stamp { micros, author: self.authors.intern(&record.author) };
-        let is_long = record.changes.len() > AHEAD;
-        let is_remembering = is_long && self.names.remember();
+        let is_remembering = record.changes.len() > FEW_CHANGES_MAX && self.names.remember();
         for (index, change) in record.changes.iter().enumerate() {
-            if is_long && index.is_multiple_of(AHEAD) {
-                self.look_ahead(record.changes[index..].iter().take(AHEAD));
-            }
             let valid_from =
                 change.valid_from.or(record.valid_from).map_or(micros, crate::model::Instant::micros);
             if valid_from > micros {

@@ -9,7 +9,6 @@ pub(crate) mod context;
 pub(crate) mod copies;
 pub(crate) mod headers;
 pub(crate) mod lifecycle;
-pub(crate) mod look_ahead;
 pub(crate) mod unchanged;
 pub(crate) mod version;
 

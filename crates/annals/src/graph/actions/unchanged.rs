@@ -19,6 +19,26 @@ impl Graph {
         Ok(known)
     }
 
+    /// True if `patch` leaves the properties of this instance as they are, and this repository may write it. Only those that
+    /// the patch names are read.
+    pub(super) fn leaves_instance(&self, instance: &InstanceId, patch: &Patch) -> Result<bool> {
+        let table = self.table(kind_of(instance));
+        let Some(slot) = table.slot(instance.id()) else { return Ok(false) };
+        let Some(row) = table.row(slot).filter(|row| row.is_live()) else { return Ok(false) };
+        self.check_own(instance, row.header())?;
+        let mut known = Vec::new();
+        for step in &patch.steps {
+            let names: Vec<Symbol> = match step.name() {
+                Some(name) => self.names.find(name).into_iter().collect(),
+                None => row.names(),
+            };
+            for name in names {
+                known.extend(table.read_value(slot, name)?.map(|value| (name, value)));
+            }
+        }
+        self.leaves(&Properties::from_entries(known), patch)
+    }
+
     /// True if `patch` leaves these properties as they are.
     pub(super) fn leaves(&self, properties: &Properties, patch: &Patch) -> Result<bool> {
         check_steps(patch)?;

@@ -38,8 +38,7 @@ impl Act for Update {
     }
 
     fn is_unchanged(&self, graph: &Graph) -> Result<bool> {
-        let known = graph.own(&self.instance)?;
-        graph.leaves(&known.properties, &self.patch)
+        graph.leaves_instance(&self.instance, &self.patch)
     }
 
     fn content(&self, contents: &mut dyn Contents) -> Result<()> {

@@ -1,100 +1,123 @@
 //! One classification of a row, read where it is.
+//!
+//! Shape: name (4), version (4), two stamps of author (4) and microseconds (8); if the highest bit of the version says so,
+//! header (4). Then the list of its properties.
 
-use std::borrow::Cow;
-
-use super::headers::HeaderNumber;
-use super::properties::Properties;
-use super::row::{CLASSIFICATION_HAS_HEADER, EachProperty, Packed};
-use super::row_value::Bytes;
+use super::headers::{HeaderNumber, PLAIN};
+use super::row_list::List;
+use super::row_value::{Reader, u32_at, u64_at};
 use super::unpacked::{Classification, Stamp};
+use crate::Result;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::Value;
+use crate::model::{Value, ValueRef};
+
+/// In the version: a header follows.
+const HAS_HEADER: u32 = 1 << 31;
+const VERSION: usize = 4;
+const CREATED: usize = 8;
+const UPDATED: usize = 20;
+/// Without a header. Units: bytes.
+pub(super) const HEAD_BYTES: usize = 32;
+const HEADER_BYTES: usize = 4;
 
 /// A classification that an entity carries. It is taken apart only as far as it is asked.
 #[derive(Clone, Copy)]
-pub(crate) enum Classified<'g> {
-    /// The head of the classification (its layout: `row::CLASSIFICATION_HEAD_BYTES`), and its properties.
-    Packed(Packed<'g>, Bytes<'g>),
-    Whole(&'g Classification),
+pub(crate) struct Classified<'g> {
+    bytes: &'g [u8],
+    sets: &'g [Value],
 }
 
 impl<'g> Classified<'g> {
+    /// The one that begins these bytes.
+    pub(super) fn new(bytes: &'g [u8], sets: &'g [Value]) -> Classified<'g> {
+        Classified { bytes, sets }
+    }
+
     #[inline]
     pub(crate) fn name(self) -> Symbol {
-        match self {
-            Classified::Packed(head, _) => Symbol(head.u32(0)),
-            Classified::Whole(known) => known.name,
-        }
+        Symbol(u32_at(self.bytes, 0))
     }
 
     pub(crate) fn version(self) -> u32 {
-        match self {
-            Classified::Packed(head, _) => head.u32(4) & !CLASSIFICATION_HAS_HEADER,
-            Classified::Whole(known) => known.version,
-        }
+        u32_at(self.bytes, VERSION) & !HAS_HEADER
+    }
+
+    fn has_header(self) -> bool {
+        u32_at(self.bytes, VERSION) & HAS_HEADER != 0
     }
 
     pub(crate) fn header(self) -> HeaderNumber {
-        match self {
-            Classified::Packed(head, _) => head.classification_header(),
-            Classified::Whole(known) => known.header,
-        }
+        if self.has_header() { HeaderNumber(u32_at(self.bytes, HEAD_BYTES)) } else { PLAIN }
+    }
+
+    fn stamp(self, at: usize) -> Stamp {
+        Stamp { author: Symbol(u32_at(self.bytes, at)), micros: u64_at(self.bytes, at + 4).cast_signed() }
     }
 
     pub(crate) fn created(self) -> Stamp {
-        match self {
-            Classified::Packed(head, _) => head.stamp(8),
-            Classified::Whole(known) => known.created,
-        }
+        self.stamp(CREATED)
     }
 
     pub(crate) fn updated(self) -> Stamp {
-        match self {
-            Classified::Packed(head, _) => head.stamp(20),
-            Classified::Whole(known) => known.updated,
-        }
+        self.stamp(UPDATED)
     }
 
-    pub(crate) fn property(self, name: Symbol) -> Option<Cow<'g, Value>> {
-        match self {
-            Classified::Packed(_, properties) => properties.find(name).map(Cow::Owned),
-            Classified::Whole(known) => known.properties.get(name).map(Cow::Borrowed),
-        }
+    /// Length of its head. Needs the bytes of one without a header.
+    pub(super) fn head_bytes(self) -> usize {
+        HEAD_BYTES + if self.has_header() { HEADER_BYTES } else { 0 }
+    }
+
+    /// The bytes before its properties.
+    pub(super) fn head(self) -> &'g [u8] {
+        &self.bytes[..self.head_bytes()]
+    }
+
+    pub(super) fn properties(self) -> List<'g> {
+        List::new(&self.bytes[self.head_bytes()..], self.sets)
+    }
+
+    pub(crate) fn property(self, name: Symbol) -> Option<Value> {
+        self.properties().find(name)
     }
 
     /// The text of a property that is a string, without a copy; `None` also for other values.
     pub(crate) fn text(self, name: Symbol) -> Option<&'g str> {
-        match self {
-            Classified::Packed(_, properties) => properties.text(name),
-            Classified::Whole(known) => known.properties.text(name),
-        }
+        self.properties().text(name)
     }
 
     /// True if `admits` holds for a text of a property: a string, or a string in a set.
     pub(crate) fn any_text(self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        match self {
-            Classified::Packed(_, properties) => properties.any_text(admits),
-            Classified::Whole(known) => known.properties.any_text(admits),
-        }
+        self.properties().any_text(admits)
     }
 
     /// The properties one by one, with their names.
-    pub(crate) fn each_property(self) -> EachProperty<'g> {
-        match self {
-            Classified::Packed(_, properties) => EachProperty::Packed(properties),
-            Classified::Whole(known) => EachProperty::Whole(known.properties.iter()),
-        }
+    pub(crate) fn each_property(self) -> impl Iterator<Item = (Symbol, ValueRef<'g>)> {
+        self.properties().each_value()
     }
 
-    /// Everything about it, with these properties.
-    pub(crate) fn taken_apart(self, properties: Properties) -> Classification {
-        Classification {
+    /// Everything about it, taken apart. Spilled values come through `read`.
+    pub(super) fn read(self, read: Reader) -> Result<Classification> {
+        Ok(Classification {
             name: self.name(),
             version: self.version(),
             header: self.header(),
             created: self.created(),
             updated: self.updated(),
-            properties,
-        }
+            properties: self.properties().read(read)?,
+        })
+    }
+}
+
+/// Appends the head of a classification.
+pub(super) fn append_head(known: &Classification, out: &mut Vec<u8>) {
+    let flag = if known.header == PLAIN { 0 } else { HAS_HEADER };
+    out.extend_from_slice(&known.name.0.to_le_bytes());
+    out.extend_from_slice(&(known.version | flag).to_le_bytes());
+    for stamp in [known.created, known.updated] {
+        out.extend_from_slice(&stamp.author.0.to_le_bytes());
+        out.extend_from_slice(&stamp.micros.to_le_bytes());
+    }
+    if known.header != PLAIN {
+        out.extend_from_slice(&known.header.0.to_le_bytes());
     }
 }

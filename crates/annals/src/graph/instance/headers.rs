@@ -124,7 +124,7 @@ impl Headers {
         self.has_creation |= header.created.is_some();
         let number = u32::try_from(self.list.len()).expect("fewer than 2^32 headers");
         self.list.push(Arc::new(header));
-        self.numbers.insert(key, number, |number| self.list.get(number as usize).map(key_of));
+        self.numbers.insert(key, number);
         HeaderNumber(number)
     }
 

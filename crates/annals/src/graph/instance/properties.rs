@@ -63,7 +63,12 @@ impl Properties {
         if entries.len() <= CHUNK_MAX {
             return Properties::Few(entries.into());
         }
-        Properties::Many(entries.chunks(CHUNK_MAX / 2).map(Arc::from).collect())
+        let mut chunks = Vec::with_capacity(entries.len().div_ceil(CHUNK_MAX / 2));
+        let mut entries = entries.into_iter();
+        while entries.len() > 0 {
+            chunks.push(entries.by_ref().take(CHUNK_MAX / 2).collect());
+        }
+        Properties::Many(chunks)
     }
 
     pub(crate) fn iter(&self) -> Entries<'_> {
@@ -71,14 +76,6 @@ impl Properties {
             Properties::Few(entries) => Entries { chunk: entries.iter(), chunks: [].iter() },
             Properties::Many(chunks) => Entries { chunk: [].iter(), chunks: chunks.iter() },
         }
-    }
-
-    pub(crate) fn into_entries(self) -> impl Iterator<Item = Entry> {
-        let entries = match self {
-            Properties::Few(entries) => entries.into_vec(),
-            Properties::Many(chunks) => chunks.iter().flat_map(|chunk| chunk.iter().cloned()).collect(),
-        };
-        entries.into_iter()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -100,19 +97,6 @@ impl Properties {
             Properties::Many(chunks) => &*chunks[Self::chunk_of(chunks, symbol)],
         };
         entries.iter().find(|entry| entry.0 == symbol).map(|entry| &entry.1)
-    }
-
-    /// The text of a property that is a string; `None` also for other values.
-    pub(crate) fn text(&self, symbol: Symbol) -> Option<&str> {
-        match self.get(symbol)? {
-            Value::String(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// True if `admits` holds for a text of a property: a string, or a string in a set.
-    pub(crate) fn any_text(&self, admits: &mut dyn FnMut(&str) -> bool) -> bool {
-        self.iter().any(|(_, value)| any_text(value, admits))
     }
 
     /// Sets or (with `None`) removes one value; returns the one before.

@@ -1,14 +1,12 @@
 //! Checks rows that somebody else wrote, so that reading them cannot fail.
 
+use super::classified::{Classified, HEAD_BYTES};
 use super::headers::HeaderNumber;
 use super::past::Past;
-use super::properties::Properties;
-use super::row::{
-    CLASSIFICATION_HEAD_BYTES, EXTRA_OF_WHOLE, IS_CLASSIFIED, IS_LATER, IS_WHOLE, LATER_BYTES,
-    PROPERTIES_COUNT, Packed, Row,
-};
-use super::row_value::checked;
-use super::unpacked::{Instance, NO_ENDS, Stamp};
+use super::row::{ALL_FLAGS, IS_CLASSIFIED, OwnRow, Row, stub_extra};
+use super::row_list::checked_list;
+use super::row_value::checked_length;
+use super::unpacked::{NO_ENDS, Stamp};
 use crate::graph::structures::slot_set::SlotSet;
 
 /// What rows may refer to: numbers below these.
@@ -33,71 +31,54 @@ pub(crate) enum Ends {
 pub(crate) fn is_sound(row: &[u8]) -> bool {
     let (names, authors, headers) = (usize::MAX, usize::MAX, usize::MAX);
     let limits = Limits { names, authors, headers, ends: Ends::Unchecked };
-    limits.admit_row(row, |_| Some(Packed(row).is_whole()))
+    !row.is_empty() && limits.admitted(Row::new(row), |_| true).is_some()
 }
 
 impl Limits {
-    /// True if reading this row, which somebody else wrote, cannot fail. `is_whole` tells of an extra, if it is
-    /// there, whether it is a whole instance.
-    pub(crate) fn admit_row(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> bool {
-        row.is_empty() || self.admit_packed(row, is_whole).is_some()
+    /// True if what a page holds for an instance can be read without fail. `has_row` tells of an extra whether it has a
+    /// row; `None` if there is no such extra.
+    pub(crate) fn admit_in_page(&self, bytes: &[u8], has_row: impl Fn(u32) -> Option<bool>) -> bool {
+        if bytes.is_empty() {
+            return true;
+        }
+        match stub_extra(bytes) {
+            Some(extra) => has_row(extra) == Some(true),
+            None => self.admitted(Row::new(bytes), |extra| has_row(extra).is_some()).is_some(),
+        }
     }
 
-    fn admit_packed(&self, row: &[u8], is_whole: impl Fn(u32) -> Option<bool>) -> Option<()> {
-        let packed = Packed(row);
-        if packed.has(IS_WHOLE) {
-            let is_sound = row.len() == EXTRA_OF_WHOLE + 4 && is_whole(packed.extra()?)?;
-            return is_sound.then_some(());
-        }
-        let later = packed.later();
-        let properties_at = later + if packed.has(IS_LATER) { LATER_BYTES } else { 0 };
-        if row.len() < properties_at {
-            return None;
-        }
-        let whole = Row::Packed(packed);
-        let is_head_sound = whole.type_name().index() < self.names
-            && self.is_author(whole.updated())
-            && self.is_author(whole.created())
-            && self.are_ends(whole.ends())
-            && self.is_header(whole.header())
-            && packed.extra().is_none_or(|extra| is_whole(extra) == Some(false));
+    /// The same of a row with memory of its own.
+    pub(crate) fn admit_own(&self, own: &OwnRow, is_extra: impl Fn(u32) -> bool) -> bool {
+        self.admitted(own.row(), is_extra).is_some()
+    }
+
+    fn admitted(&self, row: Row, is_extra: impl Fn(u32) -> bool) -> Option<()> {
+        let is_known = row.bytes.first()? & !ALL_FLAGS == 0;
+        let list = row.bytes.get(row.properties_at()..).filter(|_| is_known)?;
+        let is_head_sound = row.type_name().index() < self.names
+            && self.is_author(row.updated())
+            && self.is_author(row.created())
+            && self.are_ends(row.ends())
+            && self.is_header(row.header())
+            && row.extra().is_none_or(is_extra);
         let mut is_spilled = false;
-        let mut rest = checked(&row[properties_at..], row[PROPERTIES_COUNT], self.names, &mut is_spilled)?;
-        if packed.has(IS_CLASSIFIED) {
-            let (&count, following) = rest.split_first()?;
-            rest = following;
+        let mut rest = checked_list(list, self.names, row.sets.len(), &mut is_spilled)?;
+        if row.has(IS_CLASSIFIED) {
+            let (count, head) = checked_length(rest)?;
+            rest = &rest[head..];
             for _ in 0..count {
-                let head = Packed(rest.get(..CLASSIFICATION_HEAD_BYTES)?);
-                let is_sound = (head.u32(0) as usize) < self.names
-                    && self.is_author(head.stamp(8))
-                    && self.is_author(head.stamp(20));
-                let count = is_sound.then(|| rest[CLASSIFICATION_HEAD_BYTES - 1])?;
-                let following = rest.get(head.classification_head_bytes()..)?;
-                let header = Packed(rest).classification_header();
-                rest = checked(following, count, self.names, &mut is_spilled)?;
-                self.is_header(header).then_some(())?;
+                rest.get(..HEAD_BYTES)?;
+                let known = Classified::new(rest, row.sets);
+                let list = rest.get(known.head_bytes()..)?;
+                let is_sound = known.name().index() < self.names
+                    && self.is_author(known.created())
+                    && self.is_author(known.updated())
+                    && self.is_header(known.header());
+                rest = checked_list(list, self.names, row.sets.len(), &mut is_spilled)?;
+                is_sound.then_some(())?;
             }
         }
-        (is_head_sound && rest.is_empty() && is_spilled == packed.has_spilled()).then_some(())
-    }
-
-    /// The same of an instance that is kept whole.
-    pub(crate) fn admit(&self, instance: &Instance) -> bool {
-        let are_names =
-            |properties: &Properties| properties.iter().all(|(name, _)| name.index() < self.names);
-        instance.type_name.index() < self.names
-            && self.is_author(instance.created)
-            && self.is_author(instance.updated)
-            && self.are_ends(instance.ends)
-            && self.is_header(instance.header)
-            && are_names(&instance.properties)
-            && instance.classifications().iter().all(|known| {
-                known.name.index() < self.names
-                    && self.is_author(known.created)
-                    && self.is_author(known.updated)
-                    && self.is_header(known.header)
-                    && are_names(&known.properties)
-            })
+        (is_head_sound && rest.is_empty() && is_spilled == row.has_spilled()).then_some(())
     }
 
     /// The same of versions that are not in force.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::row::{Packing, mark_spilled, pack};
+use super::row_pack::{Packing, pack};
 use super::unpacked::Instance;
 use crate::graph::structures::spill_file::{SpillFile, SpillFiles, SpillPlace, SpillSettings};
+use crate::model::Value;
 use crate::structures::vector::Vector;
 use crate::{Error, ErrorKind, Result};
 
@@ -57,36 +58,23 @@ impl Spill {
         self.value_bytes_min = usize::MAX;
     }
 
-    /// Appends the packed form of `instance`, its long values spilled; false, and nothing, if it is too large for a row
-    /// even so. Values that are already at one of the places `known` are left there.
+    /// Appends the row of `instance`, its long values spilled unless the disk does not take them. Values that are already
+    /// at one of the places `known` are left there. Returns the large sets that belong beside the row.
     pub(crate) fn pack(
         &mut self,
         instance: &Instance,
         extra: u32,
         known: &[SpillPlace],
         row: &mut Vec<u8>,
-    ) -> bool {
-        let start = row.len();
-        let mut packing = Packing::new(self.value_bytes_min);
-        if !pack(instance, extra, &mut packing, row) {
-            return false;
-        }
-        let mut places = Vec::with_capacity(packing.left_out.len());
-        for (at, content) in &packing.left_out {
-            let found = self.find(content.as_bytes(), known).or_else(|| self.append(content.as_bytes()));
-            let Some(place) = found else {
-                // The disk does not take it: the instance stays in memory as a whole.
-                places.into_iter().for_each(|place| self.release(place));
-                row.truncate(start);
-                return pack(instance, extra, &mut Packing::new(usize::MAX), row);
-            };
-            row[*at..*at + SpillPlace::BYTES].copy_from_slice(&place.to_bytes());
-            places.push(place);
-        }
-        if !places.is_empty() {
-            mark_spilled(&mut row[start..]);
-        }
-        true
+    ) -> Vec<Value> {
+        self.packing(known, |packing| pack(instance, extra, packing, row))
+    }
+
+    /// Calls `write` with how rows of this table are written. `known`: as for [`Spill::pack`].
+    pub(crate) fn packing<T>(&mut self, known: &[SpillPlace], write: impl FnOnce(Packing) -> T) -> T {
+        let value_bytes_min = self.value_bytes_min;
+        let mut spill = |content: &[u8]| self.find(content, known).or_else(|| self.append(content));
+        write(Packing::new(value_bytes_min, &mut spill))
     }
 
     // One of the places `known` that holds `content`; it is counted once more.

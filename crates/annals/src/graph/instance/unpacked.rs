@@ -19,7 +19,7 @@ pub(crate) struct Stamp {
     pub(crate) author: Symbol,
 }
 
-/// An instance in one version, taken apart: how it is changed, and how one that does not fit a row is kept.
+/// An instance in one version, taken apart to be changed. The graph keeps its row.
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub(crate) properties: Properties,

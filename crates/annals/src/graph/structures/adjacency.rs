@@ -1,22 +1,17 @@
 //! The relationships of all entities in one direction: by entity, then by type, then by age.
 
-use super::link::{Bounds, Link, Narrow, NarrowTypes, Untyped};
+use super::link::{Bounds, Link, Narrow, NarrowTypes};
 use std::iter::Zip;
 use std::slice;
 use std::sync::Arc;
 
-use super::links_page::{
-    PAGE_ENTITIES, empty_page, entry_of, is_sound, read_head, read_likely, set_wide, splice,
-};
+use super::links_page::{PAGE_ENTITIES, empty_page, entry_of, is_sound, set_wide, splice};
 use super::symbols::Symbol;
 use super::wide::{Wide, WideLinks};
 use crate::structures::vector::Vector;
 
 /// Most links kept within a page; more go into a tree, so that the millionth costs what the tenth did.
 const NARROW_LINKS_MAX: usize = 32;
-
-/// How many pages are read at once.
-const AHEAD: usize = 32;
 
 /// A persistent map from entities to their links. The links of 32 entities lie side by side in one block, so a walk
 /// reads little more memory than a packed adjacency would.
@@ -84,54 +79,15 @@ impl Adjacency {
     }
 
     /// The links of the entity at `slot`, which must be there.
-    #[inline(always)]
+    #[inline(always)] // Half the time of a frontier would go into moving what it gives.
     pub(crate) fn get(&self, slot: u32) -> Neighbors<'_> {
-        self.entry(self.page(slot), slot)
-    }
-
-    /// Reads what walking from the entity at `slot` will likely need: the processor then does not wait for one memory to know
-    /// where the other is.
-    #[inline]
-    pub(crate) fn read_likely(&self, slot: u32) {
-        if let Some(page) = self.pages.get(slot as usize / PAGE_ENTITIES) {
-            read_likely(page, slot as usize % PAGE_ENTITIES);
-        }
-    }
-
-    /// The links of several entities, in order: faster than asking for those of one after the other, because the processor waits
-    /// for their memory together.
-    #[inline]
-    pub(crate) fn each<'g>(&'g self, slots: &[u32], mut take: impl FnMut(Neighbors<'g>)) {
-        self.each_page(slots, |page, slot| take(self.entry(page, slot)));
-    }
-
-    // Calls `take` with the page of each of `slots`.
-    #[inline]
-    fn each_page<'g>(&'g self, slots: &[u32], mut take: impl FnMut(&'g [u32], u32)) {
-        for slots in slots.chunks(AHEAD) {
-            // First what leads to the pages, then their heads: the processor waits for each of both together.
-            let mut pages: [&[u32]; AHEAD] = [&[]; AHEAD];
-            pages.iter_mut().zip(slots).for_each(|(page, slot)| *page = self.page(*slot));
-            let pages = &pages[..slots.len()];
-            pages.iter().for_each(|page| read_head(page));
-            pages.iter().zip(slots).for_each(|(page, slot)| take(page, *slot));
-        }
-    }
-
-    #[inline(always)]
-    fn page(&self, slot: u32) -> &[u32] {
-        self.pages.get(slot as usize / PAGE_ENTITIES).expect("every entity has a place in a page")
-    }
-
-    #[inline(always)]
-    fn entry<'g>(&'g self, page: &'g [u32], slot: u32) -> Neighbors<'g> {
+        let page = self.pages.get(slot as usize / PAGE_ENTITIES).expect("every entity has a place in a page");
         match entry_of(page, slot as usize % PAGE_ENTITIES) {
             Ok(narrow) => Neighbors::Narrow(narrow),
             Err(number) => Neighbors::Wide(self.wide_at(number)),
         }
     }
 
-    #[inline(never)]
     fn wide_at(&self, number: u32) -> &Wide {
         self.wide.get(number as usize).and_then(Option::as_deref).expect("a page names a wide entity")
     }
@@ -217,6 +173,31 @@ impl<'g> Neighbors<'g> {
         }
     }
 
+    /// Calls `take` with each of them, in order.
+    #[inline]
+    pub(crate) fn try_each<E>(
+        self,
+        type_name: Option<Symbol>,
+        mut take: impl FnMut(Link) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        match self {
+            Neighbors::Narrow(narrow) => {
+                let narrow = narrow.of_type(type_name);
+                (0..narrow.others.len()).try_for_each(|at| take(narrow.link(at)))
+            }
+            Neighbors::Wide(wide) => {
+                // Goes along whole leaves of the tree. After an error the rest is passed over.
+                let mut result = Ok(());
+                wide.iter(type_name, None).for_each(|link| {
+                    if result.is_ok() {
+                        result = take(link);
+                    }
+                });
+                result
+            }
+        }
+    }
+
     /// The links of one type or of all that come after `after`, in order.
     #[inline]
     pub(crate) fn iter_after(self, type_name: Option<Symbol>, after: Option<Link>) -> Links<'g> {
@@ -232,8 +213,6 @@ impl<'g> Neighbors<'g> {
     }
 }
 
-// Where one of ascending types stands. Not inlined, so that what asks is: it takes and gives registers.
-
 impl<'g> Narrow<'g> {
     #[inline]
     pub(crate) fn iter(self) -> Links<'g> {
@@ -243,7 +222,7 @@ impl<'g> Narrow<'g> {
 
 /// Iterates over links.
 pub(crate) enum Links<'g> {
-    // What is left, and the types of all. A zip asks once whether there is more.
+    // What is left, and the types of all.
     Narrow(Zip<slice::Iter<'g, u32>, slice::Iter<'g, u32>>, NarrowTypes<'g>),
     // Boxed: a range is large, few entities are wide, and iterators are moved about.
     Wide(Box<WideLinks<'g>>),
@@ -252,19 +231,6 @@ pub(crate) enum Links<'g> {
 impl Links<'_> {
     pub(crate) fn none() -> Self {
         Narrow { others: &[], relationships: &[], types: NarrowTypes::Each(&[]) }.iter()
-    }
-
-    /// The next one without its type, which costs less.
-    #[inline]
-    pub(crate) fn next_untyped(&mut self) -> Option<Untyped> {
-        match self {
-            Links::Narrow(ends, _) => ends
-                .next()
-                .map(|(other, relationship)| Untyped { relationship: *relationship, other: *other }),
-            Links::Wide(links) => {
-                links.next().map(|Link { relationship, other, .. }| Untyped { relationship, other })
-            }
-        }
     }
 }
 
@@ -321,10 +287,7 @@ mod tests {
                 prop_assert_eq!(neighbors.degree(None), known.len());
                 let rest: Vec<Link> = known.range(link..).skip_while(|known| **known == link).copied().collect();
                 prop_assert_eq!(neighbors.iter_after(None, Some(link)).collect::<Vec<_>>(), rest);
-                let mut links = neighbors.iter(None);
-                let untyped: Vec<_> = std::iter::from_fn(|| links.next_untyped()).collect();
-                let without_type = |link: &Link| Untyped { relationship: link.relationship, other: link.other };
-                prop_assert_eq!(untyped, known.iter().map(without_type).collect::<Vec<_>>());
+                prop_assert_eq!(neighbors.iter(None).collect::<Vec<_>>(), known.iter().copied().collect::<Vec<_>>());
             }
             let pages = adjacency.pages().map(Arc::from).collect();
             let wide: Vec<_> =

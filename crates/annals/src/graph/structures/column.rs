@@ -7,12 +7,10 @@ use std::sync::Arc;
 use super::symbols::Symbol;
 use crate::model::Value;
 use crate::structures::vector::Vector;
-use page::{ABSENT, Kind, PAGE_SLOTS, Page, Place, value_of, word_of};
+use page::{ABSENT, Kind, PAGE_SLOTS, Page, value_of, word_of};
 
-/// How many pages are looked up at once.
-const AHEAD: usize = 32;
 /// Where a column has no page.
-const NOWHERE: (Kind, Place<'static>) = (Kind::Boolean, Place::Nowhere);
+const NOWHERE: (Kind, i64) = (Kind::Boolean, ABSENT);
 
 /// The booleans, integers, floats and timestamps that the instances of one table hold now.
 ///
@@ -46,25 +44,8 @@ impl Columns {
     /// The value of a property at `slot`; `None` also if only the row has it.
     #[inline]
     pub(crate) fn get(&self, name: Symbol, slot: u32) -> Option<Value> {
-        let (kind, word) = self.word(name, slot);
+        let (kind, word) = self.columns.get(name.index())?.find(slot);
         value_of(kind, word)
-    }
-
-    // Gives registers, and is not inlined, so that what makes values of them is: what goes through memory, written in
-    // parts and read as a whole, is waited for.
-    #[inline(never)]
-    fn word(&self, name: Symbol, slot: u32) -> (Kind, i64) {
-        let (kind, place) = self.columns.get(name.index()).map_or(NOWHERE, |column| column.find(slot));
-        (kind, place.word())
-    }
-
-    /// Calls `take` with the same at each of `slots`, in order.
-    #[inline]
-    pub(crate) fn each(&self, name: Symbol, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
-        match self.columns.get(name.index()) {
-            Some(column) => column.each(slots, take),
-            None => slots.iter().for_each(|slot| take(*slot, None)),
-        }
     }
 
     /// Says which value of a property is held at `slot` now.
@@ -78,40 +59,10 @@ impl Columns {
 
 impl Column {
     #[inline]
-    fn find(&self, slot: u32) -> (Kind, Place<'_>) {
+    fn find(&self, slot: u32) -> (Kind, i64) {
         match self {
             Column::Many(pages) => find_in(pages, slot),
             Column::Few(few) => find_among(few.as_deref().unwrap_or_default(), slot),
-        }
-    }
-
-    // First where the values stand, then the values, then what is done with them: the fewer instructions between two values,
-    // the more of them the processor waits for together.
-    #[inline]
-    fn each(&self, slots: &[u32], mut take: impl FnMut(u32, Option<&Value>)) {
-        let Column::Many(pages) = self else {
-            return slots.iter().for_each(|slot| {
-                let (kind, place) = self.find(*slot);
-                take(*slot, value_of(kind, place.word()).as_ref());
-            });
-        };
-        for slots in slots.chunks(AHEAD) {
-            let (mut kinds, mut places) = ([Kind::Boolean; AHEAD], [Place::Nowhere; AHEAD]);
-            for ((kind, place), slot) in kinds.iter_mut().zip(&mut places).zip(slots) {
-                (*kind, *place) = find_in(pages, *slot);
-            }
-            let words = places.map(Place::word);
-            for ((kind, word), slot) in kinds.iter().zip(&words).zip(slots) {
-                // Whoever takes a value knows its kind at each place: then it stays in a register.
-                match (*kind, *word) {
-                    (_, ABSENT) => take(*slot, None),
-                    (Kind::Integer, word) => take(*slot, Some(&Value::Integer(word))),
-                    (Kind::Float, word) => {
-                        take(*slot, Some(&Value::Float(f64::from_bits(word.cast_unsigned()))))
-                    }
-                    (kind, word) => take(*slot, value_of(kind, word).as_ref()),
-                }
-            }
         }
     }
 
@@ -137,7 +88,7 @@ impl Column {
 }
 
 #[inline]
-fn find_in(pages: &Vector<Page>, slot: u32) -> (Kind, Place<'_>) {
+fn find_in(pages: &Vector<Page>, slot: u32) -> (Kind, i64) {
     let (at, place) = at(slot);
     pages.get(at).map_or(NOWHERE, |page| page.find(place))
 }
@@ -146,7 +97,7 @@ fn put_in(pages: &mut Vector<Page>, slot: u32, word: Option<(Kind, i64)>) {
     let (at, place) = at(slot);
     let admits = |kind| pages.get(at).is_none_or(|page| page.admits(kind, place));
     let word = word.filter(|(kind, _)| admits(*kind));
-    if word.is_none() && find_in(pages, slot).1.word() == ABSENT {
+    if word.is_none() && find_in(pages, slot).1 == ABSENT {
         return;
     }
     while pages.len() <= at {
@@ -159,9 +110,9 @@ fn put_in(pages: &mut Vector<Page>, slot: u32, word: Option<(Kind, i64)>) {
     }
 }
 
-fn find_among(few: &[Entry], slot: u32) -> (Kind, Place<'_>) {
+fn find_among(few: &[Entry], slot: u32) -> (Kind, i64) {
     let found = few.binary_search_by_key(&slot, |(slot, ..)| *slot).map(|at| &few[at]);
-    found.map_or(NOWHERE, |(_, kind, word)| (*kind, Place::Bits64(word)))
+    found.map_or(NOWHERE, |(_, kind, word)| (*kind, *word))
 }
 
 // `None` if nothing changes.
@@ -228,10 +179,7 @@ mod tests {
     }
 
     fn all(columns: &Columns) -> Vec<Option<Value>> {
-        let slots: Vec<u32> = (0..SLOTS).map(slot).collect();
-        let mut all = Vec::new();
-        columns.each(Symbol(1), &slots, |_, value| all.push(value.cloned()));
-        all
+        (0..SLOTS).map(|number| columns.get(Symbol(1), slot(number))).collect()
     }
 
     proptest! {
@@ -251,10 +199,8 @@ mod tests {
             }
             earlier.push((columns, model));
             for (columns, model) in &earlier {
-                for (number, each) in (0..SLOTS).zip(all(columns)) {
-                    let found = columns.get(Symbol(1), slot(number));
+                for (number, found) in (0..SLOTS).zip(all(columns)) {
                     prop_assert!(found.is_none() || Some(&found) == model.get(&number), "number {}", number);
-                    prop_assert_eq!(each, found);
                 }
             }
         }
@@ -269,8 +215,6 @@ mod tests {
                 columns.put(Symbol(1), slot(at), value.as_ref());
                 model[at as usize] = value.filter(|_| number != Some(ABSENT));
             }
-            let gets: Vec<_> = (0..SLOTS).map(|at| columns.get(Symbol(1), slot(at))).collect();
-            prop_assert_eq!(&gets, &model);
             prop_assert_eq!(&all(&columns), &model);
         }
     }

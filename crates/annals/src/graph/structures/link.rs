@@ -12,15 +12,6 @@ pub(crate) struct Link {
     pub(crate) other: u32,
 }
 
-/// A link, when nobody asks for its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Untyped {
-    /// Slot of the relationship.
-    pub(crate) relationship: u32,
-    /// Slot of the entity at the other end.
-    pub(crate) other: u32,
-}
-
 /// What links may refer to: numbers below these.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
@@ -96,8 +87,7 @@ impl<'g> Narrow<'g> {
     }
 }
 
-#[inline(never)]
-pub(crate) fn range_of(types: &[u32], wanted: Symbol) -> (usize, usize) {
+fn range_of(types: &[u32], wanted: Symbol) -> (usize, usize) {
     let start = types.partition_point(|&known| known < wanted.0);
     (start, start + types[start..].partition_point(|&known| known == wanted.0))
 }

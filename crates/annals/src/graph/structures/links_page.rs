@@ -5,7 +5,6 @@
 //! ends, the relationships, and if types are mixed, the types. An entity with many links has one pseudo link instead,
 //! whose other end is the number under which they are kept.
 
-use std::hint::black_box;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -52,22 +51,8 @@ fn room(page: &[u32]) -> usize {
     page[ROOM] as usize
 }
 
-/// Reads the memory with which every use of a page begins.
-pub(crate) fn read_head(page: &[u32]) {
-    black_box((page[0], page[ROOM]));
-}
-
-/// Reads the memory where the ends of the links of the entity at `place` are if all of a page have as many, while the
-/// processor waits for the head of the page.
-#[inline]
-pub(crate) fn read_likely(page: &[u32], place: usize) {
-    // In most pages two columns.
-    let room = (page.len() - LINKS) / 2;
-    black_box(page.get(LINKS + room * place / PAGE_ENTITIES).copied());
-}
-
 /// The links of the entity at `place`, or the number under which they are kept elsewhere.
-#[inline]
+#[inline(always)] // As `Adjacency::get`.
 pub(crate) fn entry_of(page: &[u32], place: usize) -> Result<Narrow<'_>, u32> {
     let (start, end, room) = (start(page, place), end(page, place), room(page));
     let others = &page[LINKS + start..LINKS + end];

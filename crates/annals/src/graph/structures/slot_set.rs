@@ -109,30 +109,6 @@ impl SlotSet {
         true
     }
 
-    /// The first slot from `slot` on.
-    pub(crate) fn next_from(&self, slot: u32) -> Option<u32> {
-        let pages = match &self.slots {
-            Slots::Many(pages) => pages,
-            Slots::Few(few) => return few[..self.len].iter().copied().find(|known| *known >= slot),
-        };
-        let (first_page, first_word, bit) = place(slot);
-        let (mut word, mut mask) = (first_word, !(bit - 1));
-        for page in first_page..pages.len() {
-            if let Some(Some(words)) = pages.get(page) {
-                for (at, bits) in words.iter().enumerate().skip(word) {
-                    let bits = bits & mask;
-                    mask = u64::MAX;
-                    if bits != 0 {
-                        let in_page = at as u32 * WORD_BITS + bits.trailing_zeros();
-                        return Some(page as u32 * PAGE_SLOTS + in_page);
-                    }
-                }
-            }
-            (word, mask) = (0, u64::MAX);
-        }
-        None
-    }
-
     /// Adds the slots of one page to `words`, as bits.
     #[inline]
     pub(crate) fn add_page_to(&self, index: usize, words: &mut [u64; PAGE_WORDS]) {
@@ -310,7 +286,6 @@ mod tests {
         #[test]
         fn slot_sets_behave_as_ordered_sets(
             steps in proptest::collection::vec((any::<bool>(), 0u32..5_000), 0..300),
-            from in 0u32..6_000,
         ) {
             let mut slots = SlotSet::new();
             let mut model = BTreeSet::new();
@@ -331,7 +306,6 @@ mod tests {
             for (slots, model) in &earlier {
                 prop_assert_eq!(slots.len(), model.len());
                 prop_assert!(slots.iter().eq(model.iter().copied()));
-                prop_assert_eq!(slots.next_from(from), model.range(from..).next().copied());
             }
         }
     }

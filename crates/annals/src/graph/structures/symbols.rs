@@ -83,7 +83,7 @@ impl Symbols {
         }
         let symbol = u32::try_from(self.names.len()).expect("fewer than 2^32 names");
         self.names.push(Arc::clone(name));
-        self.by_name.insert(key_of(name), symbol, |symbol| self.names.get(symbol as usize).map(key_of));
+        self.by_name.insert(key_of(name), symbol);
         Symbol(symbol)
     }
 

@@ -90,12 +90,6 @@ impl Wide {
         WideLinks(self.keys(type_name, after))
     }
 
-    /// The other ends of the links of one type or of all, in the same order.
-    pub(crate) fn ends(&self, type_name: Option<Symbol>) -> impl Iterator<Item = u32> {
-        let end = |key: &[u8]| key.last_chunk().map_or(u32::MAX, |end| u32::from_be_bytes(*end));
-        self.keys(type_name, None).map(end)
-    }
-
     fn keys(&self, type_name: Option<Symbol>, after: Option<Link>) -> Range<'_> {
         let first = type_name.map(|type_name| type_name.0.to_be_bytes());
         let end = type_name.and_then(|type_name| type_name.0.checked_add(1)).map(u32::to_be_bytes);
@@ -113,9 +107,12 @@ impl Wide {
 impl Iterator for WideLinks<'_> {
     type Item = Link;
 
-    // Not inlined, so that walking few links is.
-    #[inline(never)]
     fn next(&mut self) -> Option<Link> {
         self.0.next().map(link_of_key)
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, Link) -> B>(self, init: B, take: F) -> B {
+        self.0.map(link_of_key).fold(init, take)
     }
 }

@@ -35,9 +35,9 @@ impl Table {
         meanings: Meanings,
     ) -> Result<(Table, TableIndexes)> {
         let slots = SlotsById::of(&ids, |slot| rows.get(slot as usize).is_some_and(|row| !row.is_empty()));
-        let has_whole = extras.iter().any(|extra| matches!(extra, Extra::Whole(_)));
+        let has_long = extras.iter().any(|extra| extra.row.is_some());
         let mut table =
-            Table { slots, rows, extras, has_whole, ids: ids.into_iter().collect(), ..Table::new(spill) };
+            Table { slots, rows, extras, has_long, ids: ids.into_iter().collect(), ..Table::new(spill) };
         let whole = table.clone();
         let (mut lists, mut indexes) = (Lists::default(), TableIndexes::default());
         // Order: before the rows, of which there may be none.

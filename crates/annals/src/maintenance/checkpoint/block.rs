@@ -231,11 +231,6 @@ impl<'b> Input<'b> {
         self.rest.is_empty()
     }
 
-    /// What is not read yet.
-    pub(crate) fn peek(&self) -> &'b [u8] {
-        self.rest
-    }
-
     #[inline]
     pub(crate) fn take(&mut self, length: usize) -> Loaded<&'b [u8]> {
         let (taken, rest) =

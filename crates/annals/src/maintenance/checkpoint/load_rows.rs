@@ -1,95 +1,82 @@
-//! Reads rows out of a checkpoint: spills their long values, or brings spilled ones back into memory, as the repository
-//! that opens it wants them, whoever wrote it.
+//! Reads rows out of a checkpoint. The repository that wrote it may have spilled other values than the one that opens it:
+//! long values are spilled, or come back into memory, here.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::block::{Loaded, damaged};
-use crate::graph::instance::row::{NO_EXTRA, Packed, Packing, Row, pack, pack_whole, relocate};
+use crate::graph::instance::past::Past;
+use crate::graph::instance::row::{OwnRow, Row, stub, stub_extra};
 use crate::graph::instance::row_check::is_sound;
+use crate::graph::instance::row_convert::SpilledValue;
 use crate::graph::instance::spill::Spill;
-use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::rows::{PAGE_ROWS, Rows, is_page, page_of, rows_of};
-use crate::graph::structures::spill_file::{SpillPlace, SpillSettings};
+use crate::graph::structures::spill_file::SpillSettings;
 use crate::graph::table::Extra;
-use crate::model::Id;
-use crate::{Error, ErrorKind};
 
 /// What has been read of the rows of a table.
 pub(crate) struct RowParts {
     pub(crate) spill: Spill,
+    pub(crate) extras: Vec<Extra>,
     rows: Rows,
     // The last page is held back: only the next one, or the end, tells how many of its rows count.
     last: Option<Vec<u8>>,
-    // The values of the pages that come next: spilled again, or in memory.
-    places: VecDeque<SpillPlace>,
-    values: VecDeque<Vec<u8>>,
-    // Instances that were kept whole and fit rows when their values are spilled, by the extra they were in, ascending.
-    packed: Rows,
-    packed_extras: Vec<u32>,
+    // The spilled values of the rows that come next.
+    values: VecDeque<SpilledValue>,
 }
 
 impl RowParts {
     pub(crate) fn new(spill: Option<&SpillSettings>) -> RowParts {
         RowParts {
             spill: Spill::new(spill),
+            extras: Vec::new(),
             rows: Rows::new(),
             last: None,
-            places: VecDeque::new(),
             values: VecDeque::new(),
-            packed: Rows::new(),
-            packed_extras: Vec::new(),
         }
     }
 
-    /// Reads a spilled value of the pages that follow.
+    /// Reads a spilled value of the rows that follow.
     pub(crate) fn read_value(&mut self, value: &[u8]) -> Loaded<()> {
-        if self.spill.is_used() {
-            let place = self
-                .spill
-                .append(value)
-                .ok_or_else(|| "not loaded: a spill file cannot be written".to_owned())?;
-            self.places.push_back(place);
-        } else {
-            self.values.push_back(value.to_vec());
-        }
+        let value = match self.spill.is_used() {
+            false => SpilledValue::Content(value.to_vec()),
+            true => SpilledValue::At(
+                self.spill
+                    .append(value)
+                    .ok_or_else(|| "not loaded: a spill file cannot be written".to_owned())?,
+            ),
+        };
+        self.values.push_back(value);
         Ok(())
     }
 
-    /// What is kept of the extra at `index`: an instance that was kept whole may now fit a row.
-    pub(crate) fn take_extra(&mut self, index: usize, extra: Extra) -> Extra {
-        let (Extra::Whole(instance), true) = (&extra, self.spill.is_used()) else { return extra };
-        let index = u32::try_from(index).unwrap_or(NO_EXTRA);
-        let mut row = Vec::new();
-        let own = if instance.past.is_some() { index } else { NO_EXTRA };
-        if !self.spill.pack(instance, own, &[], &mut row) {
-            return extra;
-        }
-        self.packed.push(&row);
-        self.packed_extras.push(index);
-        instance.past.clone().map_or(Extra::Gone, Extra::Past)
+    /// Reads an extra. `row` is empty if the row stands in a page.
+    pub(crate) fn read_extra(&mut self, past: Option<Arc<Past>>, row: &[u8]) -> Loaded<()> {
+        let row = match row {
+            [] => None,
+            row if is_sound(row) => Some(Arc::new(self.convert(row)?)),
+            _ => return Err(damaged("a row")),
+        };
+        self.extras.push(Extra { past, row });
+        Ok(())
     }
 
     /// Reads a page, whose rows belong to the slots that follow those before.
-    pub(crate) fn read_page(&mut self, page: &[u8], ids: &[Id], extras: &mut Vec<Extra>) -> Loaded<()> {
+    pub(crate) fn read_page(&mut self, page: &[u8]) -> Loaded<()> {
         if !is_page(page) {
             return Err(damaged("a page of rows"));
         }
         self.push_last(PAGE_ROWS)?;
-        let has_spilled = |row: &[u8]| !row.is_empty() && Packed::new(row).has_spilled();
+        let has_spilled = |row: &[u8]| !row.is_empty() && Row::new(row).has_spilled();
         if !self.spill.is_used() && !rows_of(page).any(has_spilled) {
             self.last = Some(page.to_vec());
             return Ok(());
         }
-        let first = self.rows.len();
         let mut rows = Vec::with_capacity(PAGE_ROWS);
-        let mut is_changed = false;
-        for (slot, row) in (first..).zip(rows_of(page)) {
-            let other = if row.is_empty() { None } else { self.convert(row, ids.get(slot), extras)? };
-            is_changed |= other.is_some();
-            rows.push(other.unwrap_or_else(|| row.to_vec()));
+        for row in rows_of(page) {
+            rows.push(self.convert_in_page(row)?);
         }
-        self.last = Some(if is_changed { page_of(rows.iter().map(Vec::as_slice)) } else { page.to_vec() });
+        self.last = Some(page_of(rows.iter().map(Vec::as_slice)));
         Ok(())
     }
 
@@ -105,95 +92,49 @@ impl RowParts {
             self.push_last(count)?;
         }
         let rows = std::mem::replace(&mut self.rows, Rows::new());
-        if rows.len() != len || !self.places.is_empty() || !self.values.is_empty() {
+        if rows.len() != len || !self.values.is_empty() {
             return Err(damaged("something is missing"));
         }
         Ok(rows)
     }
 
-    /// The row as this repository keeps it; `None` if that is as it was written.
-    fn convert(&mut self, row: &[u8], id: Option<&Id>, extras: &mut Vec<Extra>) -> Loaded<Option<Vec<u8>>> {
-        let packed = Packed::new(row);
-        if !self.spill.is_used() && !packed.has_spilled() {
-            return Ok(None);
+    /// What a page is to hold in the place of this, which a page held: a row may be longer or shorter than it was.
+    fn convert_in_page(&mut self, row: &[u8]) -> Loaded<Vec<u8>> {
+        if row.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Some(extra) = stub_extra(row) {
+            let known = usize::try_from(extra).ok().and_then(|at| self.extras.get_mut(at));
+            let short = known.and_then(|known| known.row.take_if(|row| row.is_short()));
+            return Ok(short.map_or_else(|| row.to_vec(), |short| short.bytes().to_vec()));
         }
         if !is_sound(row) {
             return Err(damaged("a row"));
         }
-        if packed.is_whole() {
-            let at = packed.extra().and_then(|extra| self.packed_extras.binary_search(&extra).ok());
-            return Ok(at.and_then(|at| self.packed.get(at)).map(<[u8]>::to_vec));
+        if !Row::new(row).has_spilled() && !Row::new(row).has_longer(self.spill.value_bytes_min()) {
+            return Ok(row.to_vec());
         }
-        let id = id.ok_or_else(|| damaged("an id is missing"))?;
-        if !self.spill.is_used() {
-            return self.bring_back(packed, id, extras).map(Some);
+        let converted = self.convert(row)?;
+        if converted.is_short() {
+            return Ok(converted.bytes().to_vec());
         }
-        let mut moved = None;
-        if packed.has_spilled() {
-            let mut copy = row.to_vec();
-            let next = |before: SpillPlace| {
-                let place = self.places.pop_front()?;
-                ((place.length, place.checksum) == (before.length, before.checksum)).then_some(place)
-            };
-            relocate(&mut copy, next).ok_or_else(|| damaged("a value"))?;
-            moved = Some(copy);
+        let extra = converted.row().extra().unwrap_or(u32::try_from(self.extras.len()).unwrap_or(u32::MAX));
+        let at = usize::try_from(extra).map_err(|_| damaged("an extra"))?;
+        if at == self.extras.len() {
+            self.extras.push(Extra::default());
         }
-        let row = moved.as_deref().unwrap_or(row);
-        if !Packed::new(row).has_longer(self.spill.value_bytes_min()) {
-            return Ok(moved);
-        }
-        self.spill_more(row, id, extras).map(Some)
+        let known = self.extras.get_mut(at).ok_or_else(|| damaged("an extra"))?;
+        known.row = Some(Arc::new(converted));
+        Ok(stub(extra).to_vec())
     }
 
-    /// A row whose spilled values are in memory: as it is then, or kept whole.
-    fn bring_back(&mut self, packed: Packed, id: &Id, extras: &mut Vec<Extra>) -> Loaded<Vec<u8>> {
+    /// A row as this repository keeps it. It must be sound.
+    fn convert(&mut self, row: &[u8]) -> Loaded<OwnRow> {
         let values = &mut self.values;
-        let instance = unpack(packed, id, extras, |place| {
-            let value = values.pop_front().filter(|value| place.fits(value));
-            value.ok_or_else(|| Error::new(ErrorKind::Corrupted, "a value"))
-        })?;
-        let mut row = Vec::new();
-        let extra = packed.extra();
-        if pack(&instance, extra.unwrap_or(NO_EXTRA), &mut Packing::new(usize::MAX), &mut row) {
-            return Ok(row);
-        }
-        let whole = Extra::Whole(Arc::new(instance));
-        let at = extra.map_or(Ok(extras.len()), usize::try_from).map_err(|_| damaged("an extra"))?;
-        match extras.get_mut(at) {
-            Some(known) => *known = whole,
-            None => extras.push(whole),
-        }
-        pack_whole(u32::try_from(at).map_err(|_| damaged("too many extras"))?, &mut row);
-        Ok(row)
+        let converted =
+            self.spill.packing(&[], |packing| Row::new(row).converted(packing, &mut || values.pop_front()));
+        converted.ok_or_else(|| damaged("a value"))
     }
-
-    /// A row whose long values are spilled, too.
-    fn spill_more(&mut self, row: &[u8], id: &Id, extras: &[Extra]) -> Loaded<Vec<u8>> {
-        let packed = Packed::new(row);
-        let (places, extra) = (packed.places(), packed.extra().unwrap_or(NO_EXTRA));
-        let spill = &self.spill;
-        let instance = unpack(packed, id, extras, |place| spill.read(place))?;
-        let mut shorter = Vec::new();
-        if !self.spill.pack(&instance, extra, &places, &mut shorter) {
-            return Err(damaged("a row"));
-        }
-        places.into_iter().for_each(|place| self.spill.release(place));
-        Ok(shorter)
-    }
-}
-
-fn unpack(
-    packed: Packed,
-    id: &Id,
-    extras: &[Extra],
-    mut read: impl FnMut(SpillPlace) -> crate::Result<Vec<u8>>,
-) -> Loaded<Instance> {
-    let past = match packed.extra().map(|extra| usize::try_from(extra).ok().and_then(|at| extras.get(at))) {
-        None => None,
-        Some(Some(Extra::Past(past))) => Some(Arc::clone(past)),
-        Some(_) => return Err(damaged("a past")),
-    };
-    Row::Packed(packed).unpack(id, past, &mut read).map_err(|error| damaged(error.text()))
 }
 
 #[cfg(test)]

@@ -1,17 +1,16 @@
 //! Reads a table out of a checkpoint.
 
+use std::sync::OnceLock;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, OnceLock};
 
 use super::block::{Input, Kind, Loaded, damaged};
 use super::load::{Common, Room};
-use super::load_instance::{instance, past};
 use super::load_keys::KeySets;
+use super::load_past::past;
 use super::load_rows::RowParts;
 use crate::graph::index::{LoadSets, TableIndexes};
 use crate::graph::instance::row_check::{Ends, Limits};
 use crate::graph::instance::spill::Spill;
-use crate::graph::instance::unpacked::Instance;
 use crate::graph::structures::rows::Rows;
 use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::spill_file::SpillSettings;
@@ -28,7 +27,6 @@ pub(crate) enum Message {
 /// What has been read of the rows of a table.
 pub(crate) struct TableParts {
     ids: Vec<Id>,
-    extras: Vec<Extra>,
     parts: RowParts,
 }
 
@@ -49,20 +47,20 @@ impl TableParts {
         number: usize,
         room: &Room,
     ) -> Loaded<WholeRows> {
-        let mut table = TableParts { ids: Vec::new(), extras: Vec::new(), parts: RowParts::new(spill) };
+        let mut table = TableParts { ids: Vec::new(), parts: RowParts::new(spill) };
         let next = || messages.recv().map_err(|_| damaged("it is cut off"));
         while let Message::Block(kind, payload) = next()? {
             table.read(kind, &payload)?;
             room.admit(payload.len())?;
         }
-        let TableParts { ids, extras, mut parts } = table;
+        let TableParts { ids, mut parts } = table;
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
         let rows =
             parts.finish(*common.slots.get(number).ok_or_else(|| damaged("the number of a table"))?)?;
         if ids.len() != rows.len() {
             return Err(damaged("something is missing"));
         }
-        Ok(WholeRows { ids, extras, spill: parts.spill, rows })
+        Ok(WholeRows { ids, extras: parts.extras, spill: parts.spill, rows })
     }
 
     fn read(&mut self, kind: Kind, payload: &[u8]) -> Loaded<()> {
@@ -72,11 +70,8 @@ impl TableParts {
             match kind {
                 Kind::Ids => self.ids.push(input.id()?),
                 Kind::Values => self.parts.read_value(input.bytes()?)?,
-                Kind::Pages => self.parts.read_page(input.bytes()?, &self.ids, &mut self.extras)?,
-                _ => {
-                    let extra = self.parts.take_extra(self.extras.len(), extra(&mut input)?);
-                    self.extras.push(extra);
-                }
+                Kind::Pages => self.parts.read_page(input.bytes()?)?,
+                _ => self.parts.read_extra(past(&mut input)?, input.bytes()?)?,
             }
         }
         Ok(())
@@ -105,18 +100,18 @@ impl WholeRows {
         let common = common.get().ok_or_else(|| damaged("it is cut off"))?;
         let (names, authors, headers) = (common.names.len(), common.authors.len(), common.headers.len());
         let limits = Limits { names, authors, headers, ends };
-        let is_sound = |extra: &Extra| match extra {
-            Extra::Whole(instance) => {
-                limits.admit(instance) && instance.past.as_ref().is_none_or(|past| limits.admit_past(past))
-            }
-            Extra::Past(past) => limits.admit_past(past),
-            Extra::Gone => true,
+        let extra = |number: u32| self.extras.get(usize::try_from(number).ok()?);
+        let is_sound = |known: &Extra| {
+            known.past.as_ref().is_none_or(|past| limits.admit_past(past))
+                && known
+                    .row
+                    .as_ref()
+                    .is_none_or(|row| limits.admit_own(row, |number| extra(number).is_some()))
         };
-        let is_whole = |extra: u32| {
-            let extra = self.extras.get(usize::try_from(extra).ok()?)?;
-            Some(matches!(extra, Extra::Whole(_)))
-        };
-        if !self.extras.iter().all(is_sound) || !self.rows.iter().all(|row| limits.admit_row(row, is_whole)) {
+        let has_row = |number: u32| extra(number).map(|known| known.row.is_some());
+        if !self.extras.iter().all(is_sound)
+            || !self.rows.iter().all(|bytes| limits.admit_in_page(bytes, has_row))
+        {
             return Err(damaged("an instance refers to what is not there"));
         }
         let admitted = room.admit_derived(self.rows.len())?;
@@ -143,13 +138,4 @@ impl WholeRows {
         loaded.map_err(damaged)?;
         Ok((table, indexes, keys.count))
     }
-}
-
-fn extra(input: &mut Input) -> Loaded<Extra> {
-    Ok(match input.u8()? {
-        0 => Extra::Gone,
-        1 => Extra::Past(past(input)?.ok_or_else(|| damaged("a past"))?),
-        2 => Extra::Whole(Arc::<Instance>::new(instance(input)?)),
-        _ => return Err(damaged("the kind of an extra")),
-    })
 }

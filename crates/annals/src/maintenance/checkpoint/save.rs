@@ -10,20 +10,18 @@ use crate::graph::Graph;
 use crate::graph::index::{Indexes, Lists, SavedSet, TableIndexes};
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::{Past, PastVersion};
-use crate::graph::instance::properties::Properties;
-use crate::graph::instance::row::Packed;
-use crate::graph::instance::unpacked::{Instance, Stamp};
+use crate::graph::instance::row::{Row, stub_extra};
 use crate::graph::structures::adjacency::Adjacency;
 use crate::graph::structures::rows::rows_of;
-use crate::graph::table::{Extra, Table};
+use crate::graph::table::Table;
 use crate::log::LogId;
 use crate::model::{Action, Change, Instant, Record, Status};
-use crate::record::{encode_record, encode_value_into};
+use crate::record::encode_record;
 
 /// Begins every checkpoint file.
 pub(crate) const MAGIC: &[u8] = b"ANNALS CHECKPOINT";
 /// Changes whenever the bytes or the meaning of a checkpoint do.
-pub(crate) const FORMAT: u64 = 12;
+pub(crate) const FORMAT: u64 = 13;
 
 /// Pages whose spilled values stand together before them.
 const PAGES_TOGETHER: usize = 64;
@@ -140,17 +138,13 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
     }
     start_numbered(out, Kind::Extras, number)?;
     for extra in table.extras.iter() {
-        match extra {
-            Extra::Gone => out.u8(0),
-            Extra::Past(past) => {
-                out.u8(1);
-                save_past(out, Some(past));
-            }
-            Extra::Whole(instance) => {
-                out.u8(2);
-                save_instance(out, instance);
-            }
+        let row = extra.row.as_ref().map(|row| row.row());
+        if let Some(row) = row.filter(|row| row.has_spilled()) {
+            save_values(out, number, table, std::iter::once(row))?;
+            start_numbered(out, Kind::Extras, number)?;
         }
+        save_past(out, extra.past.as_ref());
+        out.bytes(&row.map(Row::inlined).unwrap_or_default());
         if out.end_item()? {
             out.u8(number);
         }
@@ -160,7 +154,9 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
     while pages.peek().is_some() {
         let together: Vec<Arc<[u8]>> = pages.by_ref().take(PAGES_TOGETHER).collect();
         if table.spill.is_used() {
-            save_values(out, number, table, &together)?;
+            let rows = together.iter().flat_map(|page| rows_of(page));
+            let rows = rows.filter(|row| !row.is_empty() && stub_extra(row).is_none()).map(Row::new);
+            save_values(out, number, table, rows)?;
             start_numbered(out, Kind::Pages, number)?;
         }
         for page in together {
@@ -173,17 +169,15 @@ fn save_table(out: &mut BlockWriter<impl Write>, number: u8, table: &Table) -> i
     Ok(())
 }
 
-/// The spilled values of the rows of `pages`, in order, before the pages: so whoever loads them has each when it comes
-/// upon its place, and never more than those of so many pages.
-fn save_values(
+/// The spilled values of `rows`, in order, before the rows: loading comes upon a place when it has read its value.
+fn save_values<'r>(
     out: &mut BlockWriter<impl Write>,
     number: u8,
     table: &Table,
-    pages: &[Arc<[u8]>],
+    rows: impl Iterator<Item = Row<'r>>,
 ) -> io::Result<()> {
     start_numbered(out, Kind::Values, number)?;
-    let rows = pages.iter().flat_map(|page| rows_of(page)).filter(|row| !row.is_empty());
-    for place in rows.flat_map(|row| Packed::new(row).places()) {
+    for place in rows.flat_map(Row::places) {
         out.bytes(&table.spill.read(place).map_err(io::Error::other)?);
         if out.end_item()? {
             out.u8(number);
@@ -217,38 +211,6 @@ fn save_links(out: &mut BlockWriter<impl Write>, number: u8, links: &Adjacency) 
     Ok(())
 }
 
-fn save_instance(out: &mut BlockWriter<impl Write>, instance: &Instance) {
-    out.u8(1 + u8::from(instance.status == Status::Deleted));
-    out.id(&instance.id);
-    out.number(instance.type_name.0.into());
-    for number in [instance.version, instance.versions, instance.base, instance.since_anchor] {
-        out.number(number.into());
-    }
-    save_stamp(out, instance.created);
-    save_stamp(out, instance.updated);
-    out.signed(instance.valid_from);
-    out.signed(instance.live_from.wrapping_sub(instance.valid_from));
-    out.number(instance.place.position);
-    out.number(instance.place.change.into());
-    out.number(instance.changed);
-    for end in instance.ends {
-        // One more, so that "no end" is a short zero.
-        out.number(u64::from(end.wrapping_add(1)));
-    }
-    out.number(instance.header.0.into());
-    save_properties(out, &instance.properties);
-    out.count(instance.classifications().len());
-    for known in instance.classifications() {
-        out.number(known.name.0.into());
-        out.number(known.version.into());
-        out.number(known.header.0.into());
-        save_stamp(out, known.created);
-        save_stamp(out, known.updated);
-        save_properties(out, &known.properties);
-    }
-    save_past(out, instance.past.as_ref());
-}
-
 fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
     let mut past: Vec<&PastVersion> = past.into_iter().flat_map(|past| past.iter()).collect();
     past.reverse();
@@ -261,19 +223,6 @@ fn save_past(out: &mut BlockWriter<impl Write>, past: Option<&Arc<Past>>) {
         out.number(version.place.position);
         out.number(version.place.change.into());
         out.signed(version.valid_from);
-    }
-}
-
-fn save_stamp(out: &mut BlockWriter<impl Write>, stamp: Stamp) {
-    out.signed(stamp.micros);
-    out.number(stamp.author.0.into());
-}
-
-fn save_properties(out: &mut BlockWriter<impl Write>, properties: &Properties) {
-    out.count(properties.len());
-    for (name, value) in properties.iter() {
-        out.number(name.0.into());
-        encode_value_into(value, &mut out.payload);
     }
 }
 

@@ -1,10 +1,6 @@
 //! Ways to gather everything that may be found, in no order.
 
-use super::bounds::Bounds;
-use super::domain::Domain;
-use super::test::{Bound, Test};
 use super::trigram;
-use super::value_test::ValueTest;
 use crate::Result;
 use crate::graph::index::TableIndexes;
 use crate::graph::index::key::{slot_of_key, without_slot};
@@ -12,6 +8,10 @@ use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::table::Table;
 use crate::model::{Id, TypeKind, decode_key_text, key_is_cut};
+use crate::read::operators::filter::test::{Bound, Test};
+use crate::read::operators::filter::value_test::ValueTest;
+use crate::read::operators::scan::bounds::Bounds;
+use crate::read::operators::scan::domain::Domain;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Operator, Pattern};
 use crate::structures::key_set::{KeySet, Needed};

@@ -1,12 +1,12 @@
 //! Says no without reading a version: of what no version of an instance ever was.
 
 use super::access::Places;
-use super::bounds::{Bounds, Stretches};
-use super::test::Test;
-use super::value_test::ValueTest;
 use crate::graph::instance::past::PastVersion;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{decode_key_text, is_text_key, key_is_cut};
+use crate::read::operators::filter::test::Test;
+use crate::read::operators::filter::value_test::ValueTest;
+use crate::read::operators::scan::bounds::{Bounds, Stretches};
 use crate::search::{Operator, Pattern};
 
 /// Of more values of the past nobody asks: each lies in another place of memory.

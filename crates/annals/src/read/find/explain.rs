@@ -1,9 +1,9 @@
 //! Tells how a search was answered.
 
 use super::access::Places;
-use super::order::Key;
 use super::plan::{ValueWalk, Walk};
 use super::run::{Search, Steps};
+use crate::read::operators::sort::Key;
 
 /// How a page was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

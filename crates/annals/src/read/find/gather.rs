@@ -1,22 +1,25 @@
 //! Puts candidates in order and takes a page of them, with a bounded number of places in memory however far on it is.
 
 use super::run::CANDIDATES_UNCHECKED;
-use std::collections::BinaryHeap;
+use std::cell::RefCell;
 
 use super::access::{Access, Places};
-use super::run::{Asked, Hits, Search, Steps};
+use super::run::{Asked, Search, Steps};
 use crate::Result;
 use crate::read::held::Held;
-use crate::read::stored::{Weighing, stored_bytes};
+use crate::read::operators::page::{Filling, Hits, Size};
+use crate::read::operators::sort::{Firsts, Placed};
+use crate::read::stored::stored_bytes;
 
-/// An instance that was found, and its place in the order.
-pub(super) struct Found {
-    pub(super) key: Vec<u8>,
-    pub(super) slot: u32,
+/// An instance that was found.
+pub(super) struct Hit {
+    slot: u32,
     /// `None` if it has to be read again: what was read of many does not stay in memory.
-    pub(super) held: Option<Held>,
+    held: Option<Held>,
     held_bytes: usize,
 }
+
+pub(super) type Found = Placed<Hit>;
 
 /// Where the candidates are and what is asked of them.
 pub(super) struct Candidates<'a, 's> {
@@ -48,9 +51,15 @@ impl<'s> Search<'s, '_> {
         steps.tell(|| format!("gather {}", access.describe(places)));
         let slots = access.gather(places, &self.domain, &self.bound)?;
         steps.candidates += slots.len();
-        let candidates = Candidates { slots, places, asked: self.asked(places), after };
+        let candidates = Candidates { slots, places, asked: self.asked(places, None), after };
         let found = self.page_of(&candidates, steps)?;
-        self.make_page(found, places, make)
+        let mut page = Filling::new(self.snapshot, self.kind, Size { offset: 0, ..self.size() });
+        for one in found {
+            if self.take_found(one, &mut page, &make)? {
+                break;
+            }
+        }
+        Ok(page.finish())
     }
 
     /// The hits of the page, in order, and one more if there is one.
@@ -111,24 +120,19 @@ impl<'s> Search<'s, '_> {
         steps: &mut Steps,
     ) -> Result<First> {
         let is_before = |key: &[u8]| start.is_some_and(|start| key <= start);
-        let (heap, mut held_bytes, mut before) = (std::cell::RefCell::new(BinaryHeap::<Found>::new()), 0, 0);
-        let is_wanted = |key: &[u8]| {
-            let heap = heap.borrow();
-            is_before(key) || heap.len() < count || heap.peek().is_none_or(|last| *key < last.key[..])
-        };
+        let (firsts, mut held_bytes, mut before) = (RefCell::new(Firsts::new(count)), 0, 0);
+        let is_wanted = |key: &[u8]| is_before(key) || firsts.borrow().admits(key);
         self.each_hit(candidates, steps, &is_wanted, &mut |key, slot, held| {
             if is_before(key) {
                 before += 1;
                 return true;
             }
-            let mut heap = heap.borrow_mut();
-            heap.push(self.found(key, slot, held, &mut held_bytes));
-            if heap.len() > count {
-                held_bytes -= heap.pop().map_or(0, |last| last.held_bytes);
-            }
+            let Placed { key, item } = self.found(key, slot, held, &mut held_bytes);
+            let last = firsts.borrow_mut().put(key, item);
+            held_bytes -= last.map_or(0, |last| last.held_bytes);
             true
         })?;
-        Ok(First { found: heap.into_inner().into_sorted_vec(), before })
+        Ok(First { found: firsts.into_inner().into_sorted(), before })
     }
 
     fn found(&self, key: &[u8], slot: u32, held: Held, all_bytes: &mut usize) -> Found {
@@ -139,7 +143,8 @@ impl<'s> Search<'s, '_> {
         let is_kept = all_bytes.saturating_add(held_bytes) <= self.find.bytes_max;
         let held_bytes = if is_kept { held_bytes } else { 0 };
         *all_bytes += held_bytes;
-        Found { key: key.to_vec(), slot, held: is_kept.then_some(held), held_bytes }
+        let held = is_kept.then_some(held);
+        Placed { key: key.to_vec(), item: Hit { slot, held, held_bytes } }
     }
 
     /// Takes every hit that is wanted, in the order of the candidates, until `take` says that it is enough.
@@ -162,7 +167,7 @@ impl<'s> Search<'s, '_> {
             if is_known && !is_wanted(&key) {
                 continue;
             }
-            let Some(held) = self.admit(slot, asked, &asked.all, steps)? else { continue };
+            let Some(held) = self.admit(slot, asked, steps)? else { continue };
             if !is_known {
                 self.write_key(slot, &held, &mut key);
                 if !is_wanted(&key) {
@@ -198,38 +203,18 @@ impl<'s> Search<'s, '_> {
         Ok(Sample { keys, count })
     }
 
-    /// Makes the instances of a page until it is full.
-    fn make_page<T>(
+    /// Puts an instance that was found on the page. True if it stands behind it.
+    pub(super) fn take_found<T>(
         &self,
-        found: Vec<Found>,
-        places: &Places<'s>,
+        Placed { key, item: Hit { slot, held, .. } }: Found,
+        page: &mut Filling<'_, T>,
         make: impl Fn(u32, Held) -> T,
-    ) -> Result<Hits<T>> {
-        let mut weighing = Weighing::new(self.snapshot, self.kind, self.find.limit, self.find.bytes_max);
-        let count = found.len();
-        let mut hits = Hits { items: Vec::with_capacity(count.min(self.find.limit)), last: None };
-        for Found { key, slot, held, .. } in found {
-            let held = match held {
-                Some(held) => held,
-                None => self.read_again(slot, places)?,
-            };
-            let is_full = weighing.is_full_with(self.snapshot, self.kind, slot, &held);
-            hits.items.push(make(slot, held));
-            if is_full || hits.items.len() == self.find.limit {
-                hits.last = (hits.items.len() < count).then_some(key);
-                break;
-            }
-        }
-        Ok(hits)
-    }
-
-    /// The version that the snapshot sees of an instance that was found.
-    pub(super) fn read_again(&self, slot: u32, places: &Places<'s>) -> Result<Held> {
-        let version = self.snapshot.view().and_then(|view| places.table.version_in(slot, view));
-        match version {
-            Some(version) => self.snapshot.content(self.kind, slot, version),
-            None => self.snapshot.in_force(self.kind, slot),
-        }
+    ) -> Result<bool> {
+        let held = match held {
+            Some(held) => held,
+            None => self.snapshot.fetch(self.kind, slot)?,
+        };
+        Ok(page.take(slot, held, |_| key, make))
     }
 }
 
@@ -251,23 +236,3 @@ impl Sample {
         if before < 0.0 { None } else { self.keys.get(before as usize).cloned() }
     }
 }
-
-impl Ord for Found {
-    fn cmp(&self, other: &Found) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
-impl PartialOrd for Found {
-    fn partial_cmp(&self, other: &Found) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Found {
-    fn eq(&self, other: &Found) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Found {}

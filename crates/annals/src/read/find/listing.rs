@@ -2,18 +2,16 @@
 
 use super::access::Places;
 use super::explain;
-use super::filling::Filling;
 use super::gather::{Candidates, Found};
-use super::order::absent_key;
 use super::plan::Walk;
 use super::run::Leg;
-use super::run::{Asked, Hits, Search, Steps};
-use super::test::Test;
-use super::walk::{Candidate, Place, Walker, sort_key};
+use super::run::{Search, Steps};
+use super::walk::{Walker, has_value, sort_key};
 use crate::Result;
-use crate::graph::index::key::without_slot;
-use crate::model::key_is_cut;
+use crate::graph::index::key::slot_of_key;
 use crate::read::held::Held;
+use crate::read::operators::page::{Filling, Hits};
+use crate::read::operators::sort::absent_key;
 
 /// What a step along times or ids costs. Units: steps over a key of values.
 const STEP_COST: usize = 10;
@@ -21,7 +19,7 @@ const STEP_COST: usize = 10;
 const ELSEWHERE_COST: usize = 20;
 
 /// What a walk does not tell of the candidates that it comes upon.
-struct Checks<'a> {
+struct Checks {
     /// That they are of the domain.
     domain: bool,
     /// That they stand where it found them: the index holds more than what this view sees, or one instance at several
@@ -31,12 +29,10 @@ struct Checks<'a> {
     absence: bool,
     /// That nothing became of them since the indexes are of.
     is_told: bool,
-    /// What is left to ask where a key holds a whole value.
-    undecided: Vec<&'a Test>,
 }
 
 impl<'s> Search<'s, '_> {
-    fn checks<'a>(&self, walk: &'a Walk<'s>, places: &Places<'s>, asked: &Asked<'a, 's>) -> Checks<'a> {
+    fn checks(&self, walk: &Walk<'s>, places: &Places<'s>) -> Checks {
         let is_exact = self.reach.is_exact();
         let place = match walk {
             Walk::Values(values) => !is_exact || places.table.is_multi_valued(values.property),
@@ -48,13 +44,9 @@ impl<'s> Search<'s, '_> {
             Walk::Values(_) | Walk::Run(_) => is_exact && self.domain.is_everything_live(),
             Walk::Stamps { .. } | Walk::Ids { .. } => false,
         };
-        let undecided = match walk {
-            Walk::Values(values) if !place => without(&asked.all, values.answered()),
-            Walk::Run(run) => without(&asked.all, run.decided.as_slice()),
-            _ => asked.all.clone(),
-        };
         let absence = matches!(walk, Walk::Values(_) | Walk::Stamps { .. });
-        Checks { domain: !in_domain, place, absence, is_told: !self.is_by_age(walk), undecided }
+        let is_told = !self.is_by_age(walk) && !places.touched.is_empty();
+        Checks { domain: !in_domain, place, absence, is_told }
     }
 
     /// Walks; `None` if it costs more than the budget before the page is full.
@@ -68,62 +60,53 @@ impl<'s> Search<'s, '_> {
     ) -> Result<Option<Hits<T>>> {
         let Leg { after, budget } = leg;
         steps.tell(|| explain::of_walk(walk, places));
-        let asked = self.asked(places);
-        let checks = self.checks(walk, places, &asked);
-        let late = self.late(walk, places, after, steps)?;
-        let mut late = late.into_iter().peekable();
-        let mut page = Filling::new(self);
+        // Everything of a run holds the same value.
+        let answered = if let Walk::Run(run) = walk { run.answered } else { None };
+        let asked = self.asked(places, answered);
+        let checks = self.checks(walk, places);
+        let mut late = self.late(walk, places, after, steps)?.into_iter().peekable();
+        let mut page = Filling::new(self.snapshot, self.kind, self.size());
         let mut walker = Walker::start(walk, places, &self.domain, after);
-        if asked.all.is_empty() && self.reach.is_exact() && late.peek().is_none() {
-            page.skip(walker.skip_slots(self.find.offset));
-        }
         let mut known = <[Vec<u8>; 2]>::default();
         let is_of_times = checks.place && matches!(walk, Walk::Stamps { .. });
         let verified_cost = places.verified_cost();
         let step_cost = if walker.is_along_values() { 1 } else { STEP_COST };
         let mut cost = 0;
-        loop {
-            // Not taken out: what is moved just after it was made is waited for.
-            let next = walker.next();
-            let Some(candidate) = &next else { break };
+        while let Some(key) = walker.next() {
             self.bound.visit(self.snapshot)?;
             steps.candidates += 1;
             if budget.is_some_and(|budget| cost > budget) {
                 return Ok(None);
             }
-            let slot = candidate.slot;
+            let slot = slot_of_key(key);
             if checks.domain && !self.domain.contains(slot) || checks.is_told && !places.is_told(slot) {
                 cost += step_cost;
                 continue;
             }
-            if is_of_times && self.is_known_elsewhere(places, candidate, &mut known) {
+            if is_of_times && self.is_known_elsewhere(places, key, &mut known) {
                 cost += ELSEWHERE_COST;
                 continue;
             }
             cost += verified_cost;
-            let tests = match &candidate.key {
-                Place::Key(key) if !key_is_cut(without_slot(key)) => &checks.undecided,
-                _ => &asked.all,
-            };
-            let Some(held) = self.admit(slot, &asked, tests, steps)? else { continue };
-            let checks_place = checks.place || checks.absence && matches!(candidate.key, Place::Absent);
-            if checks_place && !self.stands_at(candidate, &held) {
+            let Some(held) = self.admit(slot, &asked, steps)? else { continue };
+            let checks_place = checks.place || checks.absence && !has_value(key);
+            if checks_place && !self.stands_at(key, &held) {
                 continue;
             }
             if late.peek().is_some() {
-                let place = self.place_of(walk, candidate, &held);
+                let place = self.place_of(walk, key, &held);
                 while let Some(before) = late.next_if(|late| late.key < place) {
-                    if self.take_late(before, places, &mut page, make)? {
+                    if self.take_found(before, &mut page, make)? {
                         return Ok(Some(page.finish()));
                     }
                 }
             }
-            if page.take(slot, held, |held| self.place_of(walk, candidate, held), make) {
+            if page.take(slot, held, |held| self.place_of(walk, key, held), make) {
                 return Ok(Some(page.finish()));
             }
         }
         for late in late {
-            if self.take_late(late, places, &mut page, make)? {
+            if self.take_found(late, &mut page, make)? {
                 break;
             }
         }
@@ -145,7 +128,7 @@ impl<'s> Search<'s, '_> {
         let touched = places.touched.iter().copied();
         let slots: Vec<u32> = touched.filter(|slot| self.domain.contains(*slot)).collect();
         steps.candidates += slots.len();
-        let candidates = Candidates { slots, places, asked: self.asked(places), after };
+        let candidates = Candidates { slots, places, asked: self.asked(places, None), after };
         let count = self.find.limit.saturating_add(self.find.offset).saturating_add(1);
         Ok(self.first(&candidates, None, count, steps)?.found)
     }
@@ -155,42 +138,32 @@ impl<'s> Search<'s, '_> {
         matches!(walk, Walk::Slots { .. }) && self.sorting.keys.is_empty()
     }
 
-    fn take_late<T>(
-        &self,
-        Found { key, slot, held, .. }: Found,
-        places: &Places<'s>,
-        page: &mut Filling<'_, T>,
-        make: impl Fn(u32, Held) -> T,
-    ) -> Result<bool> {
-        let held = match held {
-            Some(held) => held,
-            None => self.read_again(slot, places)?,
-        };
-        Ok(page.take(slot, held, |_| key, make))
-    }
-
     /// The place in the order of what a walk came upon.
-    fn place_of(&self, walk: &Walk, candidate: &Candidate, held: &Held) -> Vec<u8> {
-        let (Walk::Values(_), Place::Key(key)) = (walk, &candidate.key) else {
-            let mut place = Vec::new();
-            self.write_key(candidate.slot, held, &mut place);
-            return place;
-        };
+    fn place_of(&self, walk: &Walk, key: &[u8], held: &Held) -> Vec<u8> {
         let mut place = Vec::with_capacity(key.len() + 1);
-        sort_key(key, self.sorting.is_last_descending(), &mut place);
+        if matches!(walk, Walk::Values(_)) && has_value(key) {
+            sort_key(key, self.sorting.is_last_descending(), &mut place);
+        } else {
+            self.write_key(slot_of_key(key), held, &mut place);
+        }
         place
     }
 
     /// True if a walk came upon the instance at its place in the order.
-    fn stands_at(&self, candidate: &Candidate, held: &Held) -> bool {
+    fn stands_at(&self, key: &[u8], held: &Held) -> bool {
         let (mut own, mut expected) = (Vec::new(), Vec::new());
-        self.write_key(candidate.slot, held, &mut own);
-        let is_descending = self.sorting.is_last_descending();
-        match &candidate.key {
-            Place::Key(key) => sort_key(key, is_descending, &mut expected),
-            Place::Absent => absent_key(candidate.slot, is_descending, &mut expected),
-        }
+        self.write_key(slot_of_key(key), held, &mut own);
+        self.write_expected(key, &mut expected);
         own == expected
+    }
+
+    /// Writes the place of what has the key, or lacks the property.
+    fn write_expected(&self, key: &[u8], out: &mut Vec<u8>) {
+        let is_descending = self.sorting.is_last_descending();
+        match has_value(key) {
+            true => sort_key(key, is_descending, out),
+            false => absent_key(slot_of_key(key), is_descending, out),
+        }
     }
 
     /// True if a walk by times came upon the instance at another place than its own, as far as that is known before its
@@ -198,19 +171,12 @@ impl<'s> Search<'s, '_> {
     fn is_known_elsewhere(
         &self,
         places: &Places<'s>,
-        candidate: &Candidate,
+        key: &[u8],
         [own, expected]: &mut [Vec<u8>; 2],
     ) -> bool {
-        let Place::Key(key) = &candidate.key else { return false };
-        sort_key(key, self.sorting.is_last_descending(), expected);
-        self.write_known_key(places, candidate.slot, own) && own != expected
+        self.write_expected(key, expected);
+        self.write_known_key(places, slot_of_key(key), own) && own != expected
     }
-}
-
-/// All but those at some places.
-fn without<'t>(tests: &[&'t Test], places: &[usize]) -> Vec<&'t Test> {
-    let kept = tests.iter().enumerate().filter(|(place, _)| !places.contains(place));
-    kept.map(|(_, test)| *test).collect()
 }
 
 #[cfg(test)]

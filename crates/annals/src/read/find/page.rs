@@ -1,23 +1,15 @@
 //! What callers ask: pages, counts, and how a page was found.
 
+use super::explain;
 use super::run::OFFSET_KEPT_MAX;
 use super::run::{Search, Steps};
-use super::{cursor, explain};
 use crate::Result;
 use crate::model::TypeKind;
 use crate::read::held::Held;
 use crate::read::instance::{Entity, Relationship};
+use crate::read::operators::page::Page;
 use crate::read::snapshot::Snapshot;
 use crate::search::Find;
-
-/// A page of what was found.
-#[derive(Debug)]
-pub struct Page<T> {
-    /// The found, in order.
-    pub items: Vec<T>,
-    /// Where the next page starts; `None` on the last page.
-    pub next: Option<String>,
-}
 
 impl Snapshot {
     /// One page of the entities that a search finds.
@@ -88,9 +80,8 @@ impl Snapshot {
         plan: Option<usize>,
         make: impl Fn(u32, Held) -> T + Copy,
     ) -> Result<Option<Page<T>>> {
-        let Some(hits) = search.run(plan, &mut Steps::default(), make)? else { return Ok(None) };
-        let next = hits.last.map(|last| cursor::encode(self.graph(), search.sorting.number, &last));
-        Ok(Some(Page { items: hits.items, next }))
+        let hits = search.run(plan, &mut Steps::default(), make)?;
+        Ok(hits.map(|hits| hits.into_page(self, search.sorting.number)))
     }
 
     /// How many entities a search finds, whatever its page.

@@ -5,13 +5,14 @@ use std::cell::OnceCell;
 use smallvec::SmallVec;
 
 use super::access::{Access, Places};
-use super::bounds::Bounds;
-use super::domain::Domain;
-use super::order::{Shape, Sorting};
-use super::test::Test;
+use crate::graph::index::key::without_slot;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{Value, decode_key, has_own_key};
-use crate::search::{Operator, Pattern};
+use crate::model::decode_key;
+use crate::read::operators::filter::test::Test;
+use crate::read::operators::scan::bounds::Bounds;
+use crate::read::operators::scan::domain::Domain;
+use crate::read::operators::sort::{Key, Sorting};
+use crate::search::{Header, Operator};
 use crate::structures::key_set::Range;
 
 /// So many candidates are gathered rather than walked to, whatever a page needs.
@@ -49,10 +50,8 @@ pub(super) struct ValueWalk {
     pub(super) bounds: Bounds,
     pub(super) is_descending: bool,
     pub(super) with_absent: bool,
-    /// Conditions of which keys that hold their whole value tell.
-    pub(super) decided: SmallVec<[usize; 2]>,
-    /// True if all these keys fulfil them; otherwise those that begin as an edge may not.
-    pub(super) is_sure_at_edges: bool,
+    /// How many conditions the bounds stand for: hardly anything within does not fulfil them.
+    pub(super) narrowed: usize,
 }
 
 /// One stretch of an index in which all keys hold one value.
@@ -61,7 +60,7 @@ pub(super) struct Run<'s> {
     pub(super) bounds: Bounds,
     pub(super) keys: Range<'s>,
     /// The condition that everything in it fulfils.
-    pub(super) decided: Option<usize>,
+    pub(super) answered: Option<usize>,
 }
 
 /// All plans of a search.
@@ -81,27 +80,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
         sorting: &Sorting,
         test: &'t Test,
     ) -> Plans<'p, 's, 't> {
-        let shape = sorting.shape(places);
-        let parts = test.parts();
-        let mut walks = SmallVec::new();
-        match shape {
-            // Proxies are in no index in another order.
-            shape if places.proxies.is_some() && !matches!(shape, Shape::Slots { .. }) => {}
-            Shape::Slots { is_descending } => {
-                if !is_descending && !places.with_past && places.proxies.is_none() {
-                    walks.extend(run(places, parts).map(|run| Walk::Run(Box::new(run))));
-                }
-                walks.push(Walk::Slots { is_descending });
-            }
-            Shape::Values { property, is_descending } => {
-                walks.push(Walk::Values(values(places, parts, property, is_descending)));
-            }
-            Shape::Stamps { is_updated, is_descending } => {
-                walks.push(Walk::Stamps { is_updated, is_descending });
-            }
-            Shape::Ids { is_descending } => walks.push(Walk::Ids { is_descending }),
-            Shape::Mixed => {}
-        }
+        let walks = walks(places, sorting, test.parts());
         Plans { places, domain, test, walks, accesses: OnceCell::new() }
     }
 
@@ -157,7 +136,7 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
             Walk::Run(_) => true,
             Walk::Values(values) => {
                 !self.places.with_past
-                    && values.decided.len() == self.test.parts().len()
+                    && values.narrowed == self.test.parts().len()
                     && self.domain.is_everything_live()
             }
             _ => false,
@@ -165,82 +144,97 @@ impl<'p, 's, 't> Plans<'p, 's, 't> {
     }
 }
 
+/// The walks along indexes that have the order of a search, the best one first.
+fn walks<'s>(places: &Places<'s>, sorting: &Sorting, parts: &[Test]) -> SmallVec<[Walk<'s>; 2]> {
+    let mut walks = SmallVec::new();
+    let (snapshot, is_present) = (places.snapshot, places.snapshot.view().is_none());
+    let (key, is_descending) = match sorting.keys[..] {
+        [] => {
+            if !places.with_past && places.proxies.is_none() {
+                walks.extend(run(places, parts).map(|run| Walk::Run(Box::new(run))));
+            }
+            walks.push(Walk::Slots { is_descending: false });
+            return walks;
+        }
+        [only] => only,
+        _ => return walks,
+    };
+    let times = &places.indexes.times;
+    let walk = match key {
+        // What was touched may stand elsewhere, and a page that ends there goes on by time, not by slot.
+        Key::Header(Header::CreatedAt)
+            if (is_present || !snapshot.graph().headers.has_creation())
+                && times.is_all_in_order()
+                && places.touched.is_empty() =>
+        {
+            Walk::Slots { is_descending }
+        }
+        // Proxies are in no index in another order.
+        _ if places.proxies.is_some() => return walks,
+        Key::Property(Some(property)) if places.is_indexed(property) => {
+            Walk::Values(values(places, parts, property, is_descending))
+        }
+        // The places are those of the creations that versions in force tell.
+        Key::Header(Header::CreatedAt) if is_present || !snapshot.graph().headers.has_creation() => {
+            Walk::Stamps { is_updated: false, is_descending }
+        }
+        Key::Header(Header::UpdatedAt) => Walk::Stamps { is_updated: true, is_descending },
+        // As of an earlier time some may have had other ids.
+        Key::Header(Header::Id) if is_present || places.table.former_ids.is_empty() => {
+            Walk::Ids { is_descending }
+        }
+        _ => return walks,
+    };
+    walks.push(walk);
+    walks
+}
+
 // A value that all who hold it hold in the same form stands in one stretch of the index, by age.
 fn run<'s>(places: &Places<'s>, parts: &[Test]) -> Option<Run<'s>> {
-    let table = places.table;
     parts.iter().enumerate().find_map(|(number, part)| {
         let Test::Property(Some(property), test) = part else { return None };
         let is_usable = test.operator == Operator::Equal
-            && !places.snapshot.graph().types.unindexed.contains(property)
-            && !table.is_multi_valued(*property);
+            && places.is_indexed(*property)
+            && !places.table.is_multi_valued(*property);
         let bounds = Bounds::of(test).filter(|_| is_usable)?.pop()?;
         let keys = bounds.range(places.indexes.values.get(*property)?);
         let mut ends = keys.clone();
         let first = ends.next()?;
         let last = ends.next_back().unwrap_or(first);
-        let value = |key: &'s [u8]| key.len().checked_sub(4).map(|end| &key[..end]);
-        if value(first) != value(last) {
+        if without_slot(first) != without_slot(last) {
             return None;
         }
-        // What one has, all have, unless only the beginning is known.
-        let value = value(first).and_then(decode_key);
-        let is_decided = value.is_some_and(|value| test.holds(Some(&value)));
-        Some(Run { property: *property, bounds, keys, decided: is_decided.then_some(number) })
+        // Of a long value the index has only the beginning.
+        let is_answered = decode_key(without_slot(first)).is_some_and(|value| test.holds(Some(&value)));
+        Some(Run { property: *property, bounds, keys, answered: is_answered.then_some(number) })
     })
 }
 
 fn values(places: &Places, parts: &[Test], property: Symbol, is_descending: bool) -> ValueWalk {
-    let mut walk = ValueWalk {
-        property,
-        bounds: Bounds::default(),
-        is_descending,
-        with_absent: true,
-        decided: SmallVec::new(),
-        is_sure_at_edges: true,
-    };
+    let bounds = Bounds::default();
+    let mut walk = ValueWalk { property, bounds, is_descending, with_absent: true, narrowed: 0 };
     let is_single = !places.table.is_multi_valued(property);
-    for (number, part) in parts.iter().enumerate() {
+    for part in parts {
         let Test::Property(Some(name), test) = part else { continue };
         if *name != property {
             continue;
         }
         let stretches = Bounds::of(test);
         // Lists and maps are not in the index, but fulfil such conditions.
-        let is_of_index = stretches.is_some() || test.is_of_text();
-        walk.with_absent &= !is_of_index;
-        if !is_single {
-            continue;
-        }
-        let Some(mut stretches) = stretches else {
-            if let Some(pattern) = test.pattern.as_ref().filter(|_| test.is_of_text())
-                && let Some([strings, _]) = Bounds::of_pattern(pattern)
-                && !places.has_iris(property)
-            {
-                walk.bounds.intersect(strings);
-                if let Pattern::Equal(text) | Pattern::Prefix(text) = pattern
-                    && has_own_key(&Value::from(&**text))
-                {
-                    walk.decided.push(number);
-                }
+        walk.with_absent &= stretches.is_none() && !test.is_of_text();
+        let stretch = match stretches {
+            Some(mut stretches) if stretches.len() == 1 => stretches.pop(),
+            Some(_) => None,
+            None => {
+                let pattern = test.pattern.as_ref().filter(|_| test.is_of_text());
+                let both = pattern.and_then(Bounds::of_pattern);
+                both.map(|[strings, _]| strings).filter(|_| !places.has_iris(property))
             }
-            continue;
         };
-        if stretches.len() == 1
-            && let Some(own) = stretches.pop()
-        {
+        if let Some(own) = stretch.filter(|_| is_single) {
             walk.bounds.intersect(own);
-            if let Some(at_edges) = Bounds::tell(test) {
-                walk.is_sure_at_edges &= at_edges;
-                walk.decided.push(number);
-            }
+            walk.narrowed += 1;
         }
     }
     walk
-}
-
-impl ValueWalk {
-    /// The conditions that every key which holds its whole value fulfils.
-    pub(super) fn answered(&self) -> &[usize] {
-        if self.is_sure_at_edges { &self.decided } else { &[] }
-    }
 }

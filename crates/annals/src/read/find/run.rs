@@ -1,33 +1,29 @@
 //! Runs a search by a plan.
 
+use smallvec::SmallVec;
+
 use super::access::Places;
-use super::cursor;
-use super::domain::{Domain, Reach};
 use super::ever::Ever;
-use super::order::{Key, Sorting};
 use super::plan::{Plan, Plans};
-use super::resolve;
-use super::subject::Subject;
-use super::test::{Bound, Test};
 use crate::Result;
 use crate::graph::instance::headers::PLAIN;
 use crate::graph::instance::row::Row;
 use crate::model::{Status, TypeKind};
+use crate::read::cursor;
 use crate::read::held::Held;
+use crate::read::operators::filter::resolve;
+use crate::read::operators::filter::subject::Subject;
+use crate::read::operators::filter::test::{Bound, Test};
+use crate::read::operators::page::{Hits, Size};
+use crate::read::operators::scan::domain::{Domain, Reach};
+use crate::read::operators::sort::{Key, Sorting};
 use crate::read::snapshot::Snapshot;
 use crate::search::{Deleted, Find, Header};
 
-/// The instances of a page.
-pub(super) struct Hits<T> {
-    pub(super) items: Vec<T>,
-    /// The place of the last one, if there are more.
-    pub(super) last: Option<Vec<u8>>,
-}
-
 /// What is asked of candidates.
 pub(super) struct Asked<'a, 's> {
-    pub(super) all: Vec<&'a Test>,
-    /// The same of everything they ever were, for searches that look at more than the present.
+    tests: SmallVec<[&'a Test; 4]>,
+    /// Of everything they ever were, for searches that look at more than the present.
     ever: Ever<'a>,
     places: &'a Places<'s>,
 }
@@ -131,6 +127,12 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(search)
     }
 
+    /// What the page may have.
+    pub(super) fn size(&self) -> Size {
+        let Find { offset, limit, bytes_max, .. } = *self.find;
+        Size { offset, limit, bytes_max }
+    }
+
     fn places(&self) -> Places<'s> {
         let table = self.snapshot.graph().table(self.kind);
         Places {
@@ -144,34 +146,31 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>) -> Asked<'a, 's> {
+    /// What is asked of candidates, but for the condition that an index has answered.
+    pub(super) fn asked<'a>(&'a self, places: &'a Places<'s>, answered: Option<usize>) -> Asked<'a, 's> {
         let ever = if self.reach.is_exact() { Ever::Unknown } else { Ever::of(places, &self.test) };
-        Asked { all: self.test.parts().iter().collect(), ever, places }
+        let tests = self.test.parts().iter().enumerate();
+        let tests = tests.filter(|(number, _)| Some(*number) != answered).map(|(_, test)| test).collect();
+        Asked { tests, ever, places }
     }
 
     /// The version of a candidate of the domain that the snapshot sees, if it is one of those searched for: if it
     /// fulfils what is `asked`.
     #[inline]
-    pub(super) fn admit(
-        &self,
-        slot: u32,
-        asked: &Asked<'_, 's>,
-        tests: &[&Test],
-        steps: &mut Steps,
-    ) -> Result<Option<Held>> {
+    pub(super) fn admit(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
         if !self.reach.is_exact() {
-            return self.admit_of_any_time(slot, asked, tests, steps);
+            return self.admit_of_any_time(slot, asked, steps);
         }
         // The domain has live ones only.
         let held = self.snapshot.in_force(self.kind, slot)?;
-        let is_admitted = tests.is_empty() || self.holds(slot, &held, tests, steps)?;
+        let is_admitted = asked.tests.is_empty() || self.holds(slot, &held, asked, steps)?;
         Ok(is_admitted.then_some(held))
     }
 
-    fn holds(&self, slot: u32, held: &Held, tests: &[&Test], steps: &mut Steps) -> Result<bool> {
+    fn holds(&self, slot: u32, held: &Held, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<bool> {
         steps.verified += 1;
         let subject = self.subject(slot, held);
-        for test in tests {
+        for test in &asked.tests {
             if !test.holds(self.snapshot, &self.bound, subject)? {
                 return Ok(false);
             }
@@ -179,13 +178,7 @@ impl<'s, 'f> Search<'s, 'f> {
         Ok(true)
     }
 
-    fn admit_of_any_time(
-        &self,
-        slot: u32,
-        asked: &Asked<'_, 's>,
-        tests: &[&Test],
-        steps: &mut Steps,
-    ) -> Result<Option<Held>> {
+    fn admit_of_any_time(&self, slot: u32, asked: &Asked<'_, 's>, steps: &mut Steps) -> Result<Option<Held>> {
         let table = asked.places.table;
         let Some(in_force) = table.row(slot).map(Row::in_force) else { return Ok(None) };
         let view = self.snapshot.view();
@@ -212,7 +205,7 @@ impl<'s, 'f> Search<'s, 'f> {
             return Ok(None);
         }
         let held = self.snapshot.content(self.kind, slot, version)?;
-        Ok(self.holds(slot, &held, tests, steps)?.then_some(held))
+        Ok(self.holds(slot, &held, asked, steps)?.then_some(held))
     }
 
     fn subject<'h>(&'h self, slot: u32, held: &'h Held) -> Subject<'h> {
@@ -317,8 +310,8 @@ impl<'s, 'f> Search<'s, 'f> {
 
     pub(super) fn count(&self, steps: &mut Steps) -> Result<u64> {
         let places = self.places();
-        let asked = self.asked(&places);
-        if asked.all.is_empty() && self.reach.is_exact() {
+        let asked = self.asked(&places, None);
+        if asked.tests.is_empty() && self.reach.is_exact() {
             return Ok(self.domain.count() as u64);
         }
         let plans = Plans::of(&places, &self.domain, &self.sorting, &self.test);
@@ -329,7 +322,7 @@ impl<'s, 'f> Search<'s, 'f> {
             if number.is_multiple_of(CANDIDATES_UNCHECKED) {
                 self.snapshot.check_cancelled()?;
             }
-            count += u64::from(self.admit(slot, &asked, &asked.all, steps)?.is_some());
+            count += u64::from(self.admit(slot, &asked, steps)?.is_some());
         }
         self.test.check()?;
         Ok(count)

@@ -1,21 +1,21 @@
 //! Walks slots in the order of their creation, or of their last change.
 
-use std::borrow::Cow;
-
 use super::access::Places;
-use super::domain::{Domain, Slots};
-use super::walk::{Candidate, Place, Values, index_key};
+use super::walk::{Values, index_key};
 use crate::graph::index::key::{slot_of_key, time_key};
 use crate::graph::index::times::Times;
+use crate::read::operators::scan::domain::{Domain, Slots};
 
 /// Those whose times follow from their slots, and between them those that have keys.
 pub(super) struct Stamped<'d, 'g> {
     places: &'d Places<'g>,
-    ordered: Slots<'d, 'g>,
+    ordered: Slots<'g, &'d Domain<'g>>,
     values: Values<'d, 'g>,
     // The next of each, where it is known.
     next_ordered: Option<Vec<u8>>,
     next_key: Option<&'g [u8]>,
+    // The key of the one that came last, if it is not a key of an index.
+    last: Vec<u8>,
     is_descending: bool,
     // True for those without a key of their own: of the present only these are seen at the place of their slot.
     leaves_changed_out: bool,
@@ -54,6 +54,7 @@ impl<'d, 'g> Stamped<'d, 'g> {
             values,
             next_ordered: None,
             next_key: None,
+            last: Vec::new(),
             is_descending,
             leaves_changed_out,
         };
@@ -70,7 +71,8 @@ impl<'d, 'g> Stamped<'d, 'g> {
             next.and_then(|slot| Some(time_key(places.table.row(slot)?.created().micros, slot)));
     }
 
-    pub(super) fn next(&mut self) -> Option<Candidate<'g>> {
+    /// The key of the next one: its time, then its slot.
+    pub(super) fn next(&mut self) -> Option<&[u8]> {
         let takes_key = match (&self.next_ordered, self.next_key) {
             (None, None) => return None,
             (Some(_), None) => false,
@@ -82,16 +84,12 @@ impl<'d, 'g> Stamped<'d, 'g> {
             }
             (Some(ordered), Some(key)) => (*key < ordered[..]) != self.is_descending,
         };
-        let key = if takes_key {
-            let key = self.next_key?;
-            self.next_key = self.values.next_key();
-            Cow::Borrowed(key)
-        } else {
-            let key = self.next_ordered.take()?;
-            self.turn_ordered();
-            Cow::Owned(key)
-        };
-        Some(Candidate { slot: slot_of_key(&key), key: Place::Key(key) })
+        if takes_key {
+            return std::mem::replace(&mut self.next_key, self.values.next_key());
+        }
+        self.last = self.next_ordered.take()?;
+        self.turn_ordered();
+        Some(&self.last)
     }
 }
 

@@ -1,48 +1,38 @@
 //! Walks indexes in the order of a search.
 
-use std::borrow::Cow;
-use std::ops::Bound as Edge;
-
 use super::access::Places;
-use super::bounds::{ALL_KEYS, Bounds};
-use super::domain::{Domain, Slots};
-use super::order::{ABSENT, PRESENT, append_slot, slot_of};
 use super::plan::{Run, ValueWalk, Walk};
 use super::stamped::Stamped;
 use crate::graph::index::key::{slot_of_key, without_slot};
+use crate::read::operators::scan::bounds::{ALL_KEYS, Bounds};
+use crate::read::operators::scan::domain::{Domain, Slots};
+use crate::read::operators::scan::keys::Directed;
+use crate::read::operators::sort::{ABSENT, PRESENT, append_slot, slot_of};
 use crate::structures::key_set::{KeySet, Range};
 
 /// Candidates in the order of the search.
-pub(super) enum Walker<'d, 'g> {
-    Slots(Slots<'d, 'g>),
+pub(super) struct Walker<'d, 'g> {
+    source: Source<'d, 'g>,
+    // The slot that came last, as a key.
+    slot: [u8; SLOT_BYTES],
+}
+
+enum Source<'d, 'g> {
+    Slots(Slots<'g, &'d Domain<'g>>),
     Values(Box<Values<'d, 'g>>),
     Run(Range<'g>),
     Stamps(Box<Stamped<'d, 'g>>),
     Ids(Directed<'d, 'g>),
 }
 
-/// A candidate, and what the walk knows of it.
-pub(super) struct Candidate<'g> {
-    pub(super) slot: u32,
-    pub(super) key: Place<'g>,
-}
+/// Units: bytes at the end of a key.
+const SLOT_BYTES: usize = 4;
 
-/// Where a candidate stands in a walk by values.
-pub(super) enum Place<'g> {
-    /// At this key of the index.
-    Key(Cow<'g, [u8]>),
-    /// Behind all values: it must lack the property. Walks that are not by values tell the same.
-    Absent,
-}
-
-impl<'g> Candidate<'g> {
-    pub(super) fn at(key: &'g [u8]) -> Candidate<'g> {
-        Candidate { slot: slot_of_key(key), key: Place::Key(Cow::Borrowed(key)) }
-    }
-
-    fn absent(slot: u32) -> Candidate<'g> {
-        Candidate { slot, key: Place::Absent }
-    }
+/// True if a walk came upon the key of a value. Otherwise it goes by slot or id, or is behind all values, where instances must lack
+/// the property.
+#[inline]
+pub(super) fn has_value(key: &[u8]) -> bool {
+    key.len() > SLOT_BYTES
 }
 
 /// The keys of a set of the present and of one of the past in one order, each once; then the slots.
@@ -57,58 +47,7 @@ pub(super) struct Values<'d, 'g> {
 enum Absent<'d, 'g> {
     None,
     Behind(&'d Domain<'g>, Option<u32>),
-    Here(Box<Slots<'d, 'g>>),
-}
-
-/// The keys of a set from one place on, in one direction. Where they end is seen on the way: most pages end before, and
-/// nothing has to be looked up there.
-pub(super) struct Directed<'d, 'g> {
-    range: Range<'g>,
-    is_descending: bool,
-    // The first key that is not in it; descending, the last that is.
-    until: Option<&'d [u8]>,
-    peeked: Option<&'g [u8]>,
-}
-
-impl<'d, 'g> Directed<'d, 'g> {
-    /// Starts behind the key of a cursor, if it lies within the bounds: a foreign one may not.
-    pub(super) fn new(
-        set: &'g KeySet,
-        bounds: &'d Bounds,
-        after: Option<&[u8]>,
-        is_descending: bool,
-    ) -> Directed<'d, 'g> {
-        let (low, high) = (bounds.low(), bounds.high.as_deref());
-        let (from, until) = if is_descending {
-            let after = after.filter(|after| high.is_none_or(|high| *after <= high));
-            (after.or(high).map_or(Edge::Unbounded, Edge::Excluded), low)
-        } else {
-            let after = after.filter(|after| low.is_none_or(|low| *after >= low));
-            (after.map_or(bounds.edges().0, Edge::Excluded), high)
-        };
-        let (low, high) = if is_descending { (Edge::Unbounded, from) } else { (from, Edge::Unbounded) };
-        Directed { range: set.range(low, high), is_descending, until, peeked: None }
-    }
-
-    #[inline]
-    pub(super) fn next(&mut self) -> Option<&'g [u8]> {
-        if self.peeked.is_some() {
-            return self.peeked.take();
-        }
-        let key = if self.is_descending { self.range.next_back() } else { self.range.next() };
-        key.filter(|key| is_before(key, self.until, self.is_descending))
-    }
-
-    fn peek(&mut self) -> Option<&'g [u8]> {
-        self.peeked = self.next();
-        self.peeked
-    }
-}
-
-/// True if a key lies before the end of a walk.
-#[inline]
-fn is_before(key: &[u8], until: Option<&[u8]>, is_descending: bool) -> bool {
-    until.is_none_or(|until| (key < until) != is_descending)
+    Here(Box<Slots<'g, &'d Domain<'g>>>),
 }
 
 impl<'d, 'g> Walker<'d, 'g> {
@@ -120,21 +59,21 @@ impl<'d, 'g> Walker<'d, 'g> {
         after: Option<&[u8]>,
     ) -> Walker<'d, 'g> {
         let Places { indexes, with_past, .. } = *places;
-        match walk {
+        let source = match walk {
             Walk::Slots { is_descending } => {
                 let after = after.map(|key| slot_of(key, *is_descending));
-                Walker::Slots(domain.slots(after, *is_descending))
+                Source::Slots(domain.slots(after, *is_descending))
             }
             Walk::Run(run) => {
                 let set = indexes.values.get(run.property).expect("it was looked into for the plan");
-                Walker::Run(keys_after(run, set, after))
+                Source::Run(keys_after(run, set, after))
             }
             Walk::Stamps { is_updated, is_descending } => {
-                Walker::Stamps(Box::new(Stamped::start(places, domain, *is_updated, *is_descending, after)))
+                Source::Stamps(Box::new(Stamped::start(places, domain, *is_updated, *is_descending, after)))
             }
             Walk::Ids { is_descending } => {
                 let after = after.map(|key| index_key(key, *is_descending));
-                Walker::Ids(Directed::new(indexes.ids.keys(), &ALL_KEYS, after.as_deref(), *is_descending))
+                Source::Ids(Directed::new(indexes.ids.keys(), &ALL_KEYS, after.as_deref(), *is_descending))
             }
             Walk::Values(ValueWalk { property, bounds, is_descending, with_absent, .. }) => {
                 let is_behind_values = after.is_some_and(|key| key[0] == ABSENT);
@@ -146,42 +85,38 @@ impl<'d, 'g> Walker<'d, 'g> {
                 };
                 let past = with_past.then(|| indexes.past_values.get(*property)).flatten();
                 let absent = if *with_absent { Absent::Behind(domain, absent_after) } else { Absent::None };
-                Walker::Values(Box::new(Values {
+                Source::Values(Box::new(Values {
                     current: set(indexes.values.get(*property)),
                     past: set(past),
                     is_descending: *is_descending,
                     absent,
                 }))
             }
-        }
+        };
+        Walker { source, slot: [0; SLOT_BYTES] }
     }
 
+    /// The key of the next candidate, which ends with its slot; nothing but its slot where it was not found by a value.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Candidate<'g>> {
-        match self {
-            Walker::Slots(slots) => slots.next().map(Candidate::absent),
-            Walker::Run(keys) => keys.next().map(Candidate::at),
-            Walker::Stamps(stamped) => stamped.next(),
-            Walker::Ids(keys) => keys.next().map(|key| Candidate::absent(slot_of_key(key))),
-            Walker::Values(values) => match values.next_key() {
-                Some(key) => Some(Candidate::at(key)),
-                None => values.next_absent().map(Candidate::absent),
+    pub(super) fn next(&mut self) -> Option<&[u8]> {
+        let slot = match &mut self.source {
+            Source::Run(keys) => return keys.next(),
+            Source::Stamps(stamped) => return stamped.next(),
+            Source::Values(values) => match values.next_key() {
+                Some(key) => return Some(key),
+                None => values.next_absent()?,
             },
-        }
+            Source::Slots(slots) => slots.next()?,
+            Source::Ids(keys) => slot_of_key(keys.next()?),
+        };
+        self.slot = slot.to_be_bytes();
+        Some(&self.slot)
     }
 
     /// True if what holds one value stands together, by slot.
     #[inline]
     pub(super) fn is_along_values(&self) -> bool {
-        matches!(self, Walker::Run(_) | Walker::Values(_))
-    }
-
-    /// Leaves out slots without looking at them, if they are walked; tells how many.
-    pub(super) fn skip_slots(&mut self, count: usize) -> usize {
-        match self {
-            Walker::Slots(slots) => slots.skip_slots(count),
-            _ => 0,
-        }
+        matches!(self.source, Source::Run(_) | Source::Values(_))
     }
 }
 

@@ -9,7 +9,8 @@ use crate::graph::structures::child::{Child, Group, group_of, name_key, order_ke
 use crate::graph::structures::link::Link;
 use crate::model::{Direction, TypeKind, Value};
 use crate::read::held::Held;
-use crate::read::link_types::LinkTypes;
+use crate::read::operators::expand::Expand;
+use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::structures::key_set::KeySet;
 
@@ -83,9 +84,9 @@ impl Snapshot {
 
     fn children_then(&self, parent: u32, group: Option<Group>) -> Result<Vec<Placed>> {
         let types = LinkTypes::Several(self.graph().types.containments.clone());
-        let mut links = self.neighbors_at(parent, Direction::Out, types, None);
+        let links = Expand::new(self, types).links(parent, Direction::Out, None);
         let mut children = Vec::new();
-        while let Some(link) = links.next_link() {
+        for link in links {
             self.check_cancelled()?;
             let Some(child) = self.child_then(link)? else { continue };
             if group.is_none_or(|group| group == child.group) {

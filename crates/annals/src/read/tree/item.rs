@@ -1,32 +1,52 @@
 //! What a path leads to: an item, or a property of one.
 
+use super::Tree;
+use super::children::ChildSlot;
+use crate::Result;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::Value;
 use crate::read::instance::{Entity, Relationship};
 use crate::tree::{TreePath, TreeStep};
 
 /// What a path leads to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TreeItem<'s> {
-    /// Where it is, in the usual form.
-    pub path: TreePath,
     /// The item, or the one that has the property.
     pub entity: Entity<'s>,
     /// How it is contained; `None` for the root.
     pub relationship: Option<Relationship<'s>>,
-    /// The property at the end of the path, if it leads to one.
-    pub property: Option<(String, Value)>,
+    pub(super) tree: Tree<'s>,
+    pub(super) property: Option<Symbol>,
 }
 
 impl<'s> TreeItem<'s> {
-    /// The value of the property that the path leads to.
-    pub fn value(&self) -> Option<&Value> {
-        self.property.as_ref().map(|(_, value)| value)
+    /// Where it is, in the usual form of paths.
+    ///
+    /// Errors: those of reading history.
+    pub fn path(&self) -> Result<TreePath> {
+        let path = self.tree.path_to(self.entity.slot())?.unwrap_or_default();
+        Ok(match self.property_name() {
+            Some(name) => path.child(TreeStep::named(name)),
+            None => path,
+        })
     }
 
     /// The last step that leads to the item; `None` for the root.
-    pub fn step(&self) -> Option<&TreeStep> {
-        let steps = &self.path.steps;
-        let behind = usize::from(self.property.is_some());
-        steps.len().checked_sub(1 + behind).map(|last| &steps[last])
+    ///
+    /// Errors: those of reading history.
+    pub fn step(&self) -> Result<Option<TreeStep>> {
+        let Some(relationship) = &self.relationship else { return Ok(None) };
+        let child = ChildSlot { relationship: relationship.slot(), entity: self.entity.slot() };
+        self.tree.snapshot.step_to(child)
+    }
+
+    /// The name of the property that the path leads to, if it leads to one.
+    pub fn property_name(&self) -> Option<&'s str> {
+        self.property.map(|symbol| &**self.tree.snapshot.graph().names.name(symbol))
+    }
+
+    /// The value of the property that the path leads to, if it leads to one.
+    pub fn value(&self) -> Option<Value> {
+        self.entity.property(self.property_name()?)
     }
 }

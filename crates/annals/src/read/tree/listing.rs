@@ -7,7 +7,7 @@ use crate::graph::structures::child::group_of_type;
 use crate::graph::structures::child::{Group, relationship_of};
 use crate::graph::structures::link::Link;
 use crate::read::cursor;
-use crate::read::find::Page;
+use crate::read::operators::page::Page;
 use crate::tree::TreePath;
 use crate::{Error, ErrorKind, Result};
 
@@ -23,6 +23,8 @@ pub struct ListOptions {
     pub after: Option<String>,
     /// Most children. Units: children, 1 to 100,000.
     pub limit: usize,
+    /// A page ends behind the child with which this is reached of what is stored of them. Units: bytes.
+    pub bytes_max: usize,
     /// True for the last child first.
     pub is_back: bool,
 }
@@ -30,7 +32,7 @@ pub struct ListOptions {
 impl Default for ListOptions {
     /// The first 100 children.
     fn default() -> ListOptions {
-        ListOptions { after: None, limit: 100, is_back: false }
+        ListOptions { after: None, limit: 100, bytes_max: usize::MAX, is_back: false }
     }
 }
 
@@ -42,7 +44,7 @@ impl<'s> Tree<'s> {
     /// Errors: `InvalidPage` for a foreign cursor, or a limit out of bounds; `InvalidArgument` for a path that is no look-up; those of
     /// reading history.
     pub fn list(&self, path: &TreePath, options: &ListOptions) -> Result<Option<Page<TreeItem<'s>>>> {
-        let Some((parent, above, group)) = self.container(path)? else { return Ok(None) };
+        let Some((parent, group)) = self.container(path)? else { return Ok(None) };
         if !(1..=LIMIT_MAX).contains(&options.limit) {
             let text = format!("limit: expected 1 to {LIMIT_MAX}, found {}", options.limit);
             return Err(Error::new(ErrorKind::InvalidPage, text));
@@ -50,13 +52,17 @@ impl<'s> Tree<'s> {
         let graph = self.snapshot.graph();
         let after = options.after.as_deref().map(|text| cursor::decode(graph, CURSOR, text)).transpose()?;
         let range = Range { group, after: after.as_deref(), is_back: options.is_back };
-        let (mut items, mut last, mut has_more) = (Vec::new(), None, false);
+        let (mut items, mut last, mut has_more) = (Vec::<TreeItem>::new(), None, false);
+        let mut bytes_count: usize = 0;
         self.snapshot.each_child(parent, range, &mut |Placed { child, place }| {
-            has_more = items.len() == options.limit;
+            has_more = items.len() == options.limit || bytes_count >= options.bytes_max;
             if has_more {
                 return Ok(false);
             }
-            items.extend(self.child_item(&above, child)?);
+            if let Some(item) = self.child_item(child)? {
+                bytes_count = bytes_count.saturating_add(item.entity.stored_bytes());
+                items.push(item);
+            }
             last = Some(place);
             Ok(true)
         })?;
@@ -68,7 +74,7 @@ impl<'s> Tree<'s> {
     ///
     /// Shape and errors: as [`Tree::list`].
     pub fn count(&self, path: &TreePath) -> Result<Option<usize>> {
-        let Some((parent, _, group)) = self.container(path)? else { return Ok(None) };
+        let Some((parent, group)) = self.container(path)? else { return Ok(None) };
         self.snapshot.count_children(parent, group).map(Some)
     }
 
@@ -127,8 +133,8 @@ impl<'s> Tree<'s> {
         Ok(found)
     }
 
-    /// The item whose children a path means, the path to it, and the list, if it means one.
-    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, TreePath, Option<Group>)>> {
+    /// The item whose children a path means, and the list, if it means one.
+    pub(super) fn container(&self, path: &TreePath) -> Result<Option<(u32, Option<Group>)>> {
         let graph = self.snapshot.graph();
         if let Some((above, last)) = path.split_last()
             && let Target::List(list) = graph.target(last)
@@ -136,18 +142,16 @@ impl<'s> Tree<'s> {
             let Some(found) = self.look_up(&above)?.filter(|found| found.property.is_none()) else {
                 return Ok(None);
             };
-            return Ok(Some((found.entity, above, Some(group_of_type(list)))));
+            return Ok(Some((found.entity, Some(group_of_type(list)))));
         }
         let found = self.look_up(path)?.filter(|found| found.property.is_none());
-        Ok(found.map(|found| (found.entity, path.clone(), None)))
+        Ok(found.map(|found| (found.entity, None)))
     }
 
     /// A child as an item.
-    pub(super) fn child_item(&self, above: &TreePath, child: ChildSlot) -> Result<Option<TreeItem<'s>>> {
-        let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
+    pub(super) fn child_item(&self, child: ChildSlot) -> Result<Option<TreeItem<'s>>> {
         let entity = self.snapshot.entity_at(child.entity)?;
         let relationship = self.snapshot.relationship_at(child.relationship)?;
-        let path = above.clone().child(step);
-        Ok(entity.map(|entity| TreeItem { path, entity, relationship, property: None }))
+        Ok(entity.map(|entity| TreeItem { entity, relationship, tree: *self, property: None }))
     }
 }

@@ -1,16 +1,17 @@
-//! What a path leads to: one item by a look-up, or all that fulfil it.
+//! The items that a path means: all that fulfil its steps, in the order of the tree.
 
 use super::Tree;
 use super::children::{ChildSlot, Range};
 use super::item::TreeItem;
+use super::look_up::Spot;
 use super::names::Target;
+use crate::Result;
 use crate::graph::structures::child::group_of_type;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{TypeKind, Value};
-use crate::read::find::Filter;
+use crate::read::operators::filter::condition::Filter;
 use crate::search::{Condition, Expression, Field};
 use crate::tree::{Axis, NameTest, PlaceTest, TreePath, TreeStep, coerced};
-use crate::{Error, ErrorKind, Result};
 
 /// How the matches of a path are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,15 +22,6 @@ pub struct PathPlan {
     pub steps: Vec<String>,
 }
 
-/// Where a look-up ends.
-#[derive(Clone, Debug)]
-pub(crate) struct Spot {
-    pub(crate) entity: u32,
-    /// How it is contained; `None` for the root.
-    pub(crate) child: Option<ChildSlot>,
-    pub(crate) property: Option<Symbol>,
-}
-
 /// A step with its names looked up.
 struct Step<'p> {
     step: &'p TreeStep,
@@ -38,24 +30,6 @@ struct Step<'p> {
 }
 
 impl<'s> Tree<'s> {
-    /// The item, or the property, that a path leads to.
-    ///
-    /// Shape: `None` if it leads to nothing. Errors: `InvalidArgument` if it leads to several; those of [`Tree::find`].
-    pub fn item(&self, path: &TreePath) -> Result<Option<TreeItem<'s>>> {
-        if let Some(spot) = self.look_up_plain(path)? {
-            return spot.map_or(Ok(None), |spot| self.spot_item(path, &spot));
-        }
-        let mut found = self.find(path, 2)?;
-        if found.len() > 1 {
-            let text = format!(
-                "path {path}: expected one item, found several, such as {} and {}",
-                found[0].path, found[1].path
-            );
-            return Err(Error::new(ErrorKind::InvalidArgument, text));
-        }
-        Ok(found.pop())
-    }
-
     /// The items, and properties, that a path leads to, in the order of the tree; at most `limit` of them.
     ///
     /// Errors: `InvalidExpression` for a predicate that cannot be compared; `Cancelled`; those of reading history.
@@ -76,8 +50,7 @@ impl<'s> Tree<'s> {
     ) -> Result<()> {
         let Some(root) = self.root else { return Ok(()) };
         let steps: Vec<Step> = path.steps.iter().map(|step| self.step(step)).collect::<Result<_>>()?;
-        let spot = Spot { entity: root, child: None, property: None };
-        self.walk(&TreePath::root(), &spot, &steps, take).map(|_| ())
+        self.walk(Spot { entity: root, child: None, property: None }, &steps, take).map(|_| ())
     }
 
     /// How the matches of a path are found.
@@ -105,85 +78,6 @@ impl<'s> Tree<'s> {
         PathPlan { is_look_up: are_look_ups.into_iter().all(|is_look_up| is_look_up), steps }
     }
 
-    /// The path to an entity; `None` if this tree does not contain it.
-    ///
-    /// Errors: those of reading history.
-    pub fn path_of(&self, id: &crate::Id) -> Result<Option<TreePath>> {
-        let Some(mut at) = self.snapshot.slot_of(TypeKind::Entity, id) else { return Ok(None) };
-        if !self.snapshot.sees(TypeKind::Entity, at) {
-            return Ok(None);
-        }
-        let mut steps = Vec::new();
-        while Some(at) != self.root {
-            let Some(link) = self.snapshot.container_seen(at)? else { return Ok(None) };
-            let child = ChildSlot { relationship: link.relationship, entity: at };
-            let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
-            steps.push(step);
-            at = link.other;
-        }
-        steps.reverse();
-        Ok(Some(TreePath { steps }))
-    }
-
-    /// Where a path of look-ups leads.
-    ///
-    /// Errors: `InvalidArgument` if it is another path.
-    pub(crate) fn look_up(&self, path: &TreePath) -> Result<Option<Spot>> {
-        self.look_up_plain(path)?.ok_or_else(|| {
-            let text =
-                format!("path {path}: expected the path of one item: names, and all keys of items in lists");
-            Error::new(ErrorKind::InvalidArgument, text)
-        })
-    }
-
-    /// The same; outer `None` if it is another path.
-    fn look_up_plain(&self, path: &TreePath) -> Result<Option<Option<Spot>>> {
-        let Some(root) = self.root else { return Ok(Some(None)) };
-        let mut spot = Spot { entity: root, child: None, property: None };
-        for (number, step) in path.steps.iter().enumerate() {
-            let Target::Child(name) = self.snapshot.graph().target(step) else { return Ok(None) };
-            spot = match self.snapshot.child_named(spot.entity, &name)? {
-                Some(child) => Spot { entity: child.entity, child: Some(child), property: None },
-                None if number + 1 == path.steps.len() => match self.property_named(spot.entity, step)? {
-                    Some(property) => Spot { property: Some(property), ..spot },
-                    None => return Ok(Some(None)),
-                },
-                None => return Ok(Some(None)),
-            };
-        }
-        Ok(Some(Some(spot)))
-    }
-
-    fn property_named(&self, entity: u32, step: &TreeStep) -> Result<Option<Symbol>> {
-        let NameTest::Name(name) = &step.name else { return Ok(None) };
-        let is_plain = step.filters.is_empty() && step.place.is_none();
-        let Some(symbol) = self.snapshot.graph().names.find(name).filter(|_| is_plain) else {
-            return Ok(None);
-        };
-        let Some(held) = self.snapshot.seen(TypeKind::Entity, entity, false)? else { return Ok(None) };
-        let value = self.snapshot.value(TypeKind::Entity, entity, &held, symbol);
-        Ok(value.map(|_| symbol))
-    }
-
-    /// What a look-up leads to, as an item.
-    fn spot_item(&self, path: &TreePath, spot: &Spot) -> Result<Option<TreeItem<'s>>> {
-        let mut above = TreePath { steps: path.steps.clone() };
-        if spot.property.is_some() {
-            above.steps.pop();
-        }
-        above.steps.pop();
-        let item = match spot.child {
-            Some(child) => self.child_item(&above, child)?,
-            None => self.snapshot.entity_at(spot.entity)?.map(|entity| TreeItem {
-                path: TreePath::root(),
-                entity,
-                relationship: None,
-                property: None,
-            }),
-        };
-        Ok(item.map(|item| with_property(self.snapshot, item, spot.property)))
-    }
-
     fn step<'p>(&self, step: &'p TreeStep) -> Result<Step<'p>> {
         let graph = self.snapshot.graph();
         let target = graph.target(step);
@@ -208,103 +102,72 @@ impl<'s> Tree<'s> {
     /// Tells whether more matches are wanted.
     fn walk(
         &self,
-        above: &TreePath,
-        spot: &Spot,
+        spot: Spot,
         steps: &[Step],
         take: &mut dyn FnMut(TreeItem<'s>) -> Result<bool>,
     ) -> Result<bool> {
         let Some((step, rest)) = steps.split_first() else {
-            let item = self.spot_item(above, spot)?;
-            return item.map_or(Ok(true), take);
+            return self.spot_item(spot)?.map_or(Ok(true), take);
         };
         self.snapshot.check_cancelled()?;
-        if step.step.axis == Axis::Descendant {
-            return self.walk_below(above, spot.entity, step, rest, take);
-        }
-        let property = match rest.is_empty() && !matches!(step.target, Target::List(_)) {
-            true => self.property_named(spot.entity, step.step)?,
-            false => None,
-        };
-        match &step.target {
-            Target::Child(name) => {
+        match (&step.target, step.step.axis) {
+            (_, Axis::Descendant) => return self.walk_below(spot, step, rest, take),
+            (Target::Child(name), Axis::Child) => {
                 if let Some(child) = self.snapshot.child_named(spot.entity, name)? {
-                    return self.walk_child(above, child, rest, take);
+                    return self.walk(Spot::of(child), rest, take);
                 }
             }
-            _ => {
+            (Target::List(_) | Target::Search, Axis::Child) => {
                 for child in self.matching(spot.entity, step)? {
-                    if !self.walk_child(above, child, rest, take)? {
+                    if !self.walk(Spot::of(child), rest, take)? {
                         return Ok(false);
                     }
                 }
             }
         }
-        match property {
-            Some(_) => {
-                let path = above.clone().child(step.step.clone());
-                let item = self.spot_item(&path, &Spot { property, ..spot.clone() })?;
-                item.map_or(Ok(true), take)
-            }
-            None => Ok(true),
-        }
+        self.walk_property(spot, step, rest, take)
     }
 
-    fn walk_child(
+    /// The property that the last step means.
+    fn walk_property(
         &self,
-        above: &TreePath,
-        child: ChildSlot,
-        rest: &[Step],
-        take: &mut dyn FnMut(TreeItem<'s>) -> Result<bool>,
-    ) -> Result<bool> {
-        let Some(step) = self.snapshot.step_to(child)? else { return Ok(true) };
-        let spot = Spot { entity: child.entity, child: Some(child), property: None };
-        self.walk(&above.clone().child(step), &spot, rest, take)
-    }
-
-    /// The matches of a step any number of levels below an entity: each child that matches, then what is below it.
-    fn walk_below(
-        &self,
-        above: &TreePath,
-        entity: u32,
+        spot: Spot,
         step: &Step,
         rest: &[Step],
         take: &mut dyn FnMut(TreeItem<'s>) -> Result<bool>,
     ) -> Result<bool> {
-        let mut stack = vec![(above.clone(), entity, None)];
-        while let Some((path, entity, child)) = stack.pop() {
+        if !rest.is_empty() || matches!(step.target, Target::List(_)) {
+            return Ok(true);
+        }
+        let Some(property) = self.property_named(spot.entity, step.step)? else { return Ok(true) };
+        self.spot_item(Spot { property: Some(property), ..spot })?.map_or(Ok(true), take)
+    }
+
+    /// The matches of a step any number of levels below an item: those among its children, then what is below each.
+    fn walk_below(
+        &self,
+        spot: Spot,
+        step: &Step,
+        rest: &[Step],
+        take: &mut dyn FnMut(TreeItem<'s>) -> Result<bool>,
+    ) -> Result<bool> {
+        let mut stack = vec![spot];
+        while let Some(spot) = stack.pop() {
             self.snapshot.check_cancelled()?;
-            let spot = Spot { entity, child, property: None };
-            let here = Step {
-                step: &TreeStep { axis: Axis::Child, ..step.step.clone() },
-                target: Target::Search,
-                filters: Vec::new(),
-            };
-            if rest.is_empty()
-                && let Some(symbol) = self.property_named(entity, here.step)?
-            {
-                let path = path.clone().child(here.step.clone());
-                let item = self.spot_item(&path, &Spot { property: Some(symbol), ..spot.clone() })?;
-                if let Some(item) = item
-                    && !take(item)?
-                {
+            if !self.walk_property(spot, step, rest, take)? {
+                return Ok(false);
+            }
+            for child in self.matching(spot.entity, step)? {
+                if !self.walk(Spot::of(child), rest, take)? {
                     return Ok(false);
                 }
             }
-            for child in self.matching(entity, step)? {
-                if !self.walk_child(&path, child, rest, take)? {
-                    return Ok(false);
-                }
-            }
-            let mut below = Vec::new();
-            self.snapshot.each_child(entity, Range::default(), &mut |placed| {
-                below.push(placed.child);
+            let first = stack.len();
+            self.snapshot.each_child(spot.entity, Range::default(), &mut |placed| {
+                stack.push(Spot::of(placed.child));
                 Ok(true)
             })?;
-            for child in below.into_iter().rev() {
-                if let Some(step) = self.snapshot.step_to(child)? {
-                    stack.push((path.clone().child(step), child.entity, Some(child)));
-                }
-            }
+            stack[first..].reverse();
         }
         Ok(true)
     }
@@ -349,18 +212,6 @@ impl<'s> Tree<'s> {
             Some(PlaceTest::Last) => found.pop().into_iter().collect(),
         })
     }
-}
-
-fn with_property<'s>(
-    snapshot: &'s crate::read::snapshot::Snapshot,
-    item: TreeItem<'s>,
-    property: Option<Symbol>,
-) -> TreeItem<'s> {
-    let Some(symbol) = property else { return item };
-    let name = snapshot.graph().names.name(symbol);
-    let value = item.entity.property(name);
-    let path = item.path.clone().child(TreeStep::named(name));
-    TreeItem { path, property: value.map(|value| (name.to_string(), value)), ..item }
 }
 
 /// The same condition with values of the types that a list declares: a path may write each as a text.

@@ -5,6 +5,7 @@
 mod children;
 mod names;
 mod item;
+mod look_up;
 mod listing;
 mod matching;
 mod whole;

@@ -9,8 +9,10 @@ use crate::graph::structures::child::Group;
 use crate::graph::structures::child::{NAMED_GROUP, append_name, group_of_type};
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
-use crate::model::{TypeKind, Value};
+use crate::model::{Direction, TypeKind, Value};
 use crate::read::held::Held;
+use crate::read::operators::expand::Expand;
+use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::tree::{TreeStep, coerced};
 
@@ -121,8 +123,8 @@ impl Snapshot {
         if self.view().is_none() {
             return Ok(self.graph().container_link(entity));
         }
-        let types = crate::read::link_types::LinkTypes::Several(self.graph().types.containments.clone());
-        Ok(self.neighbors_at(entity, crate::model::Direction::In, types, None).next_link())
+        let types = LinkTypes::Several(self.graph().types.containments.clone());
+        Ok(Expand::new(self, types).links(entity, Direction::In, None).next())
     }
 
     /// The step of a path that leads from its parent to a child.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Tree;
 use super::children::{ChildSlot, Range};
-use super::matching::Spot;
+use super::look_up::Spot;
 use crate::graph::containment::DEPTH_MAX;
 use crate::read::instance::Entity;
 use crate::tree::{Branch, Item, NameTest, TreePath};

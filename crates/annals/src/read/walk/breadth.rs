@@ -2,10 +2,11 @@
 
 use super::element::{Crossed, Element, Reached, Subgraph};
 use super::reach::Reach;
-use super::steps::{AHEAD, Steps};
+use super::steps::Steps;
 use super::visited::Visited;
 use super::walked::Breadth;
 use crate::model::Id;
+use crate::read::operators::expand::TOGETHER;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
@@ -44,11 +45,11 @@ impl Breadth {
             return Ok(());
         }
         let level_end = self.levels[self.levels.len() - 1];
-        let (first, end) = (self.next, level_end.min(self.next + AHEAD));
-        let mut slots = [0; AHEAD];
+        let (first, end) = (self.next, level_end.min(self.next + TOGETHER));
+        let mut slots = [0; TOGETHER];
         slots[..end - first].copy_from_slice(&self.order[first..end]);
         let (admits_all, is_both) = (steps.admits_all(), steps.directions.len() == 2);
-        steps.links(&slots[..end - first], &steps.directions, |from, direction, link| {
+        steps.expand.each(&slots[..end - first], &steps.directions, |from, direction, link| {
             if self.visited.insert(link.other) {
                 if admits_all || steps.admits(link.other)? {
                     if steps.is_proxy(link.other) {

@@ -1,9 +1,9 @@
 //! What walks come upon: entities and relationships, whose content is only read when asked for.
 
+use crate::Result;
 use crate::model::{Id, TypeKind};
 use crate::read::instance::{Entity, Relationship};
 use crate::read::snapshot::Snapshot;
-use crate::{Error, ErrorKind, Result};
 
 /// An entity that a walk came to. Its content is only read when asked for.
 #[derive(Clone, Copy)]
@@ -48,9 +48,7 @@ impl<'s> Reached<'s> {
     ///
     /// Errors: those of reading history.
     pub fn entity(&self) -> Result<Entity<'s>> {
-        let held =
-            self.snapshot.seen(TypeKind::Entity, self.slot, true)?.ok_or_else(|| dangling(self.slot))?;
-        Ok(Entity::new(self.snapshot, self.slot, held))
+        self.snapshot.fetch_entity(self.slot)
     }
 }
 
@@ -64,15 +62,7 @@ impl<'s> Crossed<'s> {
     ///
     /// Errors: those of reading history.
     pub fn relationship(&self) -> Result<Relationship<'s>> {
-        self.snapshot.crossed(self.slot)
-    }
-}
-
-impl Snapshot {
-    /// The relationship at `slot`, along which a walk went.
-    pub(super) fn crossed(&self, slot: u32) -> Result<Relationship<'_>> {
-        let held = self.seen(TypeKind::Relationship, slot, true)?.ok_or_else(|| dangling(slot))?;
-        Ok(Relationship::new(self, slot, held))
+        self.snapshot.fetch_relationship(self.slot)
     }
 }
 
@@ -87,34 +77,10 @@ impl<'s> Subgraph<'s> {
         })
     }
 
-    /// The same with their content: faster than reading one after the other, because the processor waits for their memory
-    /// together.
-    ///
-    /// Errors: each item may be an error of reading history.
-    pub fn read_entities(&self) -> impl Iterator<Item = Result<Entity<'s>>> + use<'_, 's> {
-        let snapshot = self.snapshot;
-        let slots = self.entities.iter().map(|(slot, _)| *slot);
-        snapshot.ahead(TypeKind::Entity, slots).map(move |(slot, held)| {
-            let held = held?.ok_or_else(|| dangling(slot))?;
-            Ok(Entity::new(snapshot, slot, held))
-        })
-    }
-
     /// The relationships between them, each once.
     pub fn relationships(&self) -> impl ExactSizeIterator<Item = Crossed<'s>> + use<'_, 's> {
         let snapshot = self.snapshot;
         self.relationships.iter().map(move |&slot| Crossed { snapshot, slot })
-    }
-
-    /// The same with their content, as [`Subgraph::read_entities`] has it.
-    ///
-    /// Errors: each item may be an error of reading history.
-    pub fn read_relationships(&self) -> impl Iterator<Item = Result<Relationship<'s>>> + use<'_, 's> {
-        let snapshot = self.snapshot;
-        snapshot.ahead(TypeKind::Relationship, self.relationships.iter().copied()).map(move |(slot, held)| {
-            let held = held?.ok_or_else(|| dangling(slot))?;
-            Ok(Relationship::new(snapshot, slot, held))
-        })
     }
 }
 
@@ -134,11 +100,4 @@ impl std::fmt::Debug for Subgraph<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.entities()).entries(self.relationships()).finish()
     }
-}
-
-pub(super) fn dangling(slot: u32) -> Error {
-    Error::new(
-        ErrorKind::Corrupted,
-        format!("slot {slot}: expected a live instance behind a live link; run `annals check`"),
-    )
 }

@@ -3,9 +3,10 @@
 use super::element::Subgraph;
 use super::links_between::LinksBetween;
 use super::reach::Reach;
-use super::steps::{AHEAD, Steps};
+use super::steps::Steps;
 use super::visited::Numbers;
 use crate::model::{Direction, Id};
+use crate::read::operators::expand::TOGETHER;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
@@ -144,13 +145,13 @@ impl Walked {
                 return Ok(());
             }
             // A few at once that are equally far, without the end that nothing is walked through.
-            let waiting = self.order[self.next..].iter().take(AHEAD);
+            let waiting = self.order[self.next..].iter().take(TOGETHER);
             let together = waiting.take_while(|slot| self.distances.get(**slot) == Some(distance));
             let mut slots: Vec<u32> = together.copied().collect();
             self.next += slots.len();
             slots.retain(|slot| *slot != self.other_end);
             let (distances, order, other_end) = (&mut self.distances, &mut self.order, self.other_end);
-            steps.links(&slots, directions, |_, _, link| {
+            steps.expand.each(&slots, directions, |_, _, link| {
                 if distances.get(link.other).is_some() || !admits(link.other, distance + 1) {
                     return Ok(());
                 }

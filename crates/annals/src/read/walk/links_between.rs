@@ -82,7 +82,7 @@ impl LinksBetween {
         let goal = candidates.len() as u32 - 1;
         let mut edges: Vec<Edge> = Vec::new();
         let mut from = 0;
-        steps.links(&slots, directions, |slot, _, link| {
+        steps.expand.each(&slots, directions, |slot, _, link| {
             while slots[from] != slot {
                 from += 1;
             }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::element::dangling;
 use super::reach::Reach;
 use super::steps::{Steps, reversed};
 use crate::model::{Direction, Id};
@@ -77,16 +76,12 @@ impl Snapshot {
 
     /// Reads what lies on a path.
     pub(super) fn path(&self, start: u32, steps: &[Step], length: f64) -> Result<Path<'_>> {
-        let entity = |slot| {
-            let held =
-                self.seen(crate::model::TypeKind::Entity, slot, true)?.ok_or_else(|| dangling(slot))?;
-            Ok::<_, Error>(Entity::new(self, slot, held))
-        };
         let read = |step: &Step| {
-            let relationship = self.crossed(step.relationship)?;
-            Ok(PathStep { relationship, direction: step.direction, entity: entity(step.to)? })
+            let relationship = self.fetch_relationship(step.relationship)?;
+            Ok(PathStep { relationship, direction: step.direction, entity: self.fetch_entity(step.to)? })
         };
-        Ok(Path { start: entity(start)?, steps: steps.iter().map(read).collect::<Result<_>>()?, length })
+        let steps = steps.iter().map(read).collect::<Result<_>>()?;
+        Ok(Path { start: self.fetch_entity(start)?, steps, length })
     }
 }
 
@@ -127,7 +122,7 @@ fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option
         let mut next = Vec::new();
         let mut meeting = None;
         let frontier = std::mem::take(&mut side.frontier);
-        steps.links(&frontier, &side.directions.clone(), |from, direction, link| {
+        steps.expand.each(&frontier, &side.directions.clone(), |from, direction, link| {
             let is_met = other.arrivals.contains_key(&link.other);
             if meeting.is_some() || side.arrivals.contains_key(&link.other) {
                 return Ok(());

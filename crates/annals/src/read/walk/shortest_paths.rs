@@ -226,7 +226,7 @@ impl ShortestPaths<'_> {
                 continue;
             }
             let (settled, steps, weight) = (&self.to_goal, &self.steps, &self.weight);
-            steps.links(&[slot], &directions, |_, _, link| {
+            steps.expand.each(&[slot], &directions, |_, _, link| {
                 if settled.contains_key(&link.other) {
                     return Ok(());
                 }
@@ -273,31 +273,37 @@ impl ShortestPaths<'_> {
                 continue;
             }
             let length = arrivals[&slot].0;
-            self.steps.links(&[slot], &self.steps.directions, |_, direction: Direction, link: Link| {
-                if left.contains_key(&link.other) || (slot == from && barred.contains(&link.relationship)) {
-                    return Ok(());
-                }
-                let weight = self.steps.snapshot.weight(&self.weight, link.relationship)?;
-                let Some(weight) = weight else { return Ok(()) };
-                let (length, rest) = (length + weight, self.estimate(link.other));
-                let is_nearer = arrivals.get(&link.other).is_none_or(|(known, _)| length < *known);
-                if !is_nearer || rest.is_infinite() || root.len() as f64 + length + rest > self.depth_max {
-                    return Ok(());
-                }
-                let is_admitted = link.other == goal
-                    || arrivals.contains_key(&link.other)
-                    || self.steps.admits_all()
-                    || self.steps.admits(link.other)?;
-                if is_admitted {
-                    let step =
-                        Step { from: slot, relationship: link.relationship, direction, to: link.other };
-                    arrivals.insert(link.other, (length, Some(step)));
-                    check(arrivals.len() - 1, self.visited_max)?;
-                    number += 1;
-                    open.push(Open { estimate: length + rest, number, slot: link.other });
-                }
-                Ok(())
-            })?;
+            self.steps.expand.each(
+                &[slot],
+                &self.steps.directions,
+                |_, direction: Direction, link: Link| {
+                    if left.contains_key(&link.other) || (slot == from && barred.contains(&link.relationship))
+                    {
+                        return Ok(());
+                    }
+                    let weight = self.steps.snapshot.weight(&self.weight, link.relationship)?;
+                    let Some(weight) = weight else { return Ok(()) };
+                    let (length, rest) = (length + weight, self.estimate(link.other));
+                    let is_nearer = arrivals.get(&link.other).is_none_or(|(known, _)| length < *known);
+                    if !is_nearer || rest.is_infinite() || root.len() as f64 + length + rest > self.depth_max
+                    {
+                        return Ok(());
+                    }
+                    let is_admitted = link.other == goal
+                        || arrivals.contains_key(&link.other)
+                        || self.steps.admits_all()
+                        || self.steps.admits(link.other)?;
+                    if is_admitted {
+                        let step =
+                            Step { from: slot, relationship: link.relationship, direction, to: link.other };
+                        arrivals.insert(link.other, (length, Some(step)));
+                        check(arrivals.len() - 1, self.visited_max)?;
+                        number += 1;
+                        open.push(Open { estimate: length + rest, number, slot: link.other });
+                    }
+                    Ok(())
+                },
+            )?;
         }
         Ok(None)
     }

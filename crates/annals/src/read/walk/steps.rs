@@ -1,34 +1,22 @@
 //! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
 
 use super::reach::Reach;
-use crate::graph::structures::adjacency::Neighbors;
-use crate::graph::structures::link::Link;
-use crate::graph::structures::symbols::Symbol;
-use crate::model::{Direction, Id, Status, TypeKind};
-use crate::read::link_types::LinkTypes;
-use crate::read::many::FEW;
-use crate::read::nearest;
+use crate::model::{Direction, Id, TypeKind};
+use crate::read::operators::expand::Expand;
+use crate::read::operators::filter::entities::EntityFilter;
+use crate::read::operators::filter::status::Statuses;
+use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
-use crate::read::status::Statuses;
 use crate::{Error, ErrorKind, Result};
-
-/// How many entities are looked up at once: the processor waits for their memory together.
-pub(super) const AHEAD: usize = 32;
-/// Whether a walk was called off is looked at once in so many links of one entity.
-const LINKS_UNCHECKED: usize = 4_096;
-/// Most names of one kind in a [`Reach`].
-const NAMES_MAX: usize = 1_024;
 
 /// The steps of one walk over one snapshot.
 pub(super) struct Steps<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) directions: Vec<Direction>,
-    types: LinkTypes,
-    /// Ascending; `None` for any.
-    entity_types: Option<Vec<Symbol>>,
-    /// Ascending; `None` for any or none.
-    classifications: Option<Vec<Symbol>>,
-    statuses: Statuses,
+    /// Along which relationships.
+    pub(super) expand: Expand<'s>,
+    /// Which entities it comes to.
+    filter: EntityFilter<'s>,
     /// True if there may be proxies: they are walked through and not listed.
     pub(super) has_proxies: bool,
 }
@@ -59,18 +47,19 @@ impl<'s> Steps<'s> {
             );
             return Err(invalid(text));
         }
-        let types = match snapshot.known_types(TypeKind::Relationship, &reach.types)? {
-            None => LinkTypes::All,
-            Some(types) if types.len() == 1 => LinkTypes::One(types[0]),
-            Some(types) => LinkTypes::Several(types),
+        let types = LinkTypes::of(snapshot.known_types(TypeKind::Relationship, &reach.types)?);
+        let statuses = Statuses::new(snapshot, &reach.statuses)?;
+        let filter = EntityFilter {
+            snapshot,
+            types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
+            classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
+            statuses: statuses.clone(),
         };
         Ok(Steps {
             snapshot,
             directions,
-            types,
-            entity_types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
-            classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
-            statuses: Statuses::new(snapshot, &reach.statuses)?,
+            expand: Expand::with_statuses(snapshot, types, statuses),
+            filter,
             has_proxies: snapshot.has_proxies(),
         })
     }
@@ -85,7 +74,7 @@ impl<'s> Steps<'s> {
     /// Errors: `NotFound` if the snapshot does not see it, live or with a status asked for.
     pub(super) fn slot(&self, id: &Id) -> Result<u32> {
         let slot = self.snapshot.slot_of(TypeKind::Entity, id);
-        match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.statuses)) {
+        match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.filter.statuses)) {
             Some(slot) => Ok(slot),
             None => self.snapshot.live_slot(id),
         }
@@ -101,247 +90,16 @@ impl<'s> Steps<'s> {
         self.snapshot.graph().entities.slots_count()
     }
 
-    /// True if every entity that a link leads to is admitted, so that none needs a look.
+    /// True if every entity that a step leads to is admitted, so that none needs a look.
     pub(super) fn admits_all(&self) -> bool {
-        self.entity_types.is_none() && self.classifications.is_none() && self.statuses.is_live()
+        self.filter.admits_all()
     }
 
     /// True if the walk may come to the entity at `slot`, to which a step leads.
     ///
     /// Errors: those of reading history, for classifications as of an earlier time.
     pub(super) fn admits(&self, slot: u32) -> Result<bool> {
-        let table = &self.snapshot.graph().entities;
-        if !self.statuses.is_live() && !self.snapshot.sees_status(TypeKind::Entity, slot, &self.statuses) {
-            return Ok(false);
-        }
-        if let Some(types) = &self.entity_types {
-            let is_there = table.row(slot).is_some();
-            let is_of =
-                is_there && types.binary_search(&self.snapshot.type_seen(TypeKind::Entity, slot)).is_ok();
-            if !is_of {
-                return Ok(false);
-            }
-        }
-        let Some(names) = &self.classifications else { return Ok(true) };
-        if self.snapshot.view().is_none() && self.statuses.is_live() {
-            return Ok(names.iter().any(|name| table.lists.classified.present.contains(*name, slot)));
-        }
-        // Who carries none of them now, and never did, needs no look at the log.
-        let may_be = |name: &Symbol| table.lists.classified.ever(*name, slot);
-        let is_deleted = !table.is_live(slot);
-        if !is_deleted && !names.iter().any(may_be) {
-            return Ok(false);
-        }
-        let Some(held) = self.snapshot.seen(TypeKind::Entity, slot, true)? else { return Ok(false) };
-        let row = self.snapshot.row(TypeKind::Entity, slot, &held);
-        Ok(row.classifications().any(|known| names.binary_search(&known.name()).is_ok()))
-    }
-
-    /// Calls `take` with every link of the entities at `slots`, entity by entity, each with its direction.
-    ///
-    /// Errors: `Cancelled`, and those of `take`.
-    #[inline]
-    pub(super) fn links(
-        &self,
-        slots: &[u32],
-        directions: &[Direction],
-        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        let is_plain = self.snapshot.view().is_none() && self.statuses.is_live();
-        for slots in slots.chunks(AHEAD) {
-            self.snapshot.check_cancelled()?;
-            if !is_plain {
-                self.links_seen(slots, directions, &mut take)?;
-                continue;
-            }
-            // All pages are looked up before the first list is read.
-            let mut found = [[None; 2]; AHEAD];
-            for (found, slot) in found.iter_mut().zip(slots) {
-                for (found, direction) in found.iter_mut().zip(directions) {
-                    *found = Some(self.snapshot.graph().neighbors(*slot, *direction));
-                }
-            }
-            for (found, &slot) in found.iter().zip(slots) {
-                for (neighbors, &direction) in found.iter().flatten().zip(directions) {
-                    self.each_link(*neighbors, |link| take(slot, direction, link))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The same where not every link is seen.
-    fn links_seen(
-        &self,
-        slots: &[u32],
-        directions: &[Direction],
-        take: &mut impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        let mut unseen = Unseen::new(self);
-        let graph = self.snapshot.graph();
-        // Without past links the current ones are all there ever were.
-        let has_current_only = graph.past_links.is_empty();
-        for &slot in slots {
-            for &direction in directions {
-                if has_current_only {
-                    self.each_link(graph.neighbors(slot, direction), |link| {
-                        unseen.push((slot, direction, link), take)
-                    })?;
-                    continue;
-                }
-                let (types, statuses) = (self.types.clone(), &self.statuses);
-                let mut links = self.snapshot.neighbors_with(slot, direction, types, None, statuses);
-                while let Some(link) = links.next_unseen() {
-                    unseen.push((slot, direction, link), take)?;
-                }
-            }
-        }
-        unseen.flush(take)
-    }
-
-    /// Calls `take` with those of at most [`AHEAD`] links that the snapshot sees.
-    fn take_seen(
-        &self,
-        links: &[(u32, Direction, Link)],
-        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        let snapshot = self.snapshot;
-        if links.len() <= FEW {
-            for &(from, direction, link) in links {
-                if snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses)
-                    && snapshot.has_link(from, direction, link)
-                {
-                    take(from, direction, link)?;
-                }
-            }
-            return Ok(());
-        }
-        let mut slots = [0; AHEAD];
-        let mut versions = [None; AHEAD];
-        slots.iter_mut().zip(links).for_each(|(slot, (_, _, link))| *slot = link.relationship);
-        let view = snapshot.view().filter(|_| self.statuses.is_live());
-        if let Some(view) = view {
-            let relationships = &snapshot.graph().relationships;
-            relationships.versions_in(&slots[..links.len()], view, &mut versions);
-        }
-        for (&(from, direction, link), version) in links.iter().zip(versions) {
-            let is_seen = match view {
-                Some(_) => version.is_some_and(|version| version.status != Status::Deleted),
-                None => snapshot.sees_status(TypeKind::Relationship, link.relationship, &self.statuses),
-            };
-            if is_seen && snapshot.has_link(from, direction, link) {
-                take(from, direction, link)?;
-            }
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn each_link(&self, neighbors: Neighbors, mut take: impl FnMut(Link) -> Result<()>) -> Result<()> {
-        match (&self.types, neighbors) {
-            (LinkTypes::All, Neighbors::Narrow(narrow)) => narrow.iter().try_for_each(take),
-            (LinkTypes::One(name), Neighbors::Narrow(narrow)) => {
-                narrow.of_type(Some(*name)).iter().try_for_each(take)
-            }
-            (LinkTypes::Several(types), Neighbors::Narrow(narrow)) => {
-                let is_of = |link: &Link| types.binary_search(&link.type_name).is_ok();
-                narrow.iter().filter(is_of).try_for_each(take)
-            }
-            (types, Neighbors::Wide(_)) => {
-                // Checked more often: one entity may have millions.
-                let mut unchecked = 0;
-                let mut take = |link| {
-                    unchecked += 1;
-                    if unchecked % LINKS_UNCHECKED == 0 {
-                        self.snapshot.check_cancelled()?;
-                    }
-                    take(link)
-                };
-                match types {
-                    LinkTypes::All => neighbors.iter(None).try_for_each(take),
-                    LinkTypes::One(name) => neighbors.iter(Some(*name)).try_for_each(take),
-                    LinkTypes::Several(types) => {
-                        types.iter().try_for_each(|name| neighbors.iter(Some(*name)).try_for_each(&mut take))
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Links of which nobody has looked whether the snapshot sees them, until there are enough to look at together.
-struct Unseen<'a, 's> {
-    steps: &'a Steps<'s>,
-    links: [(u32, Direction, Link); AHEAD],
-    count: usize,
-}
-
-impl<'a, 's> Unseen<'a, 's> {
-    fn new(steps: &'a Steps<'s>) -> Unseen<'a, 's> {
-        let nothing = Link { type_name: Symbol(0), relationship: 0, other: 0 };
-        Unseen { steps, links: [(0, Direction::Out, nothing); AHEAD], count: 0 }
-    }
-
-    #[inline]
-    fn push(
-        &mut self,
-        link: (u32, Direction, Link),
-        take: &mut impl FnMut(u32, Direction, Link) -> Result<()>,
-    ) -> Result<()> {
-        self.links[self.count] = link;
-        self.count += 1;
-        if self.count < AHEAD { Ok(()) } else { self.flush(take) }
-    }
-
-    fn flush(&mut self, take: &mut impl FnMut(u32, Direction, Link) -> Result<()>) -> Result<()> {
-        let count = std::mem::take(&mut self.count);
-        self.steps.take_seen(&self.links[..count], take)
-    }
-}
-
-impl Snapshot {
-    /// Symbols of the named types with their subtypes, ascending; `None` if no name is given.
-    ///
-    /// Errors: `NotFound` for a name that is not declared and that no instance has or had; `InvalidArgument` for more
-    /// than 1,024 names.
-    pub(crate) fn known_types(&self, kind: TypeKind, names: &[String]) -> Result<Option<Vec<Symbol>>> {
-        if names.is_empty() {
-            return Ok(None);
-        }
-        if names.len() > NAMES_MAX {
-            let text = format!("{} types: expected at most {NAMES_MAX}, found {}", kind.name(), names.len());
-            return Err(invalid(text));
-        }
-        let mut symbols = Vec::new();
-        for name in names {
-            self.check_type_known(kind, name)?;
-            symbols.extend(self.types_named(kind, name));
-        }
-        symbols.sort_unstable();
-        symbols.dedup();
-        Ok(Some(symbols))
-    }
-
-    /// Errors: `NotFound` for a name that is not declared and that no instance has or had.
-    pub(crate) fn check_type_known(&self, kind: TypeKind, name: &str) -> Result<()> {
-        let graph = self.graph();
-        if graph.names.find(name).is_some_and(|symbol| graph.is_type_known(kind, symbol)) {
-            return Ok(());
-        }
-        let what = if kind == TypeKind::Classification { "" } else { " type" };
-        let hint = self.type_hint(kind, name);
-        let text = format!("{}{what} {name}: nothing is of it, and it is not declared{hint}", kind.name());
-        Err(Error::new(ErrorKind::NotFound, text))
-    }
-
-    /// What to do about a type that is not known.
-    pub(crate) fn type_hint(&self, kind: TypeKind, name: &str) -> String {
-        let graph = self.graph();
-        let known = (0..)
-            .map(Symbol)
-            .zip(graph.names.iter())
-            .filter(|(symbol, _)| graph.is_type_known(kind, *symbol));
-        nearest::hint(name, known.map(|(_, known)| &**known), "see the declared types")
+        self.filter.admits(slot)
     }
 }
 

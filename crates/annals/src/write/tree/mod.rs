@@ -1,5 +1,6 @@
 //! Changes of trees: items by path, created, merged, put in place, moved, copied, deleted and taken back to how they were.
 
+mod created;
 mod moved;
 mod place;
 mod plan;
@@ -14,6 +15,7 @@ use crate::model::{Action, Id, InstanceId, NewEntity, Patch, PatchStep, TypeDefi
 use crate::read::{ChildSlot, ROOT_ID, Target};
 use crate::tree::{Item, NameTest, TreePath, TreeStep, coerced};
 use crate::{Error, ErrorKind, Result};
+pub(super) use created::Created;
 use moved::moved;
 pub use place::Insert;
 use place::child_of;
@@ -40,13 +42,26 @@ const ROOT_TYPE: &str = "root";
 /// })?;
 /// let mtu = TreePath::parse("/interfaces/interface[name='eth0']/mtu")?;
 /// repository.transact(|t| t.tree().set(&mtu, 9000))?;
-/// assert_eq!(repository.snapshot().tree().item(&mtu)?.unwrap().value(), Some(&9000.into()));
+/// assert_eq!(repository.snapshot().tree().item(&mtu)?.unwrap().value(), Some(9000.into()));
 /// # Ok(())
 /// # }
 /// ```
 pub struct TreeEdit<'t> {
     transaction: &'t mut Transaction,
     root: Id,
+}
+
+/// How an item becomes what is given.
+struct How<'p> {
+    /// What becomes of what is there and not given.
+    rest: Rest,
+    insert: Option<&'p Insert>,
+    /// True if it must not be there.
+    is_new: bool,
+}
+
+impl How<'_> {
+    const MERGE: How<'static> = How { rest: Rest::Stays, insert: None, is_new: false };
 }
 
 /// How far a path leads.
@@ -81,18 +96,14 @@ impl TreeEdit<'_> {
     /// Errors: `AlreadyExists` if it is there; `InvalidArgument` for a path that is no look-up, or a key that it lacks; `InvalidEnds`
     /// if no relationship type can contain it.
     pub fn create(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
-        if let Reach::Item(_) | Reach::Root(_) = self.reach(path)? {
-            let text = format!("path {path}: there is an item already; merge, put or replace it");
-            return Err(Error::new(ErrorKind::AlreadyExists, text));
-        }
-        self.apply(path, item, Rest::Stays, None)
+        self.apply(path, item, &How { is_new: true, ..How::MERGE })
     }
 
     /// Gives an item the properties and the children of `item`, beside those it has; creates it if it is missing. Tells its id.
     ///
     /// Errors: as [`TreeEdit::create`] has them, without `AlreadyExists`.
     pub fn merge(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
-        self.apply(path, item, Rest::Stays, None)
+        self.apply(path, item, &How::MERGE)
     }
 
     /// Makes an item and what is below it as `item` is, and nothing else: what differs is changed, what is missing there is deleted.
@@ -100,7 +111,7 @@ impl TreeEdit<'_> {
     ///
     /// Errors: as [`TreeEdit::merge`].
     pub fn put(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
-        self.apply(path, item, Rest::Goes, None)
+        self.apply(path, item, &How { rest: Rest::Goes, ..How::MERGE })
     }
 
     /// The same of an item that is there.
@@ -108,7 +119,9 @@ impl TreeEdit<'_> {
     /// Errors: `NotFound` if it is missing; as [`TreeEdit::merge`].
     pub fn replace(&mut self, path: &TreePath, item: &Item) -> Result<Id> {
         match self.reach(path)? {
-            Reach::Item(_) | Reach::Root(_) => self.apply(path, item, Rest::Goes, None),
+            Reach::Item(_) | Reach::Root(_) => {
+                self.apply(path, item, &How { rest: Rest::Goes, ..How::MERGE })
+            }
             Reach::Property(..) | Reach::Nothing => Err(missing(path)),
         }
     }
@@ -117,7 +130,7 @@ impl TreeEdit<'_> {
     ///
     /// Errors: `InvalidArgument` if users do not order the list; `NotFound` if the sibling is missing; as [`TreeEdit::merge`].
     pub fn insert(&mut self, path: &TreePath, item: &Item, place: &Insert) -> Result<Id> {
-        self.apply(path, item, Rest::Stays, Some(place))
+        self.apply(path, item, &How { insert: Some(place), ..How::MERGE })
     }
 
     /// Gives a property a value; creates the item that has it if it is missing.
@@ -129,7 +142,7 @@ impl TreeEdit<'_> {
             return Err(no_property(path));
         };
         let item = Item { properties: vec![(Arc::clone(name), value.into())], ..Item::new() };
-        self.apply(&above, &item, Rest::Stays, None).map(|_| ())
+        self.apply(&above, &item, &How::MERGE).map(|_| ())
     }
 
     /// Creates a property.
@@ -227,45 +240,39 @@ impl TreeEdit<'_> {
         self.create(to, &item)
     }
 
-    fn apply(&mut self, path: &TreePath, item: &Item, rest: Rest, insert: Option<&Insert>) -> Result<Id> {
-        self.prepare()?;
-        let root = self.root.clone();
-        let graph = self.transaction.own_graph()?.graph();
-        let slot = graph.entities.slot(&root).expect("it was prepared");
-        let mut plan = Plan::new(graph, Rest::Stays);
-        let mut at = plan.parent(slot);
-        let Some((last, above)) = path.steps.split_last() else {
-            plan.rest = rest;
-            let properties = item.properties.clone();
-            let root_item = Item { id: None, type_name: None, ..item.clone() };
-            plan.change(&at, &root_item, properties)?;
-            let actions = plan.actions;
+    fn apply(&mut self, path: &TreePath, item: &Item, how: &How) -> Result<Id> {
+        let is_plain = how.rest == Rest::Stays && how.insert.is_none();
+        if !is_plain || !self.transaction.is_all_created() || !self.is_prepared() {
+            self.prepare()?;
+            let graph = self.transaction.own_graph()?.graph();
+            let (id, actions, _) = planned(graph, &self.root, path, item, how, Created::default())?;
             self.push_all(actions)?;
-            return Ok(root);
-        };
-        for step in above {
-            let (name, is_listed, keys) = named(graph, step, path)?;
-            at = plan.child(&at, (&name, is_listed), &Item { properties: keys, ..Item::new() }, None)?;
+            return Ok(id);
         }
-        let (name, is_listed, keys) = named(graph, last, path)?;
-        let mut item = item.clone();
-        for (key, value) in keys {
-            match item.get(&key) {
-                None => item.properties.push((key, value)),
-                Some(told) if is_same_key(graph, &name, &key, told, &value) => {}
-                Some(told) => {
-                    let text = format!(
-                        "path {path}: its key {key} is {value:?}, and the item says {told:?}; give one of them"
-                    );
-                    return Err(Error::new(ErrorKind::InvalidArgument, text));
-                }
+        // What is looked up is in the base, or was created by this transaction.
+        let created = std::mem::take(&mut self.transaction.created);
+        let graph = self.transaction.base.graph();
+        let (id, actions, created) = planned(graph, &self.root, path, item, how, created)?;
+        let changes =
+            actions.into_iter().map(|action| (action.instance().is_some_and(|it| created.has(&it)), action));
+        let changes: Vec<(bool, Action)> = changes.collect();
+        for (is_of_created, action) in changes {
+            match action {
+                // Whether it changes anything, only the base with all changes would tell.
+                Action::Update(_) if is_of_created => self.transaction.push_always(action)?,
+                action => self.push_all(vec![action])?,
             }
         }
-        plan.rest = rest;
-        let made = plan.child(&at, (&name, is_listed), &item, insert)?;
-        let actions = plan.actions;
-        self.push_all(actions)?;
-        Ok(made.id)
+        self.transaction.created = created;
+        self.transaction.created.changes_count = self.transaction.changes.len();
+        Ok(id)
+    }
+
+    /// True if the base has the root, and a type that contains.
+    fn is_prepared(&self) -> bool {
+        let graph = self.transaction.base.graph();
+        let is_live = |slot| graph.entities.is_live(slot);
+        graph.types.has_containment && graph.entities.slot(&self.root).is_some_and(is_live)
     }
 
     /// Creates the root, and a type that contains, if the repository has none.
@@ -349,6 +356,53 @@ impl TreeEdit<'_> {
     }
 }
 
+/// The changes that make what is at a path into `item`, and the id of what is there then.
+fn planned(
+    graph: &Graph,
+    root: &Id,
+    path: &TreePath,
+    item: &Item,
+    how: &How,
+    created: Created,
+) -> Result<(Id, Vec<Action>, Created)> {
+    let slot = graph.entities.slot(root).expect("it was prepared");
+    let mut plan = Plan::new(graph, Rest::Stays, created);
+    let mut at = plan.parent(slot);
+    let Some((last, above)) = path.steps.split_last() else {
+        if how.is_new {
+            return Err(there(path));
+        }
+        plan.rest = how.rest;
+        let properties = item.properties.clone();
+        plan.change(&at, &Item { id: None, type_name: None, ..item.clone() }, properties)?;
+        return Ok((root.clone(), plan.actions, plan.created));
+    };
+    for step in above {
+        let (name, is_listed, keys) = named(graph, step, path)?;
+        at = plan.child(&at, (&name, is_listed), &Item { properties: keys, ..Item::new() }, None)?;
+    }
+    let (name, is_listed, keys) = named(graph, last, path)?;
+    let mut item = item.clone();
+    for (key, value) in keys {
+        match item.get(&key) {
+            None => item.properties.push((key, value)),
+            Some(told) if is_same_key(graph, &name, &key, told, &value) => {}
+            Some(told) => {
+                let text = format!(
+                    "path {path}: its key {key} is {value:?}, and the item says {told:?}; give one of them"
+                );
+                return Err(Error::new(ErrorKind::InvalidArgument, text));
+            }
+        }
+    }
+    if how.is_new && plan.has_child(&at, (&name, is_listed), &item)? {
+        return Err(there(path));
+    }
+    plan.rest = how.rest;
+    let made = plan.child(&at, (&name, is_listed), &item, how.insert)?;
+    Ok((made.id, plan.actions, plan.created))
+}
+
 /// What a step to an item is called, whether that is a list, and the keys in it.
 type Named = (Arc<str>, bool, Vec<(Arc<str>, Value)>);
 
@@ -383,6 +437,11 @@ fn has_property(graph: &Graph, slot: u32, name: &str) -> Result<bool> {
 fn forget_ids(item: &mut Item) {
     item.id = None;
     item.children.iter_mut().for_each(|branch| forget_ids(&mut branch.item));
+}
+
+fn there(path: &TreePath) -> Error {
+    let text = format!("path {path}: there is an item already; merge, put or replace it");
+    Error::new(ErrorKind::AlreadyExists, text)
 }
 
 fn missing(path: &TreePath) -> Error {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::place::{self, Insert};
 use super::plan::{Plan, not_ordered};
-use super::{Rest, named, schema};
+use super::{Created, Rest, named, schema};
 use crate::graph::Graph;
 use crate::graph::actions as action;
 use crate::graph::structures::child::{Group, NAME_PROPERTY, ORDER_PROPERTY};
@@ -25,7 +25,7 @@ pub(super) fn moved(
 ) -> Result<Vec<Action>> {
     let path = TreePath::root().child(step.clone());
     let (name, is_listed, keys) = named(graph, step, &path)?;
-    let mut plan = Plan::new(graph, Rest::Stays);
+    let mut plan = Plan::new(graph, Rest::Stays, Created::default());
     let (parent, known) = (plan.parent(parent), plan.parent(child.entity));
     let mut item = Item { type_name: Some(Arc::clone(&known.type_name)), properties: keys, ..Item::new() };
     if is_listed

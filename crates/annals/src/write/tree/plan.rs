@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::created::{Created, Parent};
 use super::place::{Gap, Insert, child_of, gap, order_at, step_of};
 use super::schema::{Containing, Kind, containing, kind_of};
 use crate::Result;
@@ -25,14 +26,6 @@ pub(super) enum Rest {
     Goes,
 }
 
-/// An item that is there, or that the plan creates.
-#[derive(Clone)]
-pub(super) struct Parent {
-    pub(super) id: Id,
-    pub(super) slot: Option<u32>,
-    pub(super) type_name: Arc<str>,
-}
-
 /// Collects changes.
 pub(super) struct Plan<'g> {
     pub(super) graph: &'g Graph,
@@ -40,13 +33,13 @@ pub(super) struct Plan<'g> {
     pub(super) actions: Vec<Action>,
     /// How children of a type are contained in parents of another.
     containings: HashMap<(Arc<str>, Arc<str>), Containing>,
-    /// The last order of lists to which the plan appends.
-    last_orders: HashMap<(Id, u32), Vec<u8>>,
+    /// What was created before, and by this plan.
+    pub(super) created: Created,
 }
 
 impl<'g> Plan<'g> {
-    pub(super) fn new(graph: &'g Graph, rest: Rest) -> Plan<'g> {
-        Plan { graph, rest, actions: Vec::new(), containings: HashMap::new(), last_orders: HashMap::new() }
+    pub(super) fn new(graph: &'g Graph, rest: Rest, created: Created) -> Plan<'g> {
+        Plan { graph, rest, actions: Vec::new(), containings: HashMap::new(), created }
     }
 
     /// The entity at `slot` as a parent.
@@ -76,6 +69,10 @@ impl<'g> Plan<'g> {
         insert: Option<&Insert>,
     ) -> Result<Parent> {
         let kind = kind_of(self.graph, name, is_listed, item)?;
+        if let Some(known) = self.created.child(&parent.id, &kind.name).cloned() {
+            self.change_created(&known, item, kind.properties)?;
+            return Ok(known);
+        }
         match parent.slot.and_then(|slot| child_of(self.graph, slot, &kind.name)) {
             Some(child) => {
                 let known = self.parent(child.entity);
@@ -87,6 +84,18 @@ impl<'g> Plan<'g> {
             }
             None => self.create(parent, kind, item, insert, None),
         }
+    }
+
+    /// True if `parent` has this child.
+    pub(super) fn has_child(
+        &self,
+        parent: &Parent,
+        (name, is_listed): (&Arc<str>, bool),
+        item: &Item,
+    ) -> Result<bool> {
+        let kind = kind_of(self.graph, name, is_listed, item)?;
+        let is_there = |slot| child_of(self.graph, slot, &kind.name).is_some();
+        Ok(self.created.child(&parent.id, &kind.name).is_some() || parent.slot.is_some_and(is_there))
     }
 
     fn create(
@@ -119,21 +128,22 @@ impl<'g> Plan<'g> {
         }
         self.actions.push(entity.into());
         self.actions.push(contains.into());
+        self.created.add(&parent.id, kind.name, created.clone());
         self.children(&created, &item.children)?;
         Ok(created)
     }
 
     /// The order of a new child.
     fn order(&mut self, parent: &Parent, group: u32, child: &Id, insert: Option<&Insert>) -> Result<Vec<u8>> {
-        let key = (parent.id.clone(), group);
-        let found = match (insert.unwrap_or(&Insert::Last), self.last_orders.get(&key), parent.slot) {
+        let last = self.created.last_order(&parent.id, group);
+        let found = match (insert.unwrap_or(&Insert::Last), last, parent.slot) {
             (Insert::Last, Some(last), _) => Gap { before: Some(last.clone()), after: None },
             (insert, _, Some(slot)) => gap(self.graph, slot, Group(group), insert)?,
             (_, _, None) => Gap { before: None, after: None },
         };
         let order = found.order(step_of(child))?;
         if insert.is_none_or(|insert| *insert == Insert::Last) {
-            self.last_orders.insert(key, order.clone());
+            self.created.append(&parent.id, group, order.clone());
         }
         Ok(order)
     }
@@ -170,21 +180,8 @@ impl<'g> Plan<'g> {
         item: &Item,
         properties: Vec<(Arc<str>, Value)>,
     ) -> Result<()> {
-        let slot = known.slot.expect("it is there");
-        if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
-            let text = format!(
-                "entity {}: it is of type {}, not {told}; retype it instead",
-                known.id, known.type_name
-            );
-            return Err(Error::new(ErrorKind::WrongType, text));
-        }
-        if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {
-            let text = format!(
-                "entity {}: another entity, {told}, cannot take its place; delete it first",
-                known.id
-            );
-            return Err(Error::new(ErrorKind::AlreadyExists, text));
-        }
+        let Some(slot) = known.slot else { return self.change_created(known, item, properties) };
+        check_same(known, item)?;
         let mut steps = Vec::new();
         for (name, value) in &properties {
             let symbol = self.graph.names.find(name);
@@ -205,6 +202,26 @@ impl<'g> Plan<'g> {
                 }
             }
         }
+        if !steps.is_empty() {
+            let instance = InstanceId::Entity(known.id.clone());
+            self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
+        }
+        self.children(known, &item.children)
+    }
+
+    /// The same of an item that the transaction created.
+    fn change_created(
+        &mut self,
+        known: &Parent,
+        item: &Item,
+        properties: Vec<(Arc<str>, Value)>,
+    ) -> Result<()> {
+        check_same(known, item)?;
+        let keys =
+            self.graph.names.find(&known.type_name).map_or(&[][..], |symbol| self.graph.keys_of(symbol));
+        let is_key = |name: &Arc<str>| keys.iter().any(|key| self.graph.names.name(*key) == name);
+        let set = properties.into_iter().filter(|(name, _)| !is_key(name));
+        let steps: Vec<PatchStep> = set.map(|(name, value)| PatchStep::Set(name, value)).collect();
         if !steps.is_empty() {
             let instance = InstanceId::Entity(known.id.clone());
             self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
@@ -241,7 +258,10 @@ impl<'g> Plan<'g> {
         let orders = self.orders(parent, &kinds)?;
         for (((kind, known), branch), order) in kinds.into_iter().zip(branches).zip(orders) {
             let Some(child) = known else {
-                self.create(parent, kind, &branch.item, None, order)?;
+                match self.created.child(&parent.id, &kind.name).cloned() {
+                    Some(created) => self.change_created(&created, &branch.item, kind.properties)?,
+                    None => drop(self.create(parent, kind, &branch.item, None, order)?),
+                }
                 continue;
             };
             if let Some(order) = order {
@@ -330,4 +350,19 @@ pub(super) fn not_ordered(type_name: &str) -> Error {
         "insert: the children that {type_name} contains are ordered by their keys or names; leave the place out"
     );
     Error::new(ErrorKind::InvalidArgument, text)
+}
+
+/// Refuses an item of another type, or with another id, than the one that is there.
+fn check_same(known: &Parent, item: &Item) -> Result<()> {
+    if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
+        let text =
+            format!("entity {}: it is of type {}, not {told}; retype it instead", known.id, known.type_name);
+        return Err(Error::new(ErrorKind::WrongType, text));
+    }
+    if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {
+        let text =
+            format!("entity {}: another entity, {told}, cannot take its place; delete it first", known.id);
+        return Err(Error::new(ErrorKind::AlreadyExists, text));
+    }
+    Ok(())
 }

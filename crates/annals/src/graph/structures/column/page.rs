@@ -46,16 +46,6 @@ pub(crate) enum Kind {
     Timestamp,
 }
 
-/// Where a value stands. Nobody waits for the value itself yet.
-#[derive(Clone, Copy)]
-pub(crate) enum Place<'p> {
-    Nowhere,
-    Bits8(&'p i8),
-    Bits16(&'p i16),
-    Bits32(&'p i32),
-    Bits64(&'p i64),
-}
-
 // A word without the high bits that repeat its sign.
 trait Bits: Copy + Eq + TryFrom<i64> + Into<i64> {
     // Stands where there is no value: the least number, but for 64 bits.
@@ -66,12 +56,12 @@ trait Bits: Copy + Eq + TryFrom<i64> + Into<i64> {
         Self::try_from(word).ok().filter(|bits| !bits.is_absent())
     }
 
-    #[inline(always)]
+    #[inline]
     fn word(self) -> i64 {
         if self.is_absent() { ABSENT } else { self.into() }
     }
 
-    #[inline(always)]
+    #[inline]
     fn is_absent(self) -> bool {
         self == Self::ABSENT
     }
@@ -119,20 +109,6 @@ pub(crate) fn value_of(kind: Kind, word: i64) -> Option<Value> {
     })
 }
 
-impl Place<'_> {
-    /// `ABSENT` if there is no value.
-    #[inline(always)]
-    pub(crate) fn word(self) -> i64 {
-        match self {
-            Place::Nowhere => ABSENT,
-            Place::Bits8(bits) => bits.word(),
-            Place::Bits16(bits) => bits.word(),
-            Place::Bits32(bits) => bits.word(),
-            Place::Bits64(bits) => bits.word(),
-        }
-    }
-}
-
 // Does the same with a page that has room for all values, whatever their width.
 macro_rules! match_page {
     ($page:expr, $head:pat, $all:pat => $result:expr, $($others:tt)*) => {
@@ -147,19 +123,13 @@ macro_rules! match_page {
 }
 
 impl Page {
-    /// Where the value at a place stands.
-    #[inline(always)]
-    pub(crate) fn find(&self, place: usize) -> (Kind, Place<'_>) {
-        match self {
-            Page::Bits8(head, all) => (head.kind, Place::Bits8(&all[place])),
-            Page::Bits16(head, all) => (head.kind, Place::Bits16(&all[place])),
-            Page::Bits32(head, all) => (head.kind, Place::Bits32(&all[place])),
-            Page::Bits64(head, all) => (head.kind, Place::Bits64(&all[place])),
-            Page::Few(kind, few) => {
-                (*kind, search(few, place).map_or(Place::Nowhere, |at| Place::Bits64(&few[at].1)))
-            }
-            Page::Empty => (Kind::Boolean, Place::Nowhere),
-        }
+    /// The word of the value at a place, with its kind; `ABSENT` if there is no value.
+    #[inline]
+    pub(crate) fn find(&self, place: usize) -> (Kind, i64) {
+        match_page!(self, head, all => (head.kind, all[place].word()),
+            Page::Few(kind, few) => (*kind, search(few, place).map_or(ABSENT, |at| few[at].1)),
+            Page::Empty => (Kind::Boolean, ABSENT),
+        )
     }
 
     /// True if it can hold a value of this kind at this place: it keeps its kind as long as it holds another value.

@@ -1,7 +1,5 @@
 //! What conditions are asked of: an instance in one version, or a classification that it carries.
 
-use std::borrow::Cow;
-
 use crate::graph::Graph;
 use crate::graph::instance::classified::Classified;
 use crate::graph::instance::headers::HeaderNumber;
@@ -13,7 +11,7 @@ use crate::search::Header;
 
 /// Something with properties and a header.
 #[derive(Clone, Copy)]
-pub(super) enum Subject<'s> {
+pub(in crate::read) enum Subject<'s> {
     /// In the version in force, nothing of it spilled: indexes answer most questions without a look at its row.
     InForce(TypeKind, u32),
     /// In a version that was read.
@@ -31,25 +29,31 @@ impl<'s> Subject<'s> {
     }
 
     /// The slot, if it is an instance.
-    pub(super) fn slot(self) -> Option<u32> {
+    pub(in crate::read) fn slot(self) -> Option<u32> {
         match self {
             Subject::InForce(_, slot) | Subject::Read(_, slot, _) => Some(slot),
             Subject::Classification(_) => None,
         }
     }
 
+    /// Calls `take` with the value of a property.
     #[inline]
-    pub(super) fn property(self, snapshot: &'s Snapshot, name: Symbol) -> Option<Cow<'s, Value>> {
+    pub(in crate::read) fn with_property<T>(
+        self,
+        snapshot: &'s Snapshot,
+        name: Symbol,
+        take: impl FnOnce(Option<&Value>) -> T,
+    ) -> T {
         match self {
-            Subject::InForce(kind, slot) => snapshot.graph().table(kind).value(slot, name).map(Cow::Owned),
-            Subject::Read(_, _, row) => row.property(name).map(Cow::Owned),
-            Subject::Classification(known) => known.property(name),
+            Subject::InForce(kind, slot) => take(snapshot.graph().table(kind).value(slot, name).as_ref()),
+            Subject::Read(_, _, row) => take(row.property(name).as_ref()),
+            Subject::Classification(known) => take(known.property(name).as_ref()),
         }
     }
 
     /// The text of a property that is a string, without a copy; `None` also for other values.
     #[inline]
-    pub(super) fn text(self, snapshot: &'s Snapshot, name: Symbol) -> Option<&'s str> {
+    pub(in crate::read) fn text(self, snapshot: &'s Snapshot, name: Symbol) -> Option<&'s str> {
         match self {
             Subject::Classification(known) => known.text(name),
             instance => instance.row(snapshot)?.text(name),
@@ -57,7 +61,11 @@ impl<'s> Subject<'s> {
     }
 
     /// True if a text of some property is admitted.
-    pub(super) fn any_text(self, snapshot: &'s Snapshot, admits: &mut dyn FnMut(&str) -> bool) -> bool {
+    pub(in crate::read) fn any_text(
+        self,
+        snapshot: &'s Snapshot,
+        admits: &mut dyn FnMut(&str) -> bool,
+    ) -> bool {
         match self {
             Subject::Classification(known) => known.any_text(admits),
             instance => instance.row(snapshot).is_some_and(|row| row.any_text(admits)),
@@ -65,19 +73,19 @@ impl<'s> Subject<'s> {
     }
 
     /// The id that the instance has in this version.
-    pub(super) fn id(self, snapshot: &'s Snapshot, kind: TypeKind, slot: u32) -> &'s Id {
+    pub(in crate::read) fn id(self, snapshot: &'s Snapshot, kind: TypeKind, slot: u32) -> &'s Id {
         let graph = snapshot.graph();
         self.row(snapshot)
             .map_or_else(|| graph.table(kind).id(slot), |row| graph.id_in(kind, slot, row.header()))
     }
 
     #[inline]
-    pub(super) fn is_of(self, snapshot: &'s Snapshot, types: &[Symbol]) -> bool {
+    pub(in crate::read) fn is_of(self, snapshot: &'s Snapshot, types: &[Symbol]) -> bool {
         self.row(snapshot).is_some_and(|row| types.binary_search(&row.type_name()).is_ok())
     }
 
     /// The value of a header field; `None` where it has none.
-    pub(super) fn header(self, snapshot: &'s Snapshot, header: Header) -> Option<Value> {
+    pub(in crate::read) fn header(self, snapshot: &'s Snapshot, header: Header) -> Option<Value> {
         let graph = snapshot.graph();
         let instant = |micros| Some(Value::Timestamp(Instant::from_checked_micros(micros)));
         let author = |author| Some(Value::String(graph.authors.name(author).clone()));
@@ -129,7 +137,7 @@ impl<'s> Subject<'s> {
         }
     }
 
-    pub(super) fn is_classified(self, snapshot: &'s Snapshot, name: Symbol) -> bool {
+    pub(in crate::read) fn is_classified(self, snapshot: &'s Snapshot, name: Symbol) -> bool {
         match self {
             Subject::InForce(TypeKind::Entity, slot) => {
                 let entities = &snapshot.graph().entities;
@@ -146,7 +154,10 @@ impl<'s> Subject<'s> {
     }
 
     /// The classifications that it carries.
-    pub(super) fn classifications(self, snapshot: &'s Snapshot) -> impl Iterator<Item = Classified<'s>> {
+    pub(in crate::read) fn classifications(
+        self,
+        snapshot: &'s Snapshot,
+    ) -> impl Iterator<Item = Classified<'s>> {
         self.row(snapshot).into_iter().flat_map(Row::classifications)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::snapshot::Snapshot;
+use crate::read::snapshot::Snapshot;
 use crate::graph::instance::headers::HeaderNumber;
 use crate::model::{Status, TypeKind};
 use crate::{Error, ErrorKind, Result};
@@ -12,7 +12,7 @@ const STATUSES_MAX: usize = 64;
 
 /// The statuses that are asked for.
 #[derive(Clone, Default)]
-pub(crate) enum Statuses {
+pub(in crate::read) enum Statuses {
     /// All but deleted.
     #[default]
     Live,
@@ -24,13 +24,13 @@ impl Statuses {
     /// The statuses with these names; all but deleted if there are none.
     ///
     /// Errors: `InvalidArgument` for more than 64, or one that is no status.
-    pub(crate) fn new(snapshot: &Snapshot, names: &[String]) -> Result<Statuses> {
+    pub(in crate::read) fn new(snapshot: &Snapshot, names: &[String]) -> Result<Statuses> {
         check_statuses(snapshot, names)?;
         Ok(if names.is_empty() { Statuses::Live } else { Statuses::Named(names.into()) })
     }
 
     /// True if no instance needs a look at its status, because a snapshot of the present shows only live ones.
-    pub(crate) fn is_live(&self) -> bool {
+    pub(in crate::read) fn is_live(&self) -> bool {
         matches!(self, Statuses::Live)
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn check_statuses(snapshot: &Snapshot, names: &[impl AsRef<str>]) -> 
 impl Snapshot {
     /// True if this snapshot sees the instance at `slot` with one of these statuses. Reads nothing from the log.
     #[inline]
-    pub(crate) fn sees_status(&self, kind: TypeKind, slot: u32, statuses: &Statuses) -> bool {
+    pub(in crate::read) fn sees_status(&self, kind: TypeKind, slot: u32, statuses: &Statuses) -> bool {
         match statuses {
             Statuses::Live => self.sees(kind, slot),
             Statuses::Named(names) => {

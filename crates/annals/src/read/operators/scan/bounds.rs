@@ -5,32 +5,32 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::value_test::{ValueTest, key_of};
-use crate::model::{Value, append_numeric_prefix, append_text_prefix, has_own_key};
+use crate::read::operators::filter::value_test::{ValueTest, key_of};
+use crate::model::{Value, append_text_prefix};
 use crate::search::{Operator, Pattern};
 use crate::structures::key_set::{KeySet, Range};
 
 /// From the first key that counts to the first that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bounds {
-    pub(super) low: Vec<u8>,
-    pub(super) high: Option<Vec<u8>>,
+pub(in crate::read) struct Bounds {
+    pub(in crate::read) low: Vec<u8>,
+    pub(in crate::read) high: Option<Vec<u8>>,
 }
 
 /// All keys.
-pub(super) static ALL_KEYS: Bounds = Bounds { low: Vec::new(), high: None };
+pub(in crate::read) static ALL_KEYS: Bounds = Bounds { low: Vec::new(), high: None };
 
 /// Stretches of an index: one for nearly every condition.
-pub(super) type Stretches = SmallVec<[Bounds; 1]>;
+pub(in crate::read) type Stretches = SmallVec<[Bounds; 1]>;
 
 impl Bounds {
     /// True if some keys lie outside.
-    pub(super) fn is_narrow(&self) -> bool {
+    pub(in crate::read) fn is_narrow(&self) -> bool {
         !self.low.is_empty() || self.high.is_some()
     }
 
     /// Where they are, the lowest first.
-    pub(super) fn edges(&self) -> (Edge<&[u8]>, Edge<&[u8]>) {
+    pub(in crate::read) fn edges(&self) -> (Edge<&[u8]>, Edge<&[u8]>) {
         (
             self.low().map_or(Edge::Unbounded, Edge::Included),
             self.high.as_deref().map_or(Edge::Unbounded, Edge::Excluded),
@@ -39,12 +39,12 @@ impl Bounds {
 
     /// The lowest key that counts, if not all keys do from below. Nothing is compared with no bytes: an empty list of bytes stands
     /// nowhere in memory, and processors that compare with a mask are slow to find that they need not read there.
-    pub(super) fn low(&self) -> Option<&[u8]> {
+    pub(in crate::read) fn low(&self) -> Option<&[u8]> {
         (!self.low.is_empty()).then_some(&self.low[..])
     }
 
     /// What lies within both.
-    pub(super) fn intersect(&mut self, other: Bounds) {
+    pub(in crate::read) fn intersect(&mut self, other: Bounds) {
         if self.low.is_empty() || other.low > self.low {
             self.low = other.low;
         }
@@ -56,7 +56,7 @@ impl Bounds {
 
     /// The keys that can fulfil a condition, in stretches: more may lie within, none outside. `None` if an index does
     /// not tell.
-    pub(super) fn of(test: &ValueTest) -> Option<Stretches> {
+    pub(in crate::read) fn of(test: &ValueTest) -> Option<Stretches> {
         let first = test.values.first();
         if test.values.iter().any(|value| !value.is_scalar()) {
             return None;
@@ -88,26 +88,8 @@ impl Bounds {
         })
     }
 
-    /// Whether keys within that hold their whole value tell that it fulfils the condition: true if all do, false if those
-    /// at the edges may differ from what they begin with. `None` if they do not tell.
-    pub(super) fn tell(test: &ValueTest) -> Option<bool> {
-        let first = test.values.first().filter(|value| value.is_scalar())?;
-        match test.operator {
-            Operator::Prefix if !test.pattern_ignores_case() => has_own_key(first).then_some(true),
-            _ if test.is_of_text() => None,
-            // Numbers that share the beginning of their keys may differ.
-            Operator::Equal => has_own_key(first).then(|| !is_number(first)),
-            Operator::Less
-            | Operator::LessOrEqual
-            | Operator::Greater
-            | Operator::GreaterOrEqual
-            | Operator::Between => Some(false),
-            _ => None,
-        }
-    }
-
     /// True if the key lies within.
-    pub(super) fn holds(&self, key: &[u8]) -> bool {
+    pub(in crate::read) fn holds(&self, key: &[u8]) -> bool {
         *key >= self.low[..] && self.high.as_deref().is_none_or(|high| key < high)
     }
 
@@ -134,10 +116,6 @@ impl Bounds {
     }
 }
 
-fn is_number(value: &Value) -> bool {
-    append_numeric_prefix(value, &mut Vec::new())
-}
-
 /// The smallest key that is greater than all keys beginning with `key`; `None` if there is none.
 fn successor(key: &[u8]) -> Option<Vec<u8>> {
     let last = key.iter().rposition(|&byte| byte != 0xFF)?;
@@ -149,7 +127,7 @@ fn successor(key: &[u8]) -> Option<Vec<u8>> {
 impl Bounds {
     /// The keys of the strings that a pattern admits, and of the IRIs; more may lie within, none outside. `None` if they
     /// do not stand together.
-    pub(super) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 2]> {
+    pub(in crate::read) fn of_pattern(pattern: &Pattern) -> Option<[Bounds; 2]> {
         let (text, is_prefix) = match pattern {
             // What is found is asked for line breaks.
             Pattern::OneLine(pattern) => return Bounds::of_pattern(pattern),
@@ -165,19 +143,19 @@ impl Bounds {
     }
 
     /// The keys of all IRIs.
-    pub(super) fn iris() -> Bounds {
+    pub(in crate::read) fn iris() -> Bounds {
         let key = key_of(&Value::Iri("".into()));
         Bounds { low: vec![key[0]], high: successor(&key[..1]) }
     }
 
     /// The keys of all strings and IRIs, which stand side by side.
-    pub(super) fn texts() -> Bounds {
+    pub(in crate::read) fn texts() -> Bounds {
         let (first, last) = (key_of(&Value::from(""))[0], key_of(&Value::Iri("".into()))[0]);
         Bounds { low: vec![first], high: Some(vec![last + 1]) }
     }
 
     /// The keys of a set within.
-    pub(super) fn range<'k>(&self, set: &'k KeySet) -> Range<'k> {
+    pub(in crate::read) fn range<'k>(&self, set: &'k KeySet) -> Range<'k> {
         let (low, high) = self.edges();
         set.range(low, high)
     }

@@ -1,4 +1,7 @@
-//! Sets of slots that candidates come from: what is of some types and carries some classifications.
+//! Sets of slots: what is of some types, carries some classifications and belongs to some home.
+
+use std::borrow::Borrow;
+use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
@@ -10,7 +13,7 @@ use crate::graph::table::Table;
 const SETS_FEW: usize = 6;
 
 /// An intersection of unions, never written out: pages of 2,048 slots are combined when somebody comes to them.
-pub(super) struct Domain<'g> {
+pub(in crate::read) struct Domain<'g> {
     table: &'g Table,
     // Invariant: at least one union.
     unions: SmallVec<[Union<'g>; 1]>,
@@ -25,25 +28,25 @@ struct Union<'g> {
 
 /// Which instances a search may find, apart from what it asks of them.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Reach {
+pub(in crate::read) struct Reach {
     /// Live ones of the present.
-    pub(super) live: bool,
+    pub(in crate::read) live: bool,
     /// Deleted ones, or live ones of the past.
-    pub(super) other: bool,
+    pub(in crate::read) other: bool,
     /// Entities of which only a proxy is here.
-    pub(super) proxies: bool,
+    pub(in crate::read) proxies: bool,
 }
 
 impl Reach {
     /// True if the lists of types and classifications hold what is searched for and nothing else.
-    pub(super) fn is_exact(self) -> bool {
+    pub(in crate::read) fn is_exact(self) -> bool {
         !self.other && !self.proxies
     }
 }
 
 impl<'g> Domain<'g> {
     /// All instances of these types, or all there are.
-    pub(super) fn of(table: &'g Table, types: Option<&[Symbol]>, reach: Reach) -> Domain<'g> {
+    pub(in crate::read) fn of(table: &'g Table, types: Option<&[Symbol]>, reach: Reach) -> Domain<'g> {
         let mut domain = Domain { table, unions: SmallVec::new() };
         if let Some(types) = types {
             domain.of_types(types, reach);
@@ -59,7 +62,7 @@ impl<'g> Domain<'g> {
     }
 
     /// Restricts it to instances of these types.
-    pub(super) fn of_types(&mut self, types: &[Symbol], reach: Reach) {
+    pub(in crate::read) fn of_types(&mut self, types: &[Symbol], reach: Reach) {
         let mut union = Union::new(types, &self.table.lists.by_type.extents, reach.live);
         union.add(types, &self.table.lists.by_type.past_extents, reach.other);
         if reach.is_exact() && union.sets.len() > SETS_FEW {
@@ -69,14 +72,14 @@ impl<'g> Domain<'g> {
     }
 
     /// Restricts it to entities with one of these classifications.
-    pub(super) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
+    pub(in crate::read) fn of_classified(&mut self, names: &[Symbol], reach: Reach) {
         let mut union = Union::new(names, &self.table.lists.classified.present, reach.live);
         union.add(names, &self.table.lists.classified.past, reach.other);
         self.push(union, reach);
     }
 
     /// Restricts it to instances of the collection with this name; nothing is of one without a symbol.
-    pub(super) fn of_home(&mut self, home: Option<Symbol>, reach: Reach) {
+    pub(in crate::read) fn of_home(&mut self, home: Option<Symbol>, reach: Reach) {
         let home: Vec<Symbol> = home.into_iter().collect();
         let mut union = Union::new(&home, &self.table.lists.by_home.homed, reach.live);
         union.add(&home, &self.table.lists.by_home.past_homed, reach.other);
@@ -98,19 +101,19 @@ impl<'g> Domain<'g> {
     }
 
     /// True if every live instance is in it, proxies aside.
-    pub(super) fn is_everything_live(&self) -> bool {
+    pub(in crate::read) fn is_everything_live(&self) -> bool {
         let [union] = &self.unions[..] else { return false };
         let [set] = &union.sets[..] else { return false };
         std::ptr::eq(*set, self.table.live_slots()) || set.len() == self.table.live_slots().len()
     }
 
     /// At most so many.
-    pub(super) fn len_max(&self) -> usize {
+    pub(in crate::read) fn len_max(&self) -> usize {
         self.unions.iter().map(|union| union.len).min().unwrap_or(0)
     }
 
     /// How many there are, without looking at each.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::read) fn count(&self) -> usize {
         if let [union] = &self.unions[..]
             && (union.sets.len() == 1 || !union.types.is_empty())
         {
@@ -142,7 +145,7 @@ impl<'g> Domain<'g> {
 
     /// True if the slot is in it.
     #[inline]
-    pub(super) fn contains(&self, slot: u32) -> bool {
+    pub(in crate::read) fn contains(&self, slot: u32) -> bool {
         self.unions.iter().all(|union| {
             if union.types.is_empty() {
                 return union.sets.iter().any(|set| set.contains(slot));
@@ -153,7 +156,7 @@ impl<'g> Domain<'g> {
     }
 
     /// The slots behind `after`, ascending; or before it, descending.
-    pub(super) fn slots(&self, after: Option<u32>, is_descending: bool) -> Slots<'_, 'g> {
+    pub(in crate::read) fn slots(&self, after: Option<u32>, is_descending: bool) -> Slots<'g, &Domain<'g>> {
         let pages = self.pages_len();
         let page = match after {
             Some(slot) => (slot / PAGE_SLOTS) as usize,
@@ -192,7 +195,13 @@ impl<'g> Domain<'g> {
                 *bits &= kept;
             }
         }
-        Slots { domain: self, page, pages, words, is_descending }
+        Slots { domain: self, of: PhantomData, page, pages, words, is_descending }
+    }
+
+    /// All slots, ascending.
+    pub(in crate::read) fn into_slots(self) -> Slots<'g, Domain<'g>> {
+        let Slots { page, pages, words, is_descending  , .. } = self.slots(None, false);
+        Slots { domain: self, of: PhantomData, page, pages, words, is_descending }
     }
 }
 
@@ -225,46 +234,27 @@ fn ones(words: &[u64; PAGE_WORDS]) -> usize {
 }
 
 /// The slots of a domain, in one direction.
-pub(super) struct Slots<'d, 'g> {
-    domain: &'d Domain<'g>,
+pub(in crate::read) struct Slots<'g, D> {
+    domain: D,
+    of: PhantomData<&'g Table>,
     page: usize,
     pages: usize,
     words: [u64; PAGE_WORDS],
     is_descending: bool,
 }
 
-impl Slots<'_, '_> {
-    /// Leaves out up to `count` slots, a page at a time; tells how many.
-    pub(super) fn skip_slots(&mut self, count: usize) -> usize {
-        let mut left = count;
-        while left > 0 {
-            let here = ones(&self.words);
-            if here > left {
-                for _ in 0..left {
-                    self.next();
-                }
-                return count;
-            }
-            left -= here;
-            if !self.turn() {
-                self.words = [0; PAGE_WORDS];
-                break;
-            }
-        }
-        count - left
-    }
-
+impl<'g, D: Borrow<Domain<'g>>> Slots<'g, D> {
     // Goes to the next page; false at the end.
     fn turn(&mut self) -> bool {
         let next = if self.is_descending { self.page.checked_sub(1) } else { Some(self.page + 1) };
         let Some(next) = next.filter(|next| *next < self.pages) else { return false };
         self.page = next;
-        self.words = self.domain.words(next);
+        self.words = self.domain.borrow().words(next);
         true
     }
 }
 
-impl Iterator for Slots<'_, '_> {
+impl<'g, D: Borrow<Domain<'g>>> Iterator for Slots<'g, D> {
     type Item = u32;
 
     #[inline]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::test::{LinkTest, Test};
-use super::value_test::ValueTest;
 use crate::graph::integrity::types::TypeNames;
 use crate::model::{Direction, Instant, Status, TypeKind, Value};
+use crate::read::operators::filter::status::check_statuses;
+use crate::read::operators::filter::test::{LinkTest, Test};
+use crate::read::operators::filter::value_test::ValueTest;
 use crate::read::snapshot::Snapshot;
-use crate::read::status::check_statuses;
 use crate::search::{Condition, Deleted, Expression, Field, Find, Header, LinkDirection, Operator, Pattern};
 use crate::{Error, ErrorKind, Result};
 
@@ -15,7 +15,7 @@ use crate::{Error, ErrorKind, Result};
 ///
 /// Errors: `NotFound` for a type that is not declared where types are, and that nothing is of; `InvalidExpression` for
 /// one of `only` that is no subtype.
-pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<Option<TypeNames>> {
+pub(in crate::read) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<Option<TypeNames>> {
     if find.types.is_empty() && find.subtypes.is_empty() {
         return Ok(None);
     }
@@ -57,7 +57,7 @@ pub(super) fn types(snapshot: &Snapshot, kind: TypeKind, find: &Find) -> Result<
 /// Whether deleted instances are found: also where their status is asked for.
 ///
 /// Errors: `InvalidArgument` for too many statuses, or one that is none.
-pub(super) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Deleted> {
+pub(in crate::read) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Deleted> {
     if find.statuses.is_empty() {
         return Ok(find.deleted);
     }
@@ -72,7 +72,7 @@ pub(super) fn deleted(snapshot: &Snapshot, find: &Find) -> Result<Deleted> {
 }
 
 /// The test that the statuses of a search stand for.
-pub(super) fn statuses(find: &Find) -> Result<Option<Test>> {
+pub(in crate::read) fn statuses(find: &Find) -> Result<Option<Test>> {
     if find.statuses.is_empty() {
         return Ok(None);
     }
@@ -107,7 +107,7 @@ fn known_types(snapshot: &Snapshot, kind: TypeKind, name: &str) -> Result<TypeNa
 }
 
 /// The test that an expression stands for.
-pub(super) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression) -> Result<Test> {
+pub(in crate::read) fn test(snapshot: &Snapshot, kind: TypeKind, expression: &Expression) -> Result<Test> {
     let tests =
         |parts: &[Expression]| parts.iter().map(|part| test(snapshot, kind, part)).collect::<Result<_>>();
     Ok(match expression {

@@ -1,21 +1,25 @@
-//! The total order of what is found: the keys of the search, then age. It does not depend on how things are found, so a
-//! page can be continued by another plan than the one that began.
+//! Sort: the total order of what is found, the keys that are asked for and then age. It does not depend on how things are
+//! found, so a page can be continued by another plan than the one that began.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::access::Places;
-use super::bounds::Bounds;
-use super::subject::Subject;
-use super::test::Test;
+use crate::Result;
 use crate::graph::index::key::{append_id, for_each_indexed};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, Instant, TypeKind, Value, append_index_key, append_order_key};
+use crate::read::held::Held;
+use crate::read::operators::filter::subject::Subject;
+use crate::read::operators::filter::test::Test;
+use crate::read::operators::scan::bounds::Bounds;
 use crate::read::snapshot::Snapshot;
-use crate::search::{Field, Find, Header, Operator, Order, OrderBy};
+use crate::search::{Field, Find, Header, Operator, Order, OrderBy, check_order};
 
 /// Before the key of what has the field, and of what lacks it: the latter comes last in both directions.
-pub(super) const PRESENT: u8 = 1;
-pub(super) const ABSENT: u8 = 2;
+pub(in crate::read) const PRESENT: u8 = 1;
+pub(in crate::read) const ABSENT: u8 = 2;
 
 // What a key of an order is of, in its number.
 const PROPERTY: u8 = 1;
@@ -23,36 +27,21 @@ const HEADER: u8 = 2;
 
 /// One key of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(in crate::read) enum Key {
     /// No symbol: nothing ever had a property of this name.
     Property(Option<Symbol>),
     Header(Header),
 }
 
 pub(in crate::read) struct Sorting {
-    pub(super) keys: SmallVec<[(Key, bool); 1]>,
+    pub(in crate::read) keys: SmallVec<[(Key, bool); 1]>,
     /// Tells cursors of different orders apart.
     pub(in crate::read) number: u32,
 }
 
-/// Orders that an index has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// By age.
-    Slots { is_descending: bool },
-    /// By the values of one property.
-    Values { property: Symbol, is_descending: bool },
-    /// By the time of creation, or of the last change.
-    Stamps { is_updated: bool, is_descending: bool },
-    /// By id.
-    Ids { is_descending: bool },
-    /// None: what is found must be sorted.
-    Mixed,
-}
-
 impl Sorting {
     /// The order of a search; of one that asks for none, the one that its conditions suggest, whatever the data.
-    pub(super) fn of(snapshot: &Snapshot, find: &Find, test: &Test) -> Sorting {
+    pub(in crate::read) fn of(snapshot: &Snapshot, find: &Find, test: &Test) -> Sorting {
         if find.order.is_empty()
             && let Some(property) = ranged_property(snapshot, test)
         {
@@ -63,7 +52,7 @@ impl Sorting {
     }
 
     /// The order that these keys make.
-    pub(super) fn by(snapshot: &Snapshot, order: &[OrderBy]) -> Sorting {
+    pub(in crate::read) fn by(snapshot: &Snapshot, order: &[OrderBy]) -> Sorting {
         let names = &snapshot.graph().names;
         let mut number = 0;
         let mut keys = SmallVec::with_capacity(order.len());
@@ -80,50 +69,13 @@ impl Sorting {
         Sorting { keys, number }
     }
 
-    pub(super) fn shape(&self, places: &Places) -> Shape {
-        let (snapshot, table) = (places.snapshot, places.table);
-        match self.keys[..] {
-            [] => Shape::Slots { is_descending: false },
-            [(Key::Property(Some(property)), is_descending)]
-                if !snapshot.graph().types.unindexed.contains(&property) =>
-            {
-                Shape::Values { property, is_descending }
-            }
-            // The places are those of the creations that versions in force tell.
-            [(Key::Header(Header::CreatedAt), _)]
-                if snapshot.view().is_some() && snapshot.graph().headers.has_creation() =>
-            {
-                Shape::Mixed
-            }
-            // What was touched may stand elsewhere, and a page that ends there goes on by time, not by slot.
-            [(Key::Header(Header::CreatedAt), is_descending)]
-                if places.indexes.times.is_all_in_order() && places.touched.is_empty() =>
-            {
-                Shape::Slots { is_descending }
-            }
-            [(Key::Header(Header::CreatedAt), is_descending)] => {
-                Shape::Stamps { is_updated: false, is_descending }
-            }
-            [(Key::Header(Header::UpdatedAt), is_descending)] => {
-                Shape::Stamps { is_updated: true, is_descending }
-            }
-            // As of an earlier time some may have had other ids.
-            [(Key::Header(Header::Id), is_descending)]
-                if snapshot.view().is_none() || table.former_ids.is_empty() =>
-            {
-                Shape::Ids { is_descending }
-            }
-            _ => Shape::Mixed,
-        }
-    }
-
     /// True if ids decide, and nothing has to be read.
-    pub(super) fn is_by_id(&self) -> bool {
+    pub(in crate::read) fn is_by_id(&self) -> bool {
         matches!(self.keys[..], [(Key::Header(Header::Id), _)])
     }
 
     /// Writes the place of an instance in an order by id.
-    pub(super) fn write_id_key(&self, id: &Id, slot: u32, out: &mut Vec<u8>) {
+    pub(in crate::read) fn write_id_key(&self, id: &Id, slot: u32, out: &mut Vec<u8>) {
         out.clear();
         out.push(PRESENT);
         append_id(id, out);
@@ -134,7 +86,7 @@ impl Sorting {
     }
 
     /// Writes the place of an instance in an order by one time. Units: microseconds since 1970.
-    pub(super) fn write_time_key(&self, micros: i64, slot: u32, out: &mut Vec<u8>) {
+    pub(in crate::read) fn write_time_key(&self, micros: i64, slot: u32, out: &mut Vec<u8>) {
         out.clear();
         out.push(PRESENT);
         append_index_key(&Value::Timestamp(Instant::from_checked_micros(micros)), out);
@@ -144,18 +96,13 @@ impl Sorting {
         append_slot(slot, self.is_last_descending(), out);
     }
 
-    /// The slot of the instance that has this place.
-    pub(in crate::read) fn slot(&self, key: &[u8]) -> u32 {
-        slot_of(key, self.is_last_descending())
-    }
-
     /// True if the youngest of equals comes first.
-    pub(super) fn is_last_descending(&self) -> bool {
+    pub(in crate::read) fn is_last_descending(&self) -> bool {
         self.keys.last().is_some_and(|(_, is_descending)| *is_descending)
     }
 
     /// Writes the place of an instance in the order. Shape: for each key 1 and the value, or 2; then the slot.
-    pub(super) fn write_key(
+    pub(in crate::read) fn write_key(
         &self,
         snapshot: &Snapshot,
         kind: TypeKind,
@@ -170,12 +117,14 @@ impl Sorting {
             match key {
                 Key::Property(None) => {}
                 Key::Property(Some(name)) => {
-                    if let Some(value) = subject.property(snapshot, *name) {
-                        // An index has one order of its own for equal numbers of different kinds. No index has an order
-                        // by several keys, and in one they are equal.
-                        let append = if self.keys.len() == 1 { append_index_key } else { append_order_key };
-                        append_sort_key(&value, *is_descending, append, out);
-                    }
+                    // An index has one order of its own for equal numbers of different kinds. No index has an order by
+                    // several keys, and in one they are equal.
+                    let append = if self.keys.len() == 1 { append_index_key } else { append_order_key };
+                    subject.with_property(snapshot, *name, |value| {
+                        if let Some(value) = value {
+                            append_sort_key(value, *is_descending, append, out);
+                        }
+                    });
                 }
                 Key::Header(Header::Id) => append_id(subject.id(snapshot, kind, slot), out),
                 Key::Header(header) => {
@@ -194,6 +143,38 @@ impl Sorting {
     }
 }
 
+impl Snapshot {
+    /// The order that these keys make; `None` if there are none.
+    ///
+    /// Errors: `InvalidExpression` for free text; `TooLarge` for too many keys.
+    pub(in crate::read) fn sorting(&self, order: &[OrderBy]) -> Result<Option<Sorting>> {
+        check_order(order)?;
+        Ok((!order.is_empty()).then(|| Sorting::by(self, order)))
+    }
+
+    /// Where the instance at `slot` stands, in the version that this snapshot sees, deleted or not.
+    ///
+    /// Shape: bytes that compare as the order says, and end with the slot.
+    /// Errors: those of reading history, which an order by nothing but ids needs not.
+    pub(in crate::read) fn sort_key(&self, kind: TypeKind, slot: u32, sorting: &Sorting) -> Result<Vec<u8>> {
+        let mut key = Vec::new();
+        if sorting.is_by_id() {
+            sorting.write_id_key(self.id_of(kind, slot), slot, &mut key);
+            return Ok(key);
+        }
+        match self.seen(kind, slot, true)? {
+            Some(Held::Read(version)) => {
+                sorting.write_key(self, kind, slot, Subject::Read(kind, slot, version.row()), &mut key);
+            }
+            // What a walk came to is seen.
+            Some(Held::InForce) | None => {
+                sorting.write_key(self, kind, slot, Subject::InForce(kind, slot), &mut key)
+            }
+        }
+        Ok(key)
+    }
+}
+
 /// The number of an order with one more key: FNV-1a, which costs least for a few bytes. A name ends at its zero, which no
 /// name has.
 fn numbered(before: u32, what: u8, name: &str, is_descending: bool) -> u32 {
@@ -202,13 +183,13 @@ fn numbered(before: u32, what: u8, name: &str, is_descending: bool) -> u32 {
 }
 
 /// Appends the slot, with which every key ends.
-pub(super) fn append_slot(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
+pub(in crate::read) fn append_slot(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
     let slot = if is_descending { !slot } else { slot };
     out.extend_from_slice(&slot.to_be_bytes());
 }
 
 /// The slot at the end of a key. A foreign cursor may hold anything, but at least four bytes.
-pub(super) fn slot_of(key: &[u8], is_descending: bool) -> u32 {
+pub(in crate::read) fn slot_of(key: &[u8], is_descending: bool) -> u32 {
     let bytes = key.last_chunk().copied().unwrap_or_default();
     let slot = u32::from_be_bytes(bytes);
     if is_descending { !slot } else { slot }
@@ -255,8 +236,63 @@ fn ranged_property(snapshot: &Snapshot, test: &Test) -> Option<Symbol> {
 }
 
 /// Writes the place of an instance that lacks the only key of an order.
-pub(super) fn absent_key(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
+pub(in crate::read) fn absent_key(slot: u32, is_descending: bool, out: &mut Vec<u8>) {
     out.clear();
     out.push(ABSENT);
     append_slot(slot, is_descending, out);
 }
+
+/// The first of many in an order, a bounded number of them.
+pub(in crate::read) struct Firsts<T> {
+    // The last one is on top.
+    heap: BinaryHeap<Placed<T>>,
+    count: usize,
+}
+
+/// Something, and its place in an order.
+pub(in crate::read) struct Placed<T> {
+    pub(in crate::read) key: Vec<u8>,
+    pub(in crate::read) item: T,
+}
+
+impl<T> Firsts<T> {
+    pub(in crate::read) fn new(count: usize) -> Firsts<T> {
+        Firsts { heap: BinaryHeap::new(), count }
+    }
+
+    /// True if what has this place may be one of the first.
+    pub(in crate::read) fn admits(&self, key: &[u8]) -> bool {
+        self.heap.len() < self.count || self.heap.peek().is_some_and(|last| *key < last.key[..])
+    }
+
+    /// Puts one more in; gives back what is none of the first any more.
+    pub(in crate::read) fn put(&mut self, key: Vec<u8>, item: T) -> Option<T> {
+        self.heap.push(Placed { key, item });
+        if self.heap.len() > self.count { self.heap.pop().map(|last| last.item) } else { None }
+    }
+
+    /// All of them, in order.
+    pub(in crate::read) fn into_sorted(self) -> Vec<Placed<T>> {
+        self.heap.into_sorted_vec()
+    }
+}
+
+impl<T> Ord for Placed<T> {
+    fn cmp(&self, other: &Placed<T>) -> Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl<T> PartialOrd for Placed<T> {
+    fn partial_cmp(&self, other: &Placed<T>) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> PartialEq for Placed<T> {
+    fn eq(&self, other: &Placed<T>) -> bool {
+        self.key == other.key
+    }
+}
+
+impl<T> Eq for Placed<T> {}

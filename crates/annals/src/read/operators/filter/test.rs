@@ -2,19 +2,20 @@
 
 use std::cell::Cell;
 
-use super::subject::Subject;
-use super::value_test::ValueTest;
 use crate::cancel::Cancel;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, TypeKind};
 use crate::read::held::Held;
-use crate::read::link_types::LinkTypes;
+use crate::read::operators::expand::Expand;
+use crate::read::operators::filter::subject::Subject;
+use crate::read::operators::filter::value_test::ValueTest;
+use crate::read::operators::link_types::LinkTypes;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Header, Pattern};
 use crate::{Error, ErrorKind, Result};
 
 /// A condition on instances.
-pub(super) enum Test {
+pub(in crate::read) enum Test {
     All(Vec<Test>),
     Any(Vec<Test>),
     None(Vec<Test>),
@@ -29,43 +30,43 @@ pub(super) enum Test {
     Linked(Box<LinkTest>),
 }
 
-pub(super) struct LinkTest {
-    pub(super) directions: &'static [Direction],
-    pub(super) types: LinkTypes,
-    pub(super) matching: Option<Test>,
-    pub(super) other: Option<Test>,
+pub(in crate::read) struct LinkTest {
+    pub(in crate::read) directions: &'static [Direction],
+    pub(in crate::read) types: LinkTypes,
+    pub(in crate::read) matching: Option<Test>,
+    pub(in crate::read) other: Option<Test>,
 }
 
 /// Whether a search was called off is looked at once in so many visits.
 const VISITS_UNCHECKED: usize = 256;
 
 /// Counts what is looked at, and stops when it is too much or was called off.
-pub(super) struct Bound {
+pub(in crate::read) struct Bound {
     visited: Cell<usize>,
     branches_skipped: Cell<usize>,
     visited_max: usize,
 }
 
 impl Bound {
-    pub(super) fn new(visited_max: usize) -> Bound {
+    pub(in crate::read) fn new(visited_max: usize) -> Bound {
         Bound { visited: Cell::new(0), branches_skipped: Cell::new(0), visited_max }
     }
 
-    pub(super) fn visited(&self) -> usize {
+    pub(in crate::read) fn visited(&self) -> usize {
         self.visited.get()
     }
 
     /// Counts branches of indexes that were left out.
-    pub(super) fn skipped(&self, count: usize) {
+    pub(in crate::read) fn skipped(&self, count: usize) {
         self.branches_skipped.set(self.branches_skipped.get() + count);
     }
 
-    pub(super) fn branches_skipped(&self) -> usize {
+    pub(in crate::read) fn branches_skipped(&self) -> usize {
         self.branches_skipped.get()
     }
 
     #[inline]
-    pub(super) fn visit(&self, snapshot: &Snapshot) -> Result<()> {
+    pub(in crate::read) fn visit(&self, snapshot: &Snapshot) -> Result<()> {
         let visited = self.visited.get() + 1;
         self.visited.set(visited);
         if visited > self.visited_max {
@@ -89,7 +90,7 @@ impl Bound {
 
 impl Test {
     /// Both, this one first.
-    pub(super) fn and(self, other: Test) -> Test {
+    pub(in crate::read) fn and(self, other: Test) -> Test {
         match other {
             Test::All(mut parts) => {
                 parts.insert(0, self);
@@ -100,7 +101,7 @@ impl Test {
     }
 
     /// Patterns give up in the middle of a text when `cancel` goes off.
-    pub(super) fn watch(&mut self, cancel: Option<&Cancel>) {
+    pub(in crate::read) fn watch(&mut self, cancel: Option<&Cancel>) {
         match self {
             Test::Property(_, ValueTest { pattern: Some(pattern), .. })
             | Test::Header(_, ValueTest { pattern: Some(pattern), .. })
@@ -110,7 +111,7 @@ impl Test {
     }
 
     /// Errors: those of patterns that gave up, which may have refused what fulfils them.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(in crate::read) fn check(&self) -> Result<()> {
         let all = |parts: &[Test]| parts.iter().try_for_each(Test::check);
         match self {
             Test::All(parts) | Test::Any(parts) | Test::None(parts) => all(parts),
@@ -127,7 +128,7 @@ impl Test {
     }
 
     /// What must hold, each by itself.
-    pub(super) fn parts(&self) -> &[Test] {
+    pub(in crate::read) fn parts(&self) -> &[Test] {
         match self {
             Test::All(parts) => parts,
             one => std::slice::from_ref(one),
@@ -137,7 +138,12 @@ impl Test {
     /// True if the subject fulfils it.
     ///
     /// Errors: those of reading history, for relationship conditions; `TooLarge` if these lead too far.
-    pub(super) fn holds(&self, snapshot: &Snapshot, bound: &Bound, subject: Subject) -> Result<bool> {
+    pub(in crate::read) fn holds(
+        &self,
+        snapshot: &Snapshot,
+        bound: &Bound,
+        subject: Subject,
+    ) -> Result<bool> {
         Ok(match self {
             Test::All(parts) => {
                 for part in parts {
@@ -156,7 +162,7 @@ impl Test {
                 {
                     return Ok(test.holds_for_text(text));
                 }
-                test.holds(subject.property(snapshot, name).as_deref())
+                subject.with_property(snapshot, name, |value| test.holds(value))
             }
             Test::AnyText(pattern) => subject.any_text(snapshot, &mut |text| pattern.admits(text)),
             Test::Header(header, test) => test.holds(subject.header(snapshot, *header).as_ref()),
@@ -195,8 +201,7 @@ impl LinkTest {
     fn holds(&self, snapshot: &Snapshot, bound: &Bound, subject: Subject) -> Result<bool> {
         let Some(slot) = subject.slot() else { return Ok(false) };
         for &direction in self.directions {
-            let mut links = snapshot.neighbors_at(slot, direction, self.types.clone(), None);
-            while let Some(link) = links.next_link() {
+            for link in Expand::new(snapshot, self.types.clone()).links(slot, direction, None) {
                 bound.visit(snapshot)?;
                 if self.end_holds(
                     snapshot,

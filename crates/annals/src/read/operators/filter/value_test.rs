@@ -12,17 +12,17 @@ const VALUES_FEW: usize = 8;
 const KEY_BYTES_FEW: usize = 24;
 
 /// A condition, ready to be asked of values.
-pub(super) struct ValueTest {
-    pub(super) operator: Operator,
-    pub(super) values: Vec<Value>,
-    pub(super) pattern: Option<Pattern>,
+pub(in crate::read) struct ValueTest {
+    pub(in crate::read) operator: Operator,
+    pub(in crate::read) values: Vec<Value>,
+    pub(in crate::read) pattern: Option<Pattern>,
     ignores_case: bool,
     // The values by what the keys of their equals begin with, if there are many.
     sorted: Vec<(Vec<u8>, Value)>,
 }
 
 /// What the index keys of a scalar and its equals begin with: numbers of different kinds share only their beginning.
-pub(super) fn key_of(value: &Value) -> Vec<u8> {
+pub(in crate::read) fn key_of(value: &Value) -> Vec<u8> {
     let mut key = Vec::with_capacity(KEY_BYTES_FEW);
     if !append_numeric_prefix(value, &mut key) {
         append_index_key(value, &mut key);
@@ -31,8 +31,9 @@ pub(super) fn key_of(value: &Value) -> Vec<u8> {
 }
 
 impl ValueTest {
-    pub(super) fn new(condition: &Condition, values: Vec<Value>) -> Result<ValueTest> {
-        let pattern = Pattern::of(condition)?.filter(|_| condition.operator.is_textual() || condition.ignores_case);
+    pub(in crate::read) fn new(condition: &Condition, values: Vec<Value>) -> Result<ValueTest> {
+        let pattern =
+            Pattern::of(condition)?.filter(|_| condition.operator.is_textual() || condition.ignores_case);
         let mut sorted = Vec::new();
         if values.len() > VALUES_FEW {
             sorted = values.iter().map(|value| (key_of(value), value.clone())).collect();
@@ -43,22 +44,24 @@ impl ValueTest {
     }
 
     /// True if it only looks at the text of strings.
-    pub(super) fn is_of_text(&self) -> bool {
+    pub(in crate::read) fn is_of_text(&self) -> bool {
         self.pattern.is_some() && self.operator != Operator::NotEqual
     }
 
     /// True if a prefix may stand in another case.
-    pub(super) fn pattern_ignores_case(&self) -> bool {
+    pub(in crate::read) fn pattern_ignores_case(&self) -> bool {
         self.ignores_case
     }
 
     /// True if the value of a field fulfils the condition.
-    pub(super) fn holds(&self, held: Option<&Value>) -> bool {
+    pub(in crate::read) fn holds(&self, held: Option<&Value>) -> bool {
         match (self.operator, held) {
             (Operator::Missing, held) => held.is_none(),
             (_, None) => false,
             (Operator::Exists, Some(_)) => true,
-            (Operator::NotEqual, Some(Value::Set(values))) => !values.iter().any(|value| self.is_equal(&value)),
+            (Operator::NotEqual, Some(Value::Set(values))) => {
+                !values.iter().any(|value| self.is_equal(&value))
+            }
             (Operator::NotEqual, Some(value)) => !self.is_equal(value),
             (Operator::Has, Some(Value::List(values))) => values.iter().any(|value| self.is_equal(value)),
             (Operator::Has, Some(Value::Set(values))) => values.iter().any(|value| self.is_equal(&value)),
@@ -69,7 +72,7 @@ impl ValueTest {
     }
 
     /// The text that a value has to equal, if that is what is asked.
-    pub(super) fn equal_text(&self) -> Option<&str> {
+    pub(in crate::read) fn equal_text(&self) -> Option<&str> {
         if self.operator != Operator::Equal || self.ignores_case {
             return None;
         }
@@ -84,7 +87,7 @@ impl ValueTest {
     }
 
     /// True if one scalar fulfils the condition.
-    pub(super) fn holds_for(&self, value: &Value) -> bool {
+    pub(in crate::read) fn holds_for(&self, value: &Value) -> bool {
         if let Some(pattern) = &self.pattern {
             // A prefix is one of strings, or of IRIs; everything else is asked of both.
             let is_of_kind = self.operator != Operator::Prefix
@@ -101,7 +104,9 @@ impl ValueTest {
             Operator::Between => {
                 order(0).is_some_and(Ordering::is_ge) && order(1).is_some_and(Ordering::is_le)
             }
-            Operator::In if self.sorted.is_empty() => self.values.iter().any(|wanted| is_equal(value, wanted)),
+            Operator::In if self.sorted.is_empty() => {
+                self.values.iter().any(|wanted| is_equal(value, wanted))
+            }
             Operator::In => {
                 let prefix = key_of(value);
                 let from = self.sorted.partition_point(|(known, _)| *known < prefix);
@@ -114,7 +119,7 @@ impl ValueTest {
 
     /// The same of a string, without making it a value.
     #[inline]
-    pub(super) fn holds_for_text(&self, text: &str) -> bool {
+    pub(in crate::read) fn holds_for_text(&self, text: &str) -> bool {
         let is_of_kind = self.operator != Operator::Prefix
             || self.values.first().is_some_and(|wanted| matches!(wanted, Value::String(_)));
         is_of_kind && self.pattern.as_ref().is_some_and(|pattern| pattern.admits(text))

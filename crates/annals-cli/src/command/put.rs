@@ -1,0 +1,98 @@
+//! `annals put` and `annals insert`: write items and properties of a tree by their paths.
+
+use std::path::PathBuf;
+
+use annals::Result;
+use annals_json::{is_tree_item, json_from_str};
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use super::apply::commit;
+use super::tree_path::{PlaceArguments, RootArgument, read_json};
+use crate::context::{Context, SignatureArguments};
+use crate::stop::Outcome;
+
+/// Put an item of a tree in place, from JSON, or set a property
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  echo '{\"interface\": [{\"name\": \"eth0\", \"mtu\": 1500}]}' | annals put /interfaces
+  annals put \"/interfaces/interface[name='eth0']/mtu\" --value 9000 -m 'jumbo frames'
+  annals put /interfaces interfaces.json --merge      what is there beside stays
+The item becomes what the JSON says, and nothing else; only what differs is written. Items on the way to it are created.
+A --value is JSON if it reads as JSON, otherwise the text itself. docs/trees.md describes the JSON.")]
+pub struct Put {
+    /// Path of the item or the property
+    path: String,
+    /// File with the item, or the value, in JSON; - for standard input
+    #[arg(default_value = "-")]
+    file: PathBuf,
+    /// The value of the property, in place of a file
+    #[arg(long, value_name = "VALUE", conflicts_with = "file")]
+    value: Option<String>,
+    /// Keep what is there beside
+    #[arg(long = "merge", group = "how")]
+    is_merge: bool,
+    /// Refuse if it is there already
+    #[arg(long = "create", group = "how")]
+    is_create: bool,
+    /// Refuse if it is missing
+    #[arg(long = "replace", group = "how")]
+    is_replace: bool,
+    #[command(flatten)]
+    root: RootArgument,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+/// Put an item into a place of a list that users order
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals insert '/filter/rule[id=9]' --before 'rule[id=7]'
+  annals insert '/filter/rule[id=9]' rule.json --first
+An item that is there already is moved to the place, and merged with what the file says.")]
+pub struct Insert {
+    /// Path of the item
+    path: String,
+    /// File with more of the item, in JSON; - for standard input
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    place: PlaceArguments,
+    #[command(flatten)]
+    root: RootArgument,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+impl Put {
+    /// Commits it.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let action = match (self.is_merge, self.is_create, self.is_replace) {
+            (true, ..) => "merge-tree",
+            (_, true, _) => "create-tree",
+            (.., true) => "replace-tree",
+            _ => "put-tree",
+        };
+        let content = match &self.value {
+            Some(text) => json_from_str(text).unwrap_or_else(|_| Json::from(text.as_str())),
+            None => read_json(&self.file)?,
+        };
+        let member = if is_tree_item(&content) { "item" } else { "value" };
+        let operation = self.root.operation(action, json!({ "path": self.path, member: content }));
+        let repository = context.open_or_create()?;
+        commit(context, repository, &[operation], &self.signature)
+    }
+}
+
+impl Insert {
+    /// Commits it.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let item: Result<Json> = self.file.as_deref().map_or_else(|| Ok(json!({})), read_json);
+        let mut members = json!({ "path": self.path, "item": item? });
+        members.as_object_mut().expect("it is one").extend(self.place.members());
+        let operation = self.root.operation("insert-tree", members);
+        let repository = context.open_to_write()?;
+        commit(context, repository, &[operation], &self.signature)
+    }
+}

@@ -1,0 +1,38 @@
+//! `annals rm`: delete what is at a path of a tree.
+
+use clap::Args;
+use serde_json::json;
+
+use super::apply::commit;
+use super::tree_path::RootArgument;
+use crate::context::{Context, SignatureArguments};
+use crate::stop::Outcome;
+
+/// Delete an item of a tree with all that is below it, the items of a list, or a property
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals rm \"/interfaces/interface[name='eth0']\"
+  annals rm /interfaces/interface --force     all items of the list, if there are any
+What is deleted stays in the history: read it with --at, bring an item back with its id (`annals apply`, restore).")]
+pub struct Rm {
+    /// Path of what goes
+    path: String,
+    /// Say nothing if it is missing
+    #[arg(long = "force", short = 'f')]
+    is_forced: bool,
+    #[command(flatten)]
+    root: RootArgument,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+impl Rm {
+    /// Commits it.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let action = if self.is_forced { "remove-tree" } else { "delete-tree" };
+        let operation = self.root.operation(action, json!({ "path": self.path }));
+        let repository = context.open_to_write()?;
+        commit(context, repository, &[operation], &self.signature)
+    }
+}

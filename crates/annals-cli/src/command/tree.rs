@@ -1,0 +1,75 @@
+//! `annals tree`: an item of a tree with all that is below it, a line for each.
+
+use annals::{Entity, Error, ErrorKind, Result, TreeVisitor};
+use annals_exchange::text::one_line;
+use clap::Args;
+
+use super::tree_path::{RootArgument, nothing, path};
+use crate::context::{AsOfArguments, Context};
+use crate::output::properties_summary;
+use crate::stop::{Outcome, Stop};
+
+/// Show an item of a tree with all that is below it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals tree
+  annals tree /interfaces --depth 1
+Items of a list are shown with [] behind its name. `annals cat` gives the same as JSON.")]
+pub struct Arguments {
+    /// Path of the item
+    #[arg(default_value = "/")]
+    path: String,
+    /// Most levels below the item
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    #[command(flatten)]
+    root: RootArgument,
+    #[command(flatten)]
+    as_of: AsOfArguments,
+}
+
+/// Prints it.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let path = path(&arguments.path)?;
+    let repository = context.open_to_read()?;
+    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let tree = arguments.root.tree(&snapshot);
+    let found =
+        tree.item(&path)?.filter(|found| found.property_name().is_none()).ok_or_else(|| nothing(&path))?;
+    let path = found.path()?;
+    let mut lines = Lines { context, path: path.to_string(), level: 0, failure: None };
+    let outcome = tree.visit(&path, arguments.depth, &mut lines);
+    match lines.failure {
+        Some(failure) => Err(failure),
+        None => Ok(outcome.map(drop)?),
+    }
+}
+
+/// Prints items as it is shown them.
+struct Lines<'c> {
+    context: &'c mut Context,
+    /// Of the item at the top.
+    path: String,
+    level: usize,
+    failure: Option<Stop>,
+}
+
+impl TreeVisitor for Lines<'_> {
+    fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()> {
+        let name = one_line(name.unwrap_or(&self.path));
+        let list = if is_listed { "[]" } else { "" };
+        let properties = properties_summary(entity.properties());
+        let line = format!("{:indent$}{name}{list}  {properties}", "", indent = 2 * self.level);
+        self.level += 1;
+        self.context.output.line(line.trim_end()).map_err(|failure| {
+            self.failure = Some(failure);
+            Error::new(ErrorKind::Cancelled, "standard output takes no more")
+        })
+    }
+
+    fn leave(&mut self) -> Result<()> {
+        self.level -= 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! Changes of trees as operations of a transaction: `{"action": "put-tree", "path": …, "item": …}`.
+
+use annals::{Error, ErrorKind, Id, Insert, Item, Result, Transaction, TreePath, Value};
+use serde_json::Value as Json;
+
+use super::tree::{TreeContent, insert_from_json};
+use super::{Object, invalid, item_from_json, only, optional_text, text, tree_content_from_json};
+
+/// A change of the tree below an entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeOperation {
+    /// The entity that paths start from; the usual one if `None`.
+    pub root: Option<Id>,
+    /// What is done.
+    pub change: TreeChange,
+}
+
+/// What is done to a tree, as [`annals::TreeEdit`] has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TreeChange {
+    /// Create an item, or a property.
+    Create(TreePath, TreeContent),
+    /// Merge an item, or set a property.
+    Merge(TreePath, TreeContent),
+    /// Put an item in place, or set a property.
+    Put(TreePath, TreeContent),
+    /// The same of what is there.
+    Replace(TreePath, TreeContent),
+    /// Put an item into a place of an ordered list.
+    Insert(TreePath, Item, Insert),
+    /// Delete what is there.
+    Delete(TreePath),
+    /// Delete what may be there.
+    Remove(TreePath),
+    /// Move an item.
+    Move {
+        /// Where it is.
+        from: TreePath,
+        /// Where it goes.
+        to: TreePath,
+        /// Its place in an ordered list.
+        insert: Option<Insert>,
+    },
+    /// Copy an item.
+    Copy {
+        /// Where it is.
+        from: TreePath,
+        /// Where the copy goes.
+        to: TreePath,
+    },
+}
+
+/// The actions of operations that change trees.
+pub(crate) const ACTIONS: [&str; 9] = [
+    "create-tree",
+    "merge-tree",
+    "put-tree",
+    "replace-tree",
+    "insert-tree",
+    "delete-tree",
+    "remove-tree",
+    "move-tree",
+    "copy-tree",
+];
+
+/// The change that an operation with this action says; `None` for other actions.
+pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<Option<TreeOperation>> {
+    if !ACTIONS.contains(&action) {
+        return Ok(None);
+    }
+    let path = |name| TreePath::parse(text(fields, action, name)?);
+    let known = |names: &[&str]| only(fields, action, &[&["action", "root", "validFrom"], names].concat());
+    let change = match action {
+        "insert-tree" => {
+            known(&["path", "item", "insert", "sibling"])?;
+            let insert = insert_from_json(fields, action)?;
+            let insert =
+                insert.ok_or_else(|| invalid(format!("{action}: expected \"insert\", found none")))?;
+            let item = fields.get("item").map_or_else(|| Ok(Item::new()), item_from_json)?;
+            TreeChange::Insert(path("path")?, item, insert)
+        }
+        "delete-tree" | "remove-tree" => {
+            known(&["path"])?;
+            let path = path("path")?;
+            if action == "delete-tree" { TreeChange::Delete(path) } else { TreeChange::Remove(path) }
+        }
+        "move-tree" => {
+            known(&["from", "to", "insert", "sibling"])?;
+            TreeChange::Move {
+                from: path("from")?,
+                to: path("to")?,
+                insert: insert_from_json(fields, action)?,
+            }
+        }
+        "copy-tree" => {
+            known(&["from", "to"])?;
+            TreeChange::Copy { from: path("from")?, to: path("to")? }
+        }
+        _ => {
+            known(&["path", "item", "value"])?;
+            let (path, content) = (path("path")?, content(fields, action)?);
+            match action {
+                "create-tree" => TreeChange::Create(path, content),
+                "merge-tree" => TreeChange::Merge(path, content),
+                "put-tree" => TreeChange::Put(path, content),
+                _ => TreeChange::Replace(path, content),
+            }
+        }
+    };
+    let root = optional_text(fields, action, "root")?.map(Id::new).transpose()?;
+    Ok(Some(TreeOperation { root, change }))
+}
+
+fn content(fields: &Object, action: &str) -> Result<TreeContent> {
+    match (fields.get("item"), fields.get("value")) {
+        (Some(item), None) => item_from_json(item).map(TreeContent::Item),
+        (None, Some(value)) => match tree_content_from_json(value)? {
+            TreeContent::Item(_) => Err(invalid(format!(
+                "{action}: expected the value of a property, found an item; give it as \"item\""
+            ))),
+            value => Ok(value),
+        },
+        _ => Err(invalid(format!("{action}: expected either \"item\" or \"value\""))),
+    }
+}
+
+impl TreeChange {
+    /// Where an insertion, or a move, goes to: `Insert` if there is a place, `Create` otherwise.
+    ///
+    /// Errors: `InvalidArgument` for a property in a place.
+    pub fn creation(path: TreePath, content: TreeContent, place: Option<Insert>) -> Result<TreeChange> {
+        match (content, place) {
+            (content, None) => Ok(TreeChange::Create(path, content)),
+            (TreeContent::Item(item), Some(place)) => Ok(TreeChange::Insert(path, item, place)),
+            (TreeContent::Value(_), Some(_)) => {
+                Err(invalid(format!("path {path}: a property has no place; expected an item, or no place")))
+            }
+        }
+    }
+
+    /// The path that it is about: where the item is afterwards.
+    pub fn path(&self) -> &TreePath {
+        match self {
+            TreeChange::Create(path, _)
+            | TreeChange::Merge(path, _)
+            | TreeChange::Put(path, _)
+            | TreeChange::Replace(path, _)
+            | TreeChange::Insert(path, ..)
+            | TreeChange::Delete(path)
+            | TreeChange::Remove(path)
+            | TreeChange::Move { to: path, .. }
+            | TreeChange::Copy { to: path, .. } => path,
+        }
+    }
+}
+
+impl TreeOperation {
+    /// Adds it to a transaction.
+    ///
+    /// Shape: the id of the item that it creates or changes, unless it changes a property, moves or deletes. Errors: those of
+    /// [`annals::TreeEdit`].
+    pub fn add_to(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
+        if let TreeChange::Replace(path, TreeContent::Value(_)) = &self.change {
+            self.check_there(path, transaction)?;
+        }
+        let mut tree = match &self.root {
+            Some(root) => transaction.tree_below(root.clone()),
+            None => transaction.tree(),
+        };
+        let set = |tree: &mut annals::TreeEdit<'_>, path: &TreePath, value: &Value| {
+            tree.set(path, value.clone()).map(|()| None)
+        };
+        match &self.change {
+            TreeChange::Create(path, TreeContent::Item(item)) => tree.create(path, item).map(Some),
+            TreeChange::Create(path, TreeContent::Value(value)) => {
+                tree.create_property(path, value.clone()).map(|()| None)
+            }
+            TreeChange::Merge(path, TreeContent::Item(item)) => tree.merge(path, item).map(Some),
+            TreeChange::Put(path, TreeContent::Item(item)) => tree.put(path, item).map(Some),
+            TreeChange::Replace(path, TreeContent::Item(item)) => tree.replace(path, item).map(Some),
+            TreeChange::Merge(path, TreeContent::Value(value))
+            | TreeChange::Put(path, TreeContent::Value(value))
+            | TreeChange::Replace(path, TreeContent::Value(value)) => set(&mut tree, path, value),
+            TreeChange::Insert(path, item, place) => tree.insert(path, item, place).map(Some),
+            TreeChange::Delete(path) => tree.delete(path).map(|()| None),
+            TreeChange::Remove(path) => tree.remove(path).map(|_| None),
+            TreeChange::Move { from, to, insert } => tree.move_to(from, to, insert.as_ref()).map(|()| None),
+            TreeChange::Copy { from, to } => tree.copy(from, to).map(Some),
+        }
+    }
+
+    fn check_there(&self, path: &TreePath, transaction: &mut Transaction) -> Result<()> {
+        let found = super::tree_of(transaction.view()?, self.root.as_ref()).item(path)?;
+        if found.is_some_and(|found| found.property_name().is_some()) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotFound, format!("path {path}: there is no property; put it instead")))
+    }
+}
+
+/// The members that operations on trees have beside those that others have, with their schemas.
+pub(crate) fn members() -> Json {
+    use super::schema::{reference, text};
+    serde_json::json!({
+        "path": text(),
+        "root": text(),
+        "item": reference("TreeItem"),
+        "value": reference("Value"),
+        "insert": { "type": "string", "enum": ["first", "last", "before", "after"] },
+        "sibling": text(),
+    })
+}

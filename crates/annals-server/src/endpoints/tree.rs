@@ -1,0 +1,272 @@
+//! Trees of containers: what a path leads to, with all that is below it or page by page.
+
+use std::sync::Arc;
+
+use annals::{AsOf, Error, ErrorKind, Id, ListOptions, Snapshot, Tree, TreeItem, TreePath};
+use annals_json::{JsonText, LeafForm, Members, ObjectOf, TreeEntry, TreeExtent, tree_of, write_tree};
+use axum_core::body::Body;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, Response, StatusCode};
+use serde_json::json;
+
+use crate::answer;
+use crate::call::{Call, Weight, heavy_read};
+use crate::endpoint::Endpoint;
+use crate::lines::{self, Lines};
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::query::decode_percent;
+use crate::sending;
+
+/// Longer trees are sent while they are read. Units: bytes.
+const WHOLE_BYTES_MAX: usize = 256 << 10;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let reads = |endpoint: Endpoint| {
+        endpoint.tag("trees").takes(parameters::in_tree()).takes(parameters::reading()).fails(&[
+            "not-found",
+            "invalid-expression",
+            "cancelled",
+            "future-instant",
+        ])
+    };
+    vec![
+        reads(Endpoint::new(Method::GET, "/v1/tree/{steps}", "Read an item with what is below it", get))
+            .describe(
+                "The path of the tree stands behind `/v1/tree`, as in `/v1/tree/interfaces/interface[name='eth0']/mtu`; percent-encoded \
+                 as a whole it is a segment. What leads to a property answers its value. A long answer is whole or visibly \
+                 cut off. `ETag` is there where the answer shows one entity alone: for properties, and with `depth=0`.",
+            )
+            .takes(parameters::tree_extent())
+            .answers(200, "The item, or the value of the property.", "TreeContent")
+            .fails(&["too-large"]),
+        reads(Endpoint::new(Method::GET, "/v1/tree-list/{steps}", "List the children of an item, or a list", list))
+            .takes(parameters::paging())
+            .takes([parameters::back(), parameters::counted()])
+            .answers(200, "A page; `Link: …; rel=\"next\"` leads to the next one.", "TreePage")
+            .answers_lines("TreeLine")
+            .fails(&["invalid-page"]),
+        reads(Endpoint::new(Method::GET, "/v1/tree-find/{steps}", "Find all that a path leads to", find))
+            .describe("The path may have `*`, `//`, conditions and places.")
+            .takes([parameters::limit()])
+            .answers(200, "The items and properties, in the order of the tree.", "TreeMatches")
+            .answers_lines("TreeLine")
+            .fails(&["invalid-page"]),
+        reads(Endpoint::new(Method::GET, "/v1/tree-explain/{steps}", "Tell how what a path leads to is found", explain))
+            .answers(200, "What each step does.", "TreePlan"),
+    ]
+}
+
+/// Where in which tree.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    /// The entity that the path starts from, if it is not the usual one.
+    pub root: Option<Id>,
+    /// The path.
+    pub path: TreePath,
+}
+
+impl Spot {
+    /// The spot that a call names, in its path or as `path`.
+    ///
+    /// Errors: `invalid-argument` for a malformed path, or two.
+    pub fn of(call: &Call) -> Result<Spot, Problem> {
+        // What stands behind the second slash and what follows it.
+        let behind = call.uri.path().strip_prefix("/v1/").unwrap_or_default();
+        let behind = &behind[behind.find('/').unwrap_or(behind.len())..];
+        let is_encoded = ["/%2F", "/%2f"].iter().any(|start| behind.starts_with(start));
+        let told = decode_percent(if is_encoded { &behind[1..] } else { behind }, "path")?;
+        let path = match (told.as_str(), call.query.get("path")) {
+            ("" | "/", Some(path)) => TreePath::parse(path)?,
+            ("" | "/", None) => TreePath::root(),
+            (told, None) => TreePath::parse(told)?,
+            (_, Some(_)) => {
+                let text = "parameter path: expected no path of a tree in the path of the request beside it; give it once";
+                return Err(Problem::invalid(text).with("parameter", "path"));
+            }
+        };
+        Ok(Spot { root: call.query.get("root").map(Id::new).transpose()?, path })
+    }
+
+    /// The tree.
+    pub fn tree<'s>(&self, snapshot: &'s Snapshot) -> Tree<'s> {
+        tree_of(snapshot, self.root.as_ref())
+    }
+
+    /// What the path leads to. Errors: `not-found`.
+    fn found<'s>(&self, snapshot: &'s Snapshot) -> Result<TreeItem<'s>, Problem> {
+        self.tree(snapshot).item(&self.path)?.ok_or_else(|| self.nothing())
+    }
+
+    fn nothing(&self) -> Problem {
+        Problem::not_found(format!("path {}: there is nothing at this time", self.path))
+    }
+
+    /// True if the answer is found by looking up a few names.
+    fn is_short(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<bool, Problem> {
+        let tree = self.tree(snapshot);
+        if !tree.explain(&self.path).is_look_up {
+            return Ok(false);
+        }
+        let is_item = |found: TreeItem| found.property_name().is_none();
+        Ok(extent.depth == Some(0) || !tree.item(&self.path)?.is_some_and(is_item))
+    }
+
+    /// The whole answer; `None` if it is too long for one piece.
+    fn whole(&self, snapshot: &Snapshot, extent: &TreeExtent) -> Result<Option<Response<Body>>, Problem> {
+        let found = self.found(snapshot)?;
+        let version = found.entity.latest_version();
+        let position = snapshot.position();
+        if let Some(value) = found.value() {
+            let response = answer::json(StatusCode::OK, &LeafForm(&value), position);
+            return Ok(Some(answer::with_etag(response, version)));
+        }
+        let mut is_long = false;
+        let mut take = |text: &mut JsonText| {
+            is_long = text.bytes_count() > WHOLE_BYTES_MAX;
+            if is_long { Err(stopped()) } else { Ok(()) }
+        };
+        let written = write_tree(snapshot, &self.tree(snapshot), &found.path()?, extent, &mut take);
+        if is_long {
+            return Ok(None);
+        }
+        let mut response = Response::new(Body::from(written?.ok_or_else(|| self.nothing())?));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let response = answer::with_position(response, position);
+        Ok(Some(if extent.depth == Some(0) { answer::with_etag(response, version) } else { response }))
+    }
+
+    /// Sends the answer while it is made.
+    fn send(&self, snapshot: &Snapshot, extent: &TreeExtent, lines: &mut Lines) -> Result<(), Problem> {
+        let path = self.found(snapshot)?.path()?;
+        let mut problem = None;
+        let mut send = |text: &mut JsonText| {
+            if text.bytes_count() < lines::CHUNK_BYTES {
+                return Ok(());
+            }
+            lines.part(&text.take()).map_err(|told| {
+                problem = Some(told);
+                stopped()
+            })
+        };
+        let written = write_tree(snapshot, &self.tree(snapshot), &path, extent, &mut send);
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        lines.part(&written?.ok_or_else(|| self.nothing())?)
+    }
+}
+
+/// Ends a visit that has no use any more.
+fn stopped() -> Error {
+    Error::new(ErrorKind::Cancelled, "tree: the answer takes no more")
+}
+
+async fn get(call: Box<Call>) -> Outcome {
+    let spot = Spot::of(&call)?;
+    let extent = TreeExtent { depth: call.query.number("depth")?, has_ids: call.query.flag("ids")? };
+    let snapshot = call.snapshot().await?;
+    let is_present = call.query.as_of()? == AsOf::default();
+    let whole = if is_present && spot.is_short(&snapshot, &extent)? {
+        spot.whole(&snapshot, &extent)?
+    } else {
+        let (door, spot, extent) = (Arc::clone(&call.door), spot.clone(), extent.clone());
+        heavy_read(&call.door, snapshot.clone(), move |snapshot| {
+            let response = spot.whole(&snapshot, &extent)?;
+            response.map(|response| sending::admit(&door, response)).transpose()
+        })
+        .await?
+    };
+    if let Some(response) = whole {
+        return Ok(response);
+    }
+    let send = move |_: &Call, snapshot: &Snapshot, lines: &mut Lines| spot.send(snapshot, &extent, lines);
+    let mut response = lines::send_whole(call, snapshot, send).await?;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+async fn list(call: Box<Call>) -> Outcome {
+    let spot = Spot::of(&call)?;
+    let mut options = ListOptions {
+        after: call.query.get("after").map(str::to_owned),
+        is_back: call.query.flag("back")?,
+        bytes_max: call.door.limits.page_bytes_max,
+        ..ListOptions::default()
+    };
+    let is_counted = call.query.flag("count")?;
+    if lines::are_wanted(&call) {
+        let mut left = call.lines_limit()?;
+        let snapshot = call.snapshot().await?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            loop {
+                options.limit = left.min(lines::BATCH_ITEMS_MAX);
+                let page = spot.tree(snapshot).list(&spot.path, &options)?.ok_or_else(|| spot.nothing())?;
+                left -= page.items.len();
+                page.items.into_iter().try_for_each(|item| lines.line(&TreeEntry::new(item)?))?;
+                match page.next {
+                    Some(next) if left > 0 => options.after = Some(next),
+                    next => return lines.next(next),
+                }
+            }
+        })
+        .await;
+    }
+    options.limit = call.limit()?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let tree = spot.tree(&snapshot);
+        let page = tree.list(&spot.path, &options)?.ok_or_else(|| spot.nothing())?;
+        let count = if is_counted { tree.count(&spot.path)? } else { None };
+        let items: Vec<TreeEntry> =
+            page.items.into_iter().map(TreeEntry::new).collect::<annals::Result<_>>()?;
+        Ok(answer::page(call, &items, count, page.next, snapshot.position()))
+    })
+    .await
+}
+
+async fn find(call: Box<Call>) -> Outcome {
+    let spot = Spot::of(&call)?;
+    if lines::are_wanted(&call) {
+        let mut left = call.lines_limit()?;
+        let snapshot = call.snapshot().await?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            let mut problem = None;
+            let outcome = spot.tree(snapshot).each_match(&spot.path, &mut |found| {
+                left -= 1;
+                problem =
+                    TreeEntry::new(found).map_err(Problem::from).and_then(|found| lines.line(&found)).err();
+                Ok(left > 0 && problem.is_none())
+            });
+            problem.map_or_else(|| outcome.map_err(Problem::from), Err)
+        })
+        .await;
+    }
+    let limit = call.limit()?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let (mut items, mut room, mut has_more) = (Vec::new(), call.room(), false);
+        spot.tree(&snapshot).each_match(&spot.path, &mut |found| {
+            has_more = items.len() == limit || room.is_full();
+            if !has_more {
+                items.extend(room.take([TreeEntry::new(found)].into_iter())?);
+            }
+            Ok(!has_more)
+        })?;
+        let body = ObjectOf(|members: &mut Members| {
+            members.add("hasMore", has_more);
+            members.add("items", &items);
+        });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+    })
+    .await
+}
+
+async fn explain(call: Box<Call>) -> Outcome {
+    let spot = Spot::of(&call)?;
+    call.read(Weight::Light, move |_, snapshot| {
+        let plan = spot.tree(&snapshot).explain(&spot.path);
+        let body = json!({ "isLookUp": plan.is_look_up, "steps": plan.steps });
+        Ok(answer::json(StatusCode::OK, &body, snapshot.position()))
+    })
+    .await
+}

@@ -1,0 +1,220 @@
+//! Changes of trees of containers: items put, merged, created, deleted, moved and copied by their paths.
+
+use std::sync::Arc;
+
+use annals::{Id, Snapshot, Transaction, TreePath};
+use annals_json::{
+    Object, TreeChange, TreeContent, TreeOperation, insert_from_texts, object, only, optional_text, text,
+    tree_content_from_json, tree_of,
+};
+use http::header::CONTENT_LENGTH;
+use http::{Method, StatusCode};
+
+use super::tree::Spot;
+use crate::answer;
+use crate::body::SMALL_BODY_BYTES;
+use crate::call::{Call, Weight, heavy};
+use crate::commit::{Signature, commit};
+use crate::endpoint::Endpoint;
+use crate::etag::Conditions;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let broken = [
+        "invalid-property",
+        "invalid-ends",
+        "wrong-type",
+        "type-violation",
+        "not-unique",
+        "cardinality",
+        "missing-end",
+        "already-exists",
+        "deleted",
+        "not-home",
+        "proxy-only",
+    ];
+    let writes = |endpoint: Endpoint| {
+        endpoint.tag("trees").takes(parameters::writing()).fails(&broken).fails(&[
+            "not-found",
+            "read-only",
+            "conflict",
+            "busy",
+            "unavailable",
+            "no-room",
+            "io",
+        ])
+    };
+    let at_path = |endpoint: Endpoint| {
+        writes(endpoint)
+            .takes(parameters::in_tree())
+            .takes([parameters::if_match()])
+            .fails(&["precondition-failed"])
+    };
+    vec![
+        at_path(Endpoint::new(Method::PUT, "/v1/tree/{steps}", "Put an item in place, or set a property", put))
+            .describe(
+                "Makes the item and all below it as the body says, and nothing else; creates it, and the items on the way to it, if \
+                 they are missing. Only what differs is changed. A value, or an array of scalars, sets the property that the path names.",
+            )
+            .takes([parameters::if_none_match(), parameters::missing("refuse")])
+            .body("TreeContent")
+            .answers(200, "Changed.", "TreeReceipt")
+            .answers(201, "Created.", "TreeReceipt"),
+        at_path(Endpoint::new(Method::PATCH, "/v1/tree/{steps}", "Merge an item, or set a property", patch))
+            .describe("What the item has beside the body stays. It is created if it is missing.")
+            .body("TreeContent")
+            .answers(200, "Changed.", "TreeReceipt")
+            .answers(201, "Created.", "TreeReceipt"),
+        at_path(Endpoint::new(Method::POST, "/v1/tree/{steps}", "Create an item or a property, or insert an item", post))
+            .describe(
+                "With `insert` the item gets that place in an ordered list, also if it is there already: then it is merged and moved.",
+            )
+            .takes(parameters::insert())
+            .body("TreeContent")
+            .answers(200, "Inserted; it was there already.", "TreeReceipt")
+            .answers(201, "Created.", "TreeReceipt"),
+        at_path(Endpoint::new(Method::DELETE, "/v1/tree/{steps}", "Delete what is at a path", delete))
+            .describe("An item with all below it, all items of a list, or a property.")
+            .takes([parameters::missing("ok")])
+            .answers(200, "Done.", "TreeReceipt"),
+        writes(Endpoint::new(Method::POST, "/v1/tree-move", "Move an item with what is below it", move_to))
+            .describe("Its history goes on. The parent at the new path must be there; `insert` gives the item a place in an ordered list.")
+            .body("TreeMove")
+            .answers(200, "Moved.", "TreeReceipt"),
+        writes(Endpoint::new(Method::POST, "/v1/tree-copy", "Copy an item with what is below it", copy))
+            .describe("All entities of the copy are new.")
+            .body("TreeCopy")
+            .answers(201, "Copied; `id` is that of the copy.", "TreeReceipt"),
+    ]
+}
+
+async fn put(mut call: Box<Call>) -> Outcome {
+    let must_be_there = missing(&call, "create", "refuse")?;
+    let (spot, content, weight) = receive(&mut call).await?;
+    // What goes may be more than what comes.
+    let weight = if matches!(content, TreeContent::Item(_)) { Weight::Heavy } else { weight };
+    let change = if must_be_there { TreeChange::Replace } else { TreeChange::Put };
+    write_at(call, weight, spot.root, change(spot.path, content)).await
+}
+
+async fn patch(mut call: Box<Call>) -> Outcome {
+    let (spot, content, weight) = receive(&mut call).await?;
+    write_at(call, weight, spot.root, TreeChange::Merge(spot.path, content)).await
+}
+
+async fn post(mut call: Box<Call>) -> Outcome {
+    let place = insert_from_texts(call.query.get("insert"), call.query.get("sibling"))?;
+    let (spot, content, weight) = receive(&mut call).await?;
+    write_at(call, weight, spot.root, TreeChange::creation(spot.path, content, place)?).await
+}
+
+async fn delete(call: Box<Call>) -> Outcome {
+    let may_be_missing = missing(&call, "refuse", "ok")?;
+    let spot = Spot::of(&call)?;
+    let change = if may_be_missing { TreeChange::Remove } else { TreeChange::Delete };
+    write_at(call, Weight::Light, spot.root, change(spot.path)).await
+}
+
+async fn move_to(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let fields = object(&body, "move")?;
+    only(fields, "move", &["from", "to", "root", "insert", "sibling"])?;
+    let (from, to, root) = ways(fields)?;
+    let (insert, sibling) =
+        (optional_text(fields, "move", "insert")?, optional_text(fields, "move", "sibling")?);
+    let insert = insert_from_texts(insert, sibling)?;
+    write(call, Weight::Light, Conditions::default(), root, TreeChange::Move { from, to, insert }).await
+}
+
+async fn copy(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let fields = object(&body, "copy")?;
+    only(fields, "copy", &["from", "to", "root"])?;
+    let (from, to, root) = ways(fields)?;
+    write(call, Weight::Heavy, Conditions::default(), root, TreeChange::Copy { from, to }).await
+}
+
+/// The paths and the root in the body of a move or a copy.
+fn ways(fields: &Object) -> Result<(TreePath, TreePath, Option<Id>), Problem> {
+    let path = |name| TreePath::parse(text(fields, "body", name)?);
+    let root = optional_text(fields, "body", "root")?.map(Id::new).transpose()?;
+    Ok((path("from")?, path("to")?, root))
+}
+
+/// What becomes of a change of what is not there: true for the second of two answers.
+fn missing(call: &Call, usual: &str, other: &str) -> Result<bool, Problem> {
+    match call.query.get("missing") {
+        None => Ok(false),
+        Some(told) if told == usual => Ok(false),
+        Some(told) if told == other => Ok(true),
+        Some(told) => {
+            let text = format!("parameter missing: expected {usual} or {other}, found {told:?}");
+            Err(Problem::invalid(text).with("parameter", "missing"))
+        }
+    }
+}
+
+/// The spot that a call names, what is to be there, and how much work that is.
+async fn receive(call: &mut Call) -> Result<(Spot, TreeContent, Weight), Problem> {
+    let spot = Spot::of(call)?;
+    let length = call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let body = call.receive().await?;
+    if length.is_some_and(|length: usize| length <= SMALL_BODY_BYTES) {
+        return Ok((spot, tree_content_from_json(&body)?, Weight::Light));
+    }
+    let content = heavy(&call.door, move || Ok(tree_content_from_json(&body)?)).await?;
+    Ok((spot, content, Weight::Heavy))
+}
+
+/// Commits a change at the path of the request, under its conditions.
+async fn write_at(call: Box<Call>, weight: Weight, root: Option<Id>, change: TreeChange) -> Outcome {
+    let conditions = Conditions::of(&call)?;
+    write(call, weight, conditions, root, change).await
+}
+
+async fn write(
+    call: Box<Call>,
+    weight: Weight,
+    conditions: Conditions,
+    root: Option<Id>,
+    change: TreeChange,
+) -> Outcome {
+    call.wait_visible().await?;
+    let signature = Signature::of(&call)?;
+    let door = Arc::clone(&call.door);
+    // The room for the body is that of what was made of it.
+    let body_room = call.body_room.clone();
+    drop(call);
+    let operation = TreeOperation { root, change };
+    let build = move |transaction: &mut Transaction| {
+        signature.sign(transaction);
+        if !conditions.is_empty() {
+            conditions.check(latest_version(transaction.base(), &operation)?)?;
+        }
+        let id = operation.add_to(transaction)?;
+        // Order: only now the path is known to be that of one item.
+        let status = match &operation.change {
+            TreeChange::Copy { .. } => StatusCode::CREATED,
+            TreeChange::Move { .. } | TreeChange::Delete(_) | TreeChange::Remove(_) => StatusCode::OK,
+            _ if latest_version(transaction.base(), &operation)?.is_some() => StatusCode::OK,
+            _ => StatusCode::CREATED,
+        };
+        Ok((id, status))
+    };
+    let ((id, status), receipt) = commit(&door, weight, Box::new(build)).await?;
+    drop(body_room);
+    let mut body = sending::receipt_to_json(&receipt);
+    if let Some(id) = id {
+        body["id"] = id.to_string().into();
+    }
+    Ok(sending::written(answer::json(status, &body, receipt.position), &receipt))
+}
+
+/// The latest version of the entity at the path of a change, or of the one that has the property there; `None` if there is nothing.
+fn latest_version(snapshot: &Snapshot, operation: &TreeOperation) -> Result<Option<u32>, Problem> {
+    let found = tree_of(snapshot, operation.root.as_ref()).item(operation.change.path())?;
+    Ok(found.map(|found| found.entity.latest_version()))
+}

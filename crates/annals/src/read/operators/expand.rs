@@ -1,0 +1,215 @@
+//! Expand: from entities, along relationships of some types in some directions, to the entities at the other ends.
+
+use std::iter::Peekable;
+
+use crate::Result;
+use crate::graph::past_link_prefix;
+use crate::graph::structures::adjacency::Links;
+use crate::graph::structures::link::Link;
+use crate::graph::structures::symbols::Symbol;
+use crate::graph::structures::wide::link_of_key;
+use crate::model::{Direction, TypeKind};
+use crate::read::operators::filter::status::Statuses;
+use crate::read::operators::link_types::LinkTypes;
+use crate::read::snapshot::Snapshot;
+use crate::structures::key_set::Range;
+
+/// Entities of a frontier whose links are looked up before the first of them is followed: the processor waits for the
+/// memory of all of them together.
+pub(in crate::read) const TOGETHER: usize = 32;
+/// Whether a read was called off is looked at once in so many links.
+const LINKS_UNCHECKED: usize = 4_096;
+
+/// Along which relationships of a snapshot a read goes.
+pub(in crate::read) struct Expand<'s> {
+    snapshot: &'s Snapshot,
+    types: LinkTypes,
+    statuses: Statuses,
+    /// True if the current links are those that the snapshot sees.
+    is_present: bool,
+}
+
+impl<'s> Expand<'s> {
+    /// Along live relationships of some types.
+    pub(in crate::read) fn new(snapshot: &'s Snapshot, types: LinkTypes) -> Expand<'s> {
+        Expand::with_statuses(snapshot, types, Statuses::Live)
+    }
+
+    /// Along relationships with these statuses; whether the ends have one of them is for the caller to see.
+    pub(in crate::read) fn with_statuses(
+        snapshot: &'s Snapshot,
+        types: LinkTypes,
+        statuses: Statuses,
+    ) -> Expand<'s> {
+        let is_present = snapshot.view().is_none() && statuses.is_live();
+        Expand { snapshot, types, statuses, is_present }
+    }
+
+    /// The links of one entity in one direction behind `after`, by type and then by age.
+    #[inline]
+    pub(in crate::read) fn links(
+        &self,
+        slot: u32,
+        direction: Direction,
+        after: Option<Link>,
+    ) -> SeenLinks<'s> {
+        match self.present_type() {
+            None => self.chosen(slot, direction, after),
+            Some(type_name) => {
+                let neighbors = self.snapshot.graph().neighbors(slot, direction);
+                SeenLinks::Present(neighbors.iter_after(type_name, after))
+            }
+        }
+    }
+
+    /// The type of links, or all, if the snapshot sees all current ones of it; `None` if links are to be looked at one by one.
+    #[inline]
+    fn present_type(&self) -> Option<Option<Symbol>> {
+        match &self.types {
+            LinkTypes::All if self.is_present => Some(None),
+            LinkTypes::One(name) if self.is_present => Some(Some(*name)),
+            _ => None,
+        }
+    }
+
+    fn chosen(&self, slot: u32, direction: Direction, after: Option<Link>) -> SeenLinks<'s> {
+        let types = match &self.types {
+            LinkTypes::All => vec![None],
+            LinkTypes::One(name) => vec![Some(*name)],
+            LinkTypes::Several(names) => {
+                let is_to_come = |name: &&Symbol| after.is_none_or(|after| **name >= after.type_name);
+                names.iter().rev().filter(is_to_come).copied().map(Some).collect()
+            }
+        };
+        SeenLinks::Chosen(Box::new(Chosen {
+            snapshot: self.snapshot,
+            slot,
+            direction,
+            after,
+            types,
+            statuses: (!self.is_present).then(|| self.statuses.clone()),
+            current: Links::none().peekable(),
+            past: None,
+        }))
+    }
+
+    /// Calls `take` with every link of the entities at `frontier`, entity by entity, each with its direction.
+    ///
+    /// Errors: `Cancelled`, and those of `take`.
+    #[inline]
+    pub(in crate::read) fn each(
+        &self,
+        frontier: &[u32],
+        directions: &[Direction],
+        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        let mut count: usize = 0;
+        let mut take = |slot, direction, link| {
+            count += 1;
+            if count.is_multiple_of(LINKS_UNCHECKED) {
+                self.snapshot.check_cancelled()?;
+            }
+            take(slot, direction, link)
+        };
+        let mut found = Vec::with_capacity(frontier.len().min(TOGETHER) * directions.len());
+        for slots in frontier.chunks(TOGETHER) {
+            self.snapshot.check_cancelled()?;
+            let pairs = slots.iter().flat_map(|slot| directions.iter().map(|direction| (*slot, *direction)));
+            let Some(type_name) = self.present_type() else {
+                for (slot, direction) in pairs {
+                    let mut links = self.links(slot, direction, None);
+                    links.try_for_each(|link| take(slot, direction, link))?;
+                }
+                continue;
+            };
+            found.clear();
+            for (slot, direction) in pairs {
+                found.push((slot, direction, self.snapshot.graph().neighbors(slot, direction)));
+            }
+            for (slot, direction, neighbors) in &found {
+                neighbors.try_each(type_name, |link| take(*slot, *direction, link))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The links of one entity in one direction that a snapshot sees. Made by [`Expand::links`].
+pub(in crate::read) enum SeenLinks<'s> {
+    /// The current ones, of one type or of all: it sees each of them.
+    Present(Links<'s>),
+    /// Some of the current and past ones, type by type. In a box, because iterators are moved about.
+    Chosen(Box<Chosen<'s>>),
+}
+
+pub(in crate::read) struct Chosen<'s> {
+    snapshot: &'s Snapshot,
+    slot: u32,
+    direction: Direction,
+    after: Option<Link>,
+    /// Types still to come, last first; `None` stands for all at once.
+    types: Vec<Option<Symbol>>,
+    /// The statuses that are asked for; `None` if every link is seen.
+    statuses: Option<Statuses>,
+    current: Peekable<Links<'s>>,
+    past: Option<Peekable<Range<'s>>>,
+}
+
+impl Iterator for SeenLinks<'_> {
+    type Item = Link;
+
+    #[inline]
+    fn next(&mut self) -> Option<Link> {
+        match self {
+            SeenLinks::Present(links) => links.next(),
+            SeenLinks::Chosen(links) => links.next(),
+        }
+    }
+}
+
+impl Chosen<'_> {
+    fn next(&mut self) -> Option<Link> {
+        loop {
+            match self.next_of_type() {
+                Some(link) if self.sees(link) => return Some(link),
+                Some(_) => {}
+                None => {
+                    let type_name = self.types.pop()?;
+                    self.turn_to(type_name);
+                }
+            }
+        }
+    }
+
+    fn turn_to(&mut self, type_name: Option<Symbol>) {
+        let graph = self.snapshot.graph();
+        self.current =
+            graph.neighbors(self.slot, self.direction).iter_after(type_name, self.after).peekable();
+        if self.statuses.is_none() || graph.past_links.is_empty() {
+            return;
+        }
+        let mut prefix = past_link_prefix(self.slot, self.direction).to_vec();
+        prefix.extend(type_name.into_iter().flat_map(|name| name.0.to_be_bytes()));
+        let mut past = graph.past_links.prefix(&prefix).peekable();
+        while past.next_if(|key| self.after.is_some_and(|after| link_of_key(key) <= after)).is_some() {}
+        self.past = Some(past);
+    }
+
+    /// The next of the present type, current or past.
+    fn next_of_type(&mut self) -> Option<Link> {
+        let past = self.past.as_mut().and_then(|past| past.peek().map(|key| link_of_key(key)));
+        match (past, self.current.peek()) {
+            (Some(link), current) if current.is_none_or(|current| link < *current) => {
+                self.past.as_mut()?.next();
+                Some(link)
+            }
+            _ => self.current.next(),
+        }
+    }
+
+    fn sees(&self, link: Link) -> bool {
+        let Some(statuses) = &self.statuses else { return true };
+        self.snapshot.sees_status(TypeKind::Relationship, link.relationship, statuses)
+            && self.snapshot.has_link(self.slot, self.direction, link)
+    }
+}

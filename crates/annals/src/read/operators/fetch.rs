@@ -1,0 +1,71 @@
+//! Fetch: the instance at a slot, in the version that a snapshot sees.
+
+use crate::model::TypeKind;
+use crate::read::held::Held;
+use crate::read::instance::{Entity, Relationship};
+use crate::read::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+impl Snapshot {
+    /// The version at a slot to which a link or a list of this snapshot leads, deleted or not.
+    ///
+    /// Errors: those of reading history; `Corrupted` if nothing is there.
+    #[inline]
+    pub(in crate::read) fn fetch(&self, kind: TypeKind, slot: u32) -> Result<Held> {
+        let table = self.graph().table(kind);
+        // Most reads are of the present, and have nothing to read.
+        if self.view().is_none() && !table.spill.is_used() && table.is_live(slot) {
+            return Ok(Held::InForce);
+        }
+        self.fetch_seen(kind, slot)
+    }
+
+    fn fetch_seen(&self, kind: TypeKind, slot: u32) -> Result<Held> {
+        self.seen(kind, slot, true)?.ok_or_else(|| nothing_at(kind, slot))
+    }
+
+    /// The entity there. Errors: as [`Snapshot::fetch`].
+    #[inline]
+    pub(in crate::read) fn fetch_entity(&self, slot: u32) -> Result<Entity<'_>> {
+        Ok(Entity::new(self, slot, self.fetch(TypeKind::Entity, slot)?))
+    }
+
+    /// The relationship there. Errors: as [`Snapshot::fetch`].
+    #[inline]
+    pub(in crate::read) fn fetch_relationship(&self, slot: u32) -> Result<Relationship<'_>> {
+        Ok(Relationship::new(self, slot, self.fetch(TypeKind::Relationship, slot)?))
+    }
+
+    /// The entity at `slot`; `None` if this snapshot does not see it live.
+    #[inline]
+    pub(crate) fn entity_at(&self, slot: u32) -> Result<Option<Entity<'_>>> {
+        let held = self.seen(TypeKind::Entity, slot, false)?;
+        Ok(held.map(|held| Entity::new(self, slot, held)))
+    }
+
+    /// The relationship at `slot`; `None` if this snapshot does not see it live.
+    #[inline]
+    pub(crate) fn relationship_at(&self, slot: u32) -> Result<Option<Relationship<'_>>> {
+        let held = self.seen(TypeKind::Relationship, slot, false)?;
+        Ok(held.map(|held| Relationship::new(self, slot, held)))
+    }
+}
+
+/// Puts a handle of what was fetched at the end of a list. It is made in its place: a handle that is made first and moved then
+/// is written in parts and read as a whole, for which the processor waits longer than for all the rest of a step.
+#[inline]
+pub(in crate::read) fn push_handle<T>(list: &mut Vec<T>, held: Held, make: impl Fn(Held) -> T) {
+    match held {
+        Held::InForce => list.resize_with(list.len() + 1, || make(Held::InForce)),
+        read => list.push(make(read)),
+    }
+}
+
+#[cold]
+fn nothing_at(kind: TypeKind, slot: u32) -> Error {
+    let text = format!(
+        "slot {slot}: expected the {} that a link or a list leads to; run `annals check`",
+        kind.name()
+    );
+    Error::new(ErrorKind::Corrupted, text)
+}

@@ -1,0 +1,109 @@
+//! Which entities a read comes to: of some types, with some classifications and statuses.
+
+use crate::graph::structures::symbols::Symbol;
+use crate::model::TypeKind;
+use crate::read::nearest;
+use crate::read::operators::filter::status::Statuses;
+use crate::read::snapshot::Snapshot;
+use crate::{Error, ErrorKind, Result};
+
+/// Most names of one kind.
+const NAMES_MAX: usize = 1_024;
+
+/// Which entities a read comes to.
+pub(in crate::read) struct EntityFilter<'s> {
+    pub(in crate::read) snapshot: &'s Snapshot,
+    /// Ascending; `None` for any.
+    pub(in crate::read) types: Option<Vec<Symbol>>,
+    /// Ascending; `None` for any or none.
+    pub(in crate::read) classifications: Option<Vec<Symbol>>,
+    pub(in crate::read) statuses: Statuses,
+}
+
+impl EntityFilter<'_> {
+    /// True if every entity that a link leads to is admitted, so that none needs a look.
+    pub(in crate::read) fn admits_all(&self) -> bool {
+        self.types.is_none() && self.classifications.is_none() && self.statuses.is_live()
+    }
+
+    /// True if the read may come to the entity at `slot`, to which a link leads.
+    ///
+    /// Errors: those of reading history, for classifications as of an earlier time.
+    pub(in crate::read) fn admits(&self, slot: u32) -> Result<bool> {
+        let table = &self.snapshot.graph().entities;
+        if !self.statuses.is_live() && !self.snapshot.sees_status(TypeKind::Entity, slot, &self.statuses) {
+            return Ok(false);
+        }
+        if let Some(types) = &self.types {
+            let is_there = table.row(slot).is_some();
+            let is_of =
+                is_there && types.binary_search(&self.snapshot.type_seen(TypeKind::Entity, slot)).is_ok();
+            if !is_of {
+                return Ok(false);
+            }
+        }
+        let Some(names) = &self.classifications else { return Ok(true) };
+        if self.snapshot.view().is_none() && self.statuses.is_live() {
+            return Ok(names.iter().any(|name| table.lists.classified.present.contains(*name, slot)));
+        }
+        // Who carries none of them now, and never did, needs no look at the log.
+        let may_be = |name: &Symbol| table.lists.classified.ever(*name, slot);
+        let is_deleted = !table.is_live(slot);
+        if !is_deleted && !names.iter().any(may_be) {
+            return Ok(false);
+        }
+        let Some(held) = self.snapshot.seen(TypeKind::Entity, slot, true)? else { return Ok(false) };
+        let row = self.snapshot.row(TypeKind::Entity, slot, &held);
+        Ok(row.classifications().any(|known| names.binary_search(&known.name()).is_ok()))
+    }
+}
+
+impl Snapshot {
+    /// Symbols of the named types with their subtypes, ascending; `None` if no name is given.
+    ///
+    /// Errors: `NotFound` for a name that is not declared and that no instance has or had; `InvalidArgument` for more
+    /// than 1,024 names.
+    pub(crate) fn known_types(&self, kind: TypeKind, names: &[String]) -> Result<Option<Vec<Symbol>>> {
+        if names.is_empty() {
+            return Ok(None);
+        }
+        if names.len() > NAMES_MAX {
+            let text = format!("{} types: expected at most {NAMES_MAX}, found {}", kind.name(), names.len());
+            return Err(invalid(text));
+        }
+        let mut symbols = Vec::new();
+        for name in names {
+            self.check_type_known(kind, name)?;
+            symbols.extend(self.types_named(kind, name));
+        }
+        symbols.sort_unstable();
+        symbols.dedup();
+        Ok(Some(symbols))
+    }
+
+    /// Errors: `NotFound` for a name that is not declared and that no instance has or had.
+    pub(crate) fn check_type_known(&self, kind: TypeKind, name: &str) -> Result<()> {
+        let graph = self.graph();
+        if graph.names.find(name).is_some_and(|symbol| graph.is_type_known(kind, symbol)) {
+            return Ok(());
+        }
+        let what = if kind == TypeKind::Classification { "" } else { " type" };
+        let hint = self.type_hint(kind, name);
+        let text = format!("{}{what} {name}: nothing is of it, and it is not declared{hint}", kind.name());
+        Err(Error::new(ErrorKind::NotFound, text))
+    }
+
+    /// What to do about a type that is not known.
+    pub(crate) fn type_hint(&self, kind: TypeKind, name: &str) -> String {
+        let graph = self.graph();
+        let known = (0..)
+            .map(Symbol)
+            .zip(graph.names.iter())
+            .filter(|(symbol, _)| graph.is_type_known(kind, *symbol));
+        nearest::hint(name, known.map(|(_, known)| &**known), "see the declared types")
+    }
+}
+
+fn invalid(text: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, text)
+}

@@ -1,0 +1,11 @@
+//! Filter: whether an instance is one of those that are asked for, in the version that a snapshot sees.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+pub(in crate::read) mod status;
+pub(in crate::read) mod entities;
+pub(in crate::read) mod value_test;
+pub(in crate::read) mod subject;
+pub(in crate::read) mod test;
+pub(in crate::read) mod resolve;
+pub(in crate::read) mod condition;

@@ -1,0 +1,58 @@
+//! The keys of an index within bounds, in either direction.
+
+use std::ops::Bound as Edge;
+
+use super::bounds::Bounds;
+use crate::structures::key_set::{KeySet, Range};
+
+/// The keys of a set from one place on, in one direction. Where they end is seen on the way: most pages end before, and
+/// nothing has to be looked up there.
+pub(in crate::read) struct Directed<'d, 'g> {
+    range: Range<'g>,
+    is_descending: bool,
+    // The first key that is not in it; descending, the last that is.
+    until: Option<&'d [u8]>,
+    peeked: Option<&'g [u8]>,
+}
+
+impl<'d, 'g> Directed<'d, 'g> {
+    /// Starts behind the key of a cursor, if it lies within the bounds: a foreign one may not.
+    pub(in crate::read) fn new(
+        set: &'g KeySet,
+        bounds: &'d Bounds,
+        after: Option<&[u8]>,
+        is_descending: bool,
+    ) -> Directed<'d, 'g> {
+        let (low, high) = (bounds.low(), bounds.high.as_deref());
+        let (from, until) = if is_descending {
+            let after = after.filter(|after| high.is_none_or(|high| *after <= high));
+            (after.or(high).map_or(Edge::Unbounded, Edge::Excluded), low)
+        } else {
+            let after = after.filter(|after| low.is_none_or(|low| *after >= low));
+            (after.map_or(bounds.edges().0, Edge::Excluded), high)
+        };
+        let (low, high) = if is_descending { (Edge::Unbounded, from) } else { (from, Edge::Unbounded) };
+        Directed { range: set.range(low, high), is_descending, until, peeked: None }
+    }
+
+    #[inline]
+    pub(in crate::read) fn next(&mut self) -> Option<&'g [u8]> {
+        if self.peeked.is_some() {
+            return self.peeked.take();
+        }
+        let key = if self.is_descending { self.range.next_back() } else { self.range.next() };
+        key.filter(|key| is_before(key, self.until, self.is_descending))
+    }
+
+    pub(in crate::read) fn peek(&mut self) -> Option<&'g [u8]> {
+        self.peeked = self.next();
+        self.peeked
+    }
+}
+
+/// True if a key lies before the end of a walk.
+#[inline]
+fn is_before(key: &[u8], until: Option<&[u8]>, is_descending: bool) -> bool {
+    until.is_none_or(|until| (key < until) != is_descending)
+}
+

@@ -1,0 +1,7 @@
+//! Scan: the slots of types, classifications and homes, and the keys of a stretch of an index.
+
+// In the order a newcomer should read them.
+#[rustfmt::skip]
+pub(in crate::read) mod domain;
+pub(in crate::read) mod bounds;
+pub(in crate::read) mod keys;

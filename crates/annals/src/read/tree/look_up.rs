@@ -1,0 +1,118 @@
+//! Look-ups: from a path of names and keys to what it leads to, and from an entity to its path.
+
+use super::Tree;
+use super::children::ChildSlot;
+use super::item::TreeItem;
+use super::names::Target;
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Id, TypeKind};
+use crate::tree::{NameTest, TreePath, TreeStep};
+use crate::{Error, ErrorKind, Result};
+
+/// Where a look-up ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) entity: u32,
+    /// How it is contained; `None` for the root.
+    pub(crate) child: Option<ChildSlot>,
+    pub(crate) property: Option<Symbol>,
+}
+
+impl Spot {
+    pub(super) fn of(child: ChildSlot) -> Spot {
+        Spot { entity: child.entity, child: Some(child), property: None }
+    }
+}
+
+impl<'s> Tree<'s> {
+    /// The item, or the property, that a path leads to.
+    ///
+    /// Shape: `None` if it leads to nothing. Errors: `InvalidArgument` if it leads to several; those of [`Tree::find`].
+    pub fn item(&self, path: &TreePath) -> Result<Option<TreeItem<'s>>> {
+        if let Some(spot) = self.look_up_plain(path)? {
+            return spot.map_or(Ok(None), |spot| self.spot_item(spot));
+        }
+        let mut found = self.find(path, 2)?;
+        if let [first, second] = &found[..] {
+            let (first, second) = (first.path()?, second.path()?);
+            let text = format!("path {path}: expected one item, found several, such as {first} and {second}");
+            return Err(Error::new(ErrorKind::InvalidArgument, text));
+        }
+        Ok(found.pop())
+    }
+
+    /// The path to an entity; `None` if this tree does not contain it.
+    ///
+    /// Errors: those of reading history.
+    pub fn path_of(&self, id: &Id) -> Result<Option<TreePath>> {
+        match self.snapshot.slot_of(TypeKind::Entity, id) {
+            Some(slot) if self.snapshot.sees(TypeKind::Entity, slot) => self.path_to(slot),
+            _ => Ok(None),
+        }
+    }
+
+    /// The path to the entity at a slot that the snapshot sees.
+    pub(super) fn path_to(&self, slot: u32) -> Result<Option<TreePath>> {
+        let (mut at, mut steps) = (slot, Vec::new());
+        while Some(at) != self.root {
+            let Some(link) = self.snapshot.container_seen(at)? else { return Ok(None) };
+            let child = ChildSlot { relationship: link.relationship, entity: at };
+            let Some(step) = self.snapshot.step_to(child)? else { return Ok(None) };
+            steps.push(step);
+            at = link.other;
+        }
+        steps.reverse();
+        Ok(Some(TreePath { steps }))
+    }
+
+    /// Where a path of look-ups leads.
+    ///
+    /// Errors: `InvalidArgument` if it is another path.
+    pub(crate) fn look_up(&self, path: &TreePath) -> Result<Option<Spot>> {
+        self.look_up_plain(path)?.ok_or_else(|| {
+            let text =
+                format!("path {path}: expected the path of one item: names, and all keys of items in lists");
+            Error::new(ErrorKind::InvalidArgument, text)
+        })
+    }
+
+    /// The same; outer `None` if it is another path.
+    fn look_up_plain(&self, path: &TreePath) -> Result<Option<Option<Spot>>> {
+        let Some(root) = self.root else { return Ok(Some(None)) };
+        let mut spot = Spot { entity: root, child: None, property: None };
+        for (number, step) in path.steps.iter().enumerate() {
+            let Target::Child(name) = self.snapshot.graph().target(step) else { return Ok(None) };
+            spot = match self.snapshot.child_named(spot.entity, &name)? {
+                Some(child) => Spot::of(child),
+                None if number + 1 == path.steps.len() => match self.property_named(spot.entity, step)? {
+                    Some(property) => Spot { property: Some(property), ..spot },
+                    None => return Ok(Some(None)),
+                },
+                None => return Ok(Some(None)),
+            };
+        }
+        Ok(Some(Some(spot)))
+    }
+
+    /// The property of an entity that a step at the end of a path means.
+    pub(super) fn property_named(&self, entity: u32, step: &TreeStep) -> Result<Option<Symbol>> {
+        let NameTest::Name(name) = &step.name else { return Ok(None) };
+        let is_plain = step.filters.is_empty() && step.place.is_none();
+        let Some(symbol) = self.snapshot.graph().names.find(name).filter(|_| is_plain) else {
+            return Ok(None);
+        };
+        let Some(held) = self.snapshot.seen(TypeKind::Entity, entity, false)? else { return Ok(None) };
+        let value = self.snapshot.value(TypeKind::Entity, entity, &held, symbol);
+        Ok(value.map(|_| symbol))
+    }
+
+    /// What a look-up leads to, as an item.
+    pub(super) fn spot_item(&self, spot: Spot) -> Result<Option<TreeItem<'s>>> {
+        let Some(entity) = self.snapshot.entity_at(spot.entity)? else { return Ok(None) };
+        let relationship = match spot.child {
+            Some(child) => self.snapshot.relationship_at(child.relationship)?,
+            None => None,
+        };
+        Ok(Some(TreeItem { entity, relationship, tree: *self, property: spot.property }))
+    }
+}

@@ -1,0 +1,55 @@
+//! What changes of trees created in a transaction: as long as it consists of nothing else, a path is looked up in the base and here, and
+//! the base with all changes applied is not needed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::model::{Id, InstanceId};
+use crate::read::ChildName;
+
+/// An item that is there, or that a transaction creates.
+#[derive(Clone)]
+pub(super) struct Parent {
+    pub(super) id: Id,
+    /// `None` if the transaction creates it.
+    pub(super) slot: Option<u32>,
+    pub(super) type_name: Arc<str>,
+}
+
+/// The items that a transaction created.
+#[derive(Default)]
+pub(in crate::write) struct Created {
+    items: HashMap<(Id, ChildName), Parent, foldhash::fast::RandomState>,
+    ids: HashSet<Id, foldhash::fast::RandomState>,
+    /// The last order of the lists to which it appended.
+    last_orders: HashMap<(Id, u32), Vec<u8>, foldhash::fast::RandomState>,
+    /// How many changes the transaction had after the last one that is noted here.
+    pub(in crate::write) changes_count: usize,
+}
+
+impl Created {
+    /// True if the transaction created it.
+    pub(super) fn has(&self, instance: &InstanceId) -> bool {
+        self.ids.contains(instance.id())
+    }
+
+    pub(super) fn child(&self, parent: &Id, name: &ChildName) -> Option<&Parent> {
+        if self.items.is_empty() {
+            return None;
+        }
+        self.items.get(&(parent.clone(), name.clone()))
+    }
+
+    pub(super) fn add(&mut self, parent: &Id, name: ChildName, child: Parent) {
+        self.ids.insert(child.id.clone());
+        self.items.insert((parent.clone(), name), child);
+    }
+
+    pub(super) fn last_order(&self, parent: &Id, group: u32) -> Option<&Vec<u8>> {
+        self.last_orders.get(&(parent.clone(), group))
+    }
+
+    pub(super) fn append(&mut self, parent: &Id, group: u32, order: Vec<u8>) {
+        self.last_orders.insert((parent.clone(), group), order);
+    }
+}
