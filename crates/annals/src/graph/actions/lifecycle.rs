@@ -55,7 +55,7 @@ impl Graph {
     }
 
     /// Slots of the relationships of an entity that went with it when it was deleted at `place`.
-    pub(super) fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
+    pub(crate) fn relationships_deleted_at(&self, slot: u32, place: Place) -> Vec<u32> {
         let mut slots = self.past_relationships(slot);
         slots.retain(|&relationship| {
             self.relationships.row(relationship).is_some_and(|found| found.place() == place)

@@ -71,6 +71,17 @@ impl Snapshot {
         Ok(())
     }
 
+    /// The children of an entity in order.
+    pub(crate) fn children_of(&self, parent: u32) -> Result<Vec<ChildSlot>> {
+        let mut children = Vec::new();
+        self.each_child(parent, Range::default(), &mut |placed| {
+            self.check_cancelled()?;
+            children.push(placed.child);
+            Ok(true)
+        })?;
+        Ok(children)
+    }
+
     /// Counts the children of an entity, or those of one group. Units: children; at present in O(1) for all.
     pub(crate) fn count_children(&self, parent: u32, group: Option<Group>) -> Result<usize> {
         if self.view().is_none() && group.is_none() {

@@ -4,6 +4,7 @@ mod created;
 mod moved;
 mod place;
 mod plan;
+mod revert;
 mod schema;
 
 use std::sync::Arc;
