@@ -1,6 +1,8 @@
-//! Trees in time: what is put back to how it was is as it was, after any history.
+//! Trees in time: what is put back to how it was is as it was, after any history, and differences tell what became of each item.
 
 mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use annals::*;
 use support::{CheckedRepository, Random, number_from_environment};
@@ -196,5 +198,153 @@ fn a_deleted_item_is_brought_back_to_its_path() -> Result<()> {
     edit(&repository, |t| t.delete(&path("/c/x")))?;
     edit(&repository, |t| t.merge(&path("/c/x"), &Item::new()))?;
     assert_eq!(kind_of(restore("/c/x")), ErrorKind::AlreadyExists);
+    Ok(())
+}
+
+/// An item of a whole tree: its path, the id of its parent, and its place among all items.
+type Placed = (TreePath, Option<Id>, usize);
+
+/// All items at a path and below it, by id.
+fn all_items(snapshot: &Snapshot, at: &TreePath) -> BTreeMap<String, Placed> {
+    fn add(snapshot: &Snapshot, item: &Item, parent: Option<Id>, all: &mut BTreeMap<String, Placed>) {
+        let id = item.id.clone().unwrap();
+        let path = snapshot.tree().path_of(&id).unwrap().unwrap();
+        let count = all.len();
+        all.insert(id.to_string(), (path, parent, count));
+        item.children.iter().for_each(|child| add(snapshot, &child.item, Some(id.clone()), all));
+    }
+    let mut all = BTreeMap::new();
+    if let Some(item) = snapshot.tree().get(at, None).unwrap() {
+        let above = at.split_last().map(|(above, _)| above);
+        let parent = above.and_then(|above| snapshot.tree().item(&above).unwrap());
+        add(snapshot, &item, parent.map(|parent| parent.entity.id().clone()), &mut all);
+    }
+    all
+}
+
+#[test]
+fn a_difference_tells_what_became_of_each_item_whatever_it_is_computed_from() -> Result<()> {
+    let mut kinds = [0; 4];
+    for seed in 0..number_from_environment("TREE_SEEDS", 24) {
+        let mut random = Random(seed);
+        let repository = repository();
+        for _ in 0..150 {
+            change(&repository, &mut random);
+        }
+        let snapshot = repository.snapshot();
+        for _ in 0..10 {
+            let mut any = || Position(1 + random.below(snapshot.position().0 as usize) as u64);
+            let (from, to) = (any(), any());
+            let at = if random.below(2) == 0 { TreePath::root() } else { any_path(&mut random) };
+            let what = format!("seed {seed}: {at} from {from} to {to}");
+            let found = snapshot.tree().difference(&at, then(from), then(to))?;
+            let [before, after] = [snapshot.as_of(then(from))?, snapshot.as_of(then(to))?];
+            let [was, is] = [&before, &after].map(|side| all_items(side, &at));
+            let [was_anywhere, is_anywhere] =
+                [&before, &after].map(|side| all_items(side, &TreePath::root()));
+            let changed = snapshot.changes_between(from.min(to), from.max(to))?;
+            // In order, and nothing twice.
+            let places: Vec<usize> =
+                found.iter().filter_map(|change| Some(is_anywhere.get(&change.id.to_string())?.2)).collect();
+            assert!(places.is_sorted(), "{what}: {found:#?}");
+            let mut told: BTreeMap<String, Vec<&TreeChange>> = BTreeMap::new();
+            found.iter().for_each(|change| told.entry(change.id.to_string()).or_default().push(change));
+            for id in was.keys().chain(is.keys()).collect::<BTreeSet<_>>() {
+                let told = told.remove(id).unwrap_or_default();
+                let is_told =
+                    |kind: fn(&TreeChangeKind) -> bool| told.iter().any(|change| kind(&change.kind));
+                let (was, is) = (was_anywhere.get(id), is_anywhere.get(id));
+                let is_created = is_told(|kind| *kind == TreeChangeKind::Created);
+                let is_deleted = is_told(|kind| *kind == TreeChangeKind::Deleted);
+                let is_moved = is_told(|kind| matches!(kind, TreeChangeKind::Moved { .. }));
+                let is_modified = is_told(|kind| matches!(kind, TreeChangeKind::Modified(_)));
+                for (kind, is_it) in kinds.iter_mut().zip([is_created, is_deleted, is_moved, is_modified]) {
+                    *kind += u32::from(is_it);
+                }
+                let (Some((was, parent, _)), Some((is, parent_now, _))) = (was, is) else {
+                    assert_eq!((is_created, is_deleted), (was.is_none(), is.is_none()), "{what}: {id}");
+                    assert_eq!(told.len(), 1, "{what}: {id}");
+                    continue;
+                };
+                assert!(!is_created && !is_deleted, "{what}: {id}");
+                let is_elsewhere = parent != parent_now || was.steps.last() != is.steps.last();
+                let is_in_order = is.to_string().rsplit('/').next().unwrap().starts_with("usr");
+                assert!(is_moved == is_elsewhere || is_in_order && is_moved, "{what}: {id} {told:?}");
+                let is_id = |change: &&InstanceChange| matches!(change, InstanceChange::Changed(it, _) if it.id().to_string() == *id);
+                assert_eq!(is_modified, changed.iter().any(|change| is_id(&change)), "{what}: {id}");
+                for TreeChange { path, kind, .. } in told {
+                    assert_eq!(path, is, "{what}");
+                    if let TreeChangeKind::Moved { from, .. } = kind {
+                        assert_eq!(from, was, "{what}");
+                    }
+                }
+            }
+            // Nothing else is told of.
+            assert!(told.is_empty(), "{what}: {told:?}");
+            // With valid times both trees are compared.
+            let instant = |position: Position| -> Result<Instant> {
+                let log = LogQuery { is_oldest_first: true, limit: 1000, ..LogQuery::default() };
+                let records = snapshot.log(&log)?.records;
+                Ok(records.iter().find(|record| record.position == position).unwrap().instant)
+            };
+            let at_valid = |position: Position| -> Result<AsOf> {
+                Ok(AsOf { valid: Some(instant(position)?), ..then(position) })
+            };
+            let compared = snapshot.tree().difference(&at, at_valid(from)?, at_valid(to)?)?;
+            assert_eq!(compared, found, "{what}");
+        }
+    }
+    assert!(kinds.iter().all(|count| *count > 50), "{kinds:?}");
+    Ok(())
+}
+
+#[test]
+fn a_difference_shows_paths_values_and_neighbours() -> Result<()> {
+    let repository = repository();
+    edit(&repository, |t| {
+        let users =
+            [1, 2, 3].into_iter().fold(Item::new(), |all, k| all.listed("usr", Item::new().property("k", k)));
+        t.put(&path("/c"), &users.property("mtu", 1500).child("x", Item::new().child("deep", Item::new())))?;
+        t.merge(&path("/out/y"), &Item::new())
+    })?;
+    let from = repository.snapshot().position();
+    edit(&repository, |t| t.set(&path("/c/mtu"), 9000))?;
+    edit(&repository, |t| t.insert(&path("/c/usr[k=3]"), &Item::new(), &Insert::First))?;
+    edit(&repository, |t| t.move_to(&path("/c/x"), &path("/out/x"), None))?;
+    edit(&repository, |t| t.move_to(&path("/out/y"), &path("/c/y"), None))?;
+    edit(&repository, |t| t.delete(&path("/c/usr[k=2]")))?;
+    edit(&repository, |t| t.merge(&path("/c/new"), &Item::new()))?;
+    let snapshot = repository.snapshot();
+    let found = snapshot.tree().difference(&path("/c"), then(from), AsOf::default())?;
+    let line = |change: &TreeChange| {
+        let after = |step: &Option<TreeStep>| step.as_ref().map_or(String::new(), TreeStep::to_string);
+        match &change.kind {
+            TreeChangeKind::Created => format!("+ {}", change.path),
+            TreeChangeKind::Deleted => format!("- {}", change.path),
+            TreeChangeKind::Moved { from, after: [was, is] } => {
+                format!("> {} from {from} {} {}", change.path, after(was), after(is))
+            }
+            TreeChangeKind::Modified(difference) => {
+                let property = &difference.properties[0];
+                format!("~ {} {} {:?} {:?}", change.path, property.name, property.before, property.after)
+            }
+        }
+    };
+    let lines: Vec<String> = found.iter().map(|change| line(change).trim_end().to_owned()).collect();
+    let expected = [
+        "~ /c mtu Some(Integer(1500)) Some(Integer(9000))",
+        "+ /c/new",
+        "> /c/y from /out/y",
+        "> /c/usr[k = 3] from /c/usr[k = 3] /usr[k = 2]",
+        "- /c/usr[k = 2]",
+        "> /out/x from /c/x",
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(snapshot.tree().difference(&path("/c"), then(from), then(from))?, []);
+    assert_eq!(snapshot.tree().difference(&path("/none"), then(from), AsOf::default())?, []);
+    assert_eq!(
+        kind_of(snapshot.tree().difference(&path("/c/usr"), then(from), then(from))),
+        ErrorKind::InvalidArgument
+    );
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most instances a difference of two positions lists.
-const INSTANCES_MAX: usize = 1_000_000;
+pub(super) const INSTANCES_MAX: usize = 1_000_000;
 
 /// What differs between two versions of one instance. A pair is what was before and what is after.
 ///
@@ -211,6 +211,24 @@ impl Snapshot {
     /// Errors: as [`Snapshot::changes`].
     pub fn changes_between(&self, from: Position, to: Position) -> Result<Vec<InstanceChange>> {
         self.changes(from, to)?.collect()
+    }
+
+    /// What differs of an instance that is live in this snapshot and in another one; `None` if nothing does.
+    pub(super) fn difference_to(
+        &self,
+        after: &Snapshot,
+        kind: TypeKind,
+        slot: u32,
+    ) -> Result<Option<Difference>> {
+        let (Some(before), Some(after)) = (self.seen(kind, slot, false)?, after.side(kind, slot)?) else {
+            return Ok(None);
+        };
+        if self.row(kind, slot, &before).place() == after.instance.place {
+            return Ok(None);
+        }
+        let before = Side { snapshot: self, slot, instance: self.instance(kind, slot, before)? };
+        let difference = self.compare(kind, &before, &after);
+        Ok(Some(difference).filter(|difference| !difference.is_empty()))
     }
 
     /// The live version that this snapshot sees.

@@ -25,7 +25,7 @@ pub(crate) struct Child {
 }
 
 /// Children that are named alike: those of one entity type with keys, which make a list; or all that have names of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Group(pub(crate) u32);
 
 /// The group of all children that have names of their own.

@@ -9,11 +9,13 @@ mod look_up;
 mod listing;
 mod matching;
 mod whole;
+mod difference;
 
 use crate::model::{Id, TypeKind};
 use crate::read::snapshot::Snapshot;
 
 pub(crate) use children::ChildSlot;
+pub use difference::{TreeChange, TreeChangeKind};
 pub use item::TreeItem;
 pub use listing::ListOptions;
 pub use matching::PathPlan;

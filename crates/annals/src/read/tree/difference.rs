@@ -1,0 +1,303 @@
+//! What became of a subtree between two times.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Tree;
+use super::children::{ChildSlot, Range, place_of};
+use crate::graph::containment::DEPTH_MAX;
+use crate::graph::structures::child::{Child, Group};
+use crate::graph::structures::link::Link;
+use crate::model::{Id, TypeKind};
+use crate::read::compare::{Difference, INSTANCES_MAX};
+use crate::read::snapshot::{AsOf, Snapshot};
+use crate::tree::{TreePath, TreeStep};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// What became of an item between two times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeChange {
+    /// Where it is at the later time; of what is gone, where it was.
+    pub path: TreePath,
+    /// Its id at that time.
+    pub id: Id,
+    /// What became of it.
+    pub kind: TreeChangeKind,
+}
+
+/// What became of an item.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TreeChangeKind {
+    /// It is there and was not in the tree.
+    Created,
+    /// It was there and is not in the tree any more.
+    Deleted,
+    /// It is in another parent, has another name or other keys, or another place in an ordered list. What is below it came along.
+    Moved {
+        /// Where it was.
+        from: TreePath,
+        /// The item before it in the list, then and now; `None` for the first, and in lists that users do not order.
+        after: [Option<TreeStep>; 2],
+    },
+    /// Its content differs: properties, classifications, type, status, id or provenance.
+    Modified(Box<Difference>),
+}
+
+/// An item as one of the two times sees it.
+struct Spot {
+    path: TreePath,
+    parent: Option<u32>,
+    child: Option<(ChildSlot, Child)>,
+    /// True if it is at the path that is asked for, or below it.
+    is_within: bool,
+    /// The places of the items above it, and its own: they compare as trees are ordered.
+    places: Vec<Vec<u8>>,
+}
+
+/// The tree at one of the two times.
+struct Side<'d> {
+    snapshot: &'d Snapshot,
+    root: Option<u32>,
+    /// The item at the path that is asked for.
+    top: Option<u32>,
+    spots: HashMap<u32, Option<Arc<Spot>>>,
+    /// What stands before each child of an ordered list but the first, by relationship.
+    lists: HashMap<(u32, Group), HashMap<u32, ChildSlot>>,
+}
+
+impl Tree<'_> {
+    /// What became of the item at a path, and of all below it, between two times: in the order of the tree, a moved item before what
+    /// is modified of it. Items are the same ones if they are the same entities; what was moved out of the subtree, or into it, counts
+    /// as moved, and what is below it came along.
+    ///
+    /// Cost: between two transaction times it follows what changed, not the size of the tree, save for the lists in which users moved
+    /// something. With a valid time both trees are compared.
+    /// Errors: `InvalidArgument` for a path that is no look-up; `TooLarge` over a million changed instances; as [`Snapshot::as_of`];
+    /// those of reading history.
+    pub fn difference(&self, path: &TreePath, from: AsOf, to: AsOf) -> Result<Vec<TreeChange>> {
+        let [before, after] = [self.snapshot.as_of(from)?, self.snapshot.as_of(to)?];
+        let mut then = Side::new(&before, self.root, path)?;
+        let mut now = Side::new(&after, self.root, path)?;
+        let mut open = self.candidates(&then, &now)?;
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        while let Some(slot) = open.pop() {
+            self.snapshot.check_cancelled()?;
+            if !seen.insert(slot) {
+                continue;
+            }
+            check_count(seen.len())?;
+            let spots = [then.spot(slot)?, now.spot(slot)?];
+            if !spots.iter().flatten().any(|spot| spot.is_within) {
+                continue;
+            }
+            let places = places(&mut then, &mut now, slot)?;
+            let mut add = |path: &TreePath, side: &Side, kind| {
+                let change = TreeChange { path: path.clone(), id: side.snapshot.id_seen(slot).clone(), kind };
+                found.push((places.clone(), change));
+            };
+            match spots {
+                [Some(was), Some(is)] => {
+                    if is_moved(&was, &is) {
+                        let siblings = [then.before(&was)?, now.before(&is)?];
+                        add(
+                            &is.path,
+                            &now,
+                            TreeChangeKind::Moved { from: was.path.clone(), after: siblings },
+                        );
+                    }
+                    let difference = before.difference_to(&after, TypeKind::Entity, slot)?;
+                    if let Some(difference) = difference {
+                        add(&is.path, &now, TreeChangeKind::Modified(Box::new(difference)));
+                    }
+                }
+                [None, Some(is)] => {
+                    add(&is.path, &now, TreeChangeKind::Created);
+                    open.extend(untouched(&before, &after, slot)?);
+                }
+                [Some(was), None] => {
+                    add(&was.path, &then, TreeChangeKind::Deleted);
+                    open.extend(untouched(&after, &before, slot)?);
+                }
+                [None, None] => {}
+            }
+        }
+        // Stable: a move stays before what is modified.
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(found.into_iter().map(|(_, change)| change).collect())
+    }
+
+    /// Slots of the entities that may differ.
+    fn candidates(&self, then: &Side, now: &Side) -> Result<Vec<u32>> {
+        let position = |side: &Side| match side.snapshot.view() {
+            None => Some(side.snapshot.position()),
+            Some(view) if view.valid == i64::MAX => Some(Position(view.position)),
+            Some(_) => None,
+        };
+        let positions = position(then).zip(position(now)).filter(|_| self.snapshot.pending().is_none());
+        let Some((from, to)) = positions else { return both(then, now) };
+        let graph = self.snapshot.graph();
+        let mut entities = Vec::new();
+        for (kind, slot) in self.snapshot.touched(from.min(to), from.max(to))? {
+            if kind == TypeKind::Entity {
+                entities.push(slot);
+                continue;
+            }
+            for side in [then, now] {
+                if let Some(held) = side.snapshot.seen(kind, slot, false)? {
+                    let row = side.snapshot.row(kind, slot, &held);
+                    entities.extend(graph.containment(row.type_name()).map(|_| row.ends()[1]));
+                }
+            }
+        }
+        Ok(entities)
+    }
+}
+
+/// All that is in one of the two subtrees.
+fn both(then: &Side, now: &Side) -> Result<Vec<u32>> {
+    let mut entities = Vec::new();
+    for side in [then, now] {
+        let mut open: Vec<u32> = side.top.into_iter().collect();
+        while let Some(slot) = open.pop() {
+            entities.push(slot);
+            check_count(entities.len())?;
+            open.extend(side.snapshot.children_of(slot)?.into_iter().map(|child| child.entity));
+        }
+    }
+    Ok(entities)
+}
+
+/// What is below an item that only one of two times has in the tree, if it is live in the other: then only what contains it changed,
+/// and not what is below it.
+fn untouched(without: &Snapshot, with: &Snapshot, slot: u32) -> Result<Vec<u32>> {
+    if !without.sees(TypeKind::Entity, slot) {
+        return Ok(Vec::new());
+    }
+    Ok(with.children_of(slot)?.into_iter().map(|child| child.entity).collect())
+}
+
+fn is_moved(was: &Spot, is: &Spot) -> bool {
+    let place = |spot: &Spot| spot.child.as_ref().map(|(_, child)| child.clone());
+    place(was) != place(is)
+}
+
+/// Where a change stands in the tree: what is gone stands where it would be now.
+fn places(then: &mut Side, now: &mut Side, slot: u32) -> Result<Vec<Vec<u8>>> {
+    if let Some(spot) = now.spot(slot)? {
+        return Ok(spot.places.clone());
+    }
+    let Some(spot) = then.spot(slot)? else { return Ok(Vec::new()) };
+    let mut above = match spot.parent {
+        Some(parent) => places(then, now, parent)?,
+        None => Vec::new(),
+    };
+    above.extend(spot.places.last().cloned());
+    Ok(above)
+}
+
+fn check_count(count: usize) -> Result<()> {
+    if count <= INSTANCES_MAX {
+        return Ok(());
+    }
+    let text = format!("difference: expected at most {INSTANCES_MAX} items; narrow the path or the times");
+    Err(Error::new(ErrorKind::TooLarge, text))
+}
+
+impl<'d> Side<'d> {
+    fn new(snapshot: &'d Snapshot, root: Option<u32>, path: &TreePath) -> Result<Side<'d>> {
+        let root = root.filter(|root| snapshot.sees(TypeKind::Entity, *root));
+        let spot = Tree { snapshot, root }.look_up(path)?;
+        let top = spot.filter(|spot| spot.property.is_none()).map(|spot| spot.entity);
+        Ok(Side { snapshot, root, top, spots: HashMap::new(), lists: HashMap::new() })
+    }
+
+    /// Where an entity is; `None` if the tree does not contain it.
+    fn spot(&mut self, slot: u32) -> Result<Option<Arc<Spot>>> {
+        let mut above = Vec::new();
+        let mut at = slot;
+        let mut spot = loop {
+            if let Some(known) = self.spots.get(&at) {
+                break known.clone();
+            }
+            if Some(at) == self.root {
+                let (path, is_within) = (TreePath::root(), self.top == self.root);
+                break Some(Arc::new(Spot {
+                    path,
+                    parent: None,
+                    child: None,
+                    is_within,
+                    places: Vec::new(),
+                }));
+            }
+            let link = match self.snapshot.sees(TypeKind::Entity, at) {
+                true => self.snapshot.container_seen(at)?,
+                false => None,
+            };
+            let Some(link) = link else {
+                self.spots.insert(at, None);
+                break None;
+            };
+            above.push((at, link));
+            if above.len() > 2 * DEPTH_MAX {
+                let text = format!("tree: expected at most {} levels", 2 * DEPTH_MAX);
+                return Err(Error::new(ErrorKind::TooLarge, text));
+            }
+            at = link.other;
+        };
+        while let Some((entity, link)) = above.pop() {
+            spot = match spot {
+                Some(parent) => self.below(&parent, entity, link)?.map(Arc::new),
+                None => None,
+            };
+            self.spots.insert(entity, spot.clone());
+        }
+        Ok(spot)
+    }
+
+    /// The child that a link contains, seen from its side.
+    fn below(&self, parent: &Spot, entity: u32, link: Link) -> Result<Option<Spot>> {
+        let slot = ChildSlot { relationship: link.relationship, entity };
+        let child = self.snapshot.child_then(Link { other: entity, ..link })?;
+        let (Some(child), Some(step)) = (child, self.snapshot.step_to(slot)?) else { return Ok(None) };
+        let mut places = parent.places.clone();
+        places.push(place_of(&child, link.relationship));
+        Ok(Some(Spot {
+            path: parent.path.clone().child(step),
+            parent: Some(link.other),
+            child: Some((slot, child)),
+            is_within: parent.is_within || self.top == Some(entity),
+            places,
+        }))
+    }
+
+    /// The item before another one in a list that users order.
+    fn before(&mut self, spot: &Spot) -> Result<Option<TreeStep>> {
+        let (Some(parent), Some((slot, child))) = (spot.parent, &spot.child) else { return Ok(None) };
+        if child.order.is_none() {
+            return Ok(None);
+        }
+        let group = Some(child.group);
+        if self.snapshot.view().is_none() {
+            let place = place_of(child, slot.relationship);
+            let range = Range { group, after: Some(&place), is_back: true };
+            let mut found = None;
+            self.snapshot.each_child(parent, range, &mut |placed| {
+                found = Some(placed.child);
+                Ok(false)
+            })?;
+            return found.map_or(Ok(None), |child| self.snapshot.step_to(child));
+        }
+        // Of an earlier time all children are looked at: once for each list.
+        if !self.lists.contains_key(&(parent, child.group)) {
+            let (mut list, mut last) = (HashMap::new(), None);
+            self.snapshot.each_child(parent, Range { group, ..Range::default() }, &mut |placed| {
+                list.extend(last.map(|last| (placed.child.relationship, last)));
+                last = Some(placed.child);
+                Ok(true)
+            })?;
+            self.lists.insert((parent, child.group), list);
+        }
+        let before = self.lists[&(parent, child.group)].get(&slot.relationship);
+        before.map_or(Ok(None), |child| self.snapshot.step_to(*child))
+    }
+}
