@@ -454,7 +454,9 @@ class Instance:
 
     def __init__(self, change, since):
         self.id, self.type, self.ends = change["id"], change.get("type"), None
-        self.is_live, self.since, self.place, self.linked = True, since, None, set()
+        self.is_live, self.since, self.place = True, since, None
+        # Of an entity the relationships that it has or had, of a relationship the entities that it leads or led between.
+        self.linked, self.ever = set(), set()
 
 
 class Follower:
@@ -488,6 +490,7 @@ class Follower:
                 instance.ends = tuple(new or old for new, old in zip(given, ends))
                 for end in instance.ends:
                     end.linked.add(instance)
+                    instance.ever.add(end)
         elif verb == "reidentify":
             known[change["newId"]] = known.pop(change["id"])
             instance.id = change["newId"]
@@ -537,19 +540,22 @@ class Follower:
             taken.append(instance)
 
     def purge(self, instance, taken):
-        kind = ENTITY if instance.ends is None else RELATIONSHIP
-        if self.known[kind].pop(instance.id, None) is None:
-            return
-        taken.append(instance)
-        for relationship in list(instance.linked):
-            start, child = relationship.ends
-            is_child = start is instance and self.contains(relationship.type)
-            went_along = not child.is_live and not relationship.is_live and child.place == relationship.place == instance.place
-            self.purge(relationship, taken)
-            if is_child and (relationship.is_live or not instance.is_live and went_along):
-                self.purge(child, taken)
-        for end in instance.ends or ():
-            end.linked.discard(instance)
+        found, known = [instance], {instance}
+        for entity in found:  # It grows.
+            for relationship in entity.linked:
+                start, child = relationship.ends
+                if start is not entity or not self.contains(relationship.type) or child in known:
+                    continue
+                is_taken = not entity.is_live and not child.is_live and child.place == relationship.place == entity.place
+                if relationship.is_live or is_taken:
+                    found.append(child)
+                    known.add(child)
+        gone = {one: None for entity in found for one in [entity, *entity.linked]}
+        for one in gone:
+            self.known[ENTITY if one.ends is None else RELATIONSHIP].pop(one.id)
+            for end in one.ever:
+                end.linked.discard(one)
+        taken.extend(gone)
 
 
 def record(position, payload, with_anchors, follower=None):

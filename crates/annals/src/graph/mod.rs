@@ -40,6 +40,17 @@ use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind}
 
 pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified, too_many_properties};
 
+/// A version that a purge has removed.
+#[derive(Clone)]
+pub(crate) struct PurgedVersion {
+    /// Where it was written.
+    pub(crate) place: Place,
+    /// What the instance was called in it.
+    pub(crate) instance: InstanceId,
+    /// The slot of the child that it contained.
+    pub(crate) child: Option<u32>,
+}
+
 /// Everything known at one position. Cloning costs a few reference counts; clones share all they do not change.
 #[derive(Clone)]
 pub(crate) struct Graph {
@@ -68,9 +79,8 @@ pub(crate) struct Graph {
     /// True while a record is applied that is not on the log yet: bounds of names hold for it. Records of a log may be beyond
     /// them, because they were written before there were bounds.
     pub(crate) is_bounded: bool,
-    /// Where the versions were written that purges have removed, and what the instance was called in each; `None` unless a compaction
-    /// wants to know.
-    pub(crate) purged: Option<Vec<(Place, InstanceId)>>,
+    /// The versions that purges have removed; `None` unless a compaction wants to know.
+    pub(crate) purged: Option<Vec<PurgedVersion>>,
 }
 
 impl Graph {

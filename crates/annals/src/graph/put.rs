@@ -9,7 +9,7 @@ use super::instance::patch::ValueChange;
 use super::instance::unpacked::Instance;
 use super::integrity::types::Types;
 use super::structures::symbols::Symbol;
-use super::{Graph, instance_id};
+use super::{Graph, PurgedVersion, instance_id};
 use crate::model::{TypeKind, Value};
 use crate::structures::vector::Vector;
 use crate::{Position, Result};
@@ -88,10 +88,14 @@ impl Graph {
         let instance = self.table(kind).get(slot)?.expect("it was found");
         let versions = instance.all_versions();
         if self.purged.is_some() {
-            let named =
-                |version: &PastVersion| instance_id(kind, self.shape_of(&instance, version.header).id);
-            let places: Vec<_> = versions.iter().map(|version| (version.place, named(version))).collect();
-            self.purged.iter_mut().for_each(|purged| purged.extend_from_slice(&places));
+            let removed = |version: &PastVersion| {
+                let shape = self.shape_of(&instance, version.header);
+                let child = self.containment(shape.type_name).map(|_| shape.ends[1]);
+                let child = child.filter(|_| kind == TypeKind::Relationship);
+                PurgedVersion { place: version.place, instance: instance_id(kind, shape.id), child }
+            };
+            let removed: Vec<PurgedVersion> = versions.iter().map(removed).collect();
+            self.purged.iter_mut().for_each(|purged| purged.extend_from_slice(&removed));
         }
         let (mut types, mut homes) = (vec![instance.type_name], Vec::new());
         if self.headers.len() > 1 {

@@ -1,5 +1,7 @@
 //! Delete, restore, purge. An entity takes its relationships along, and a container all that it contains.
 
+use std::collections::HashSet;
+
 use super::context::Context;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
@@ -76,14 +78,20 @@ impl Graph {
         if kind == TypeKind::Relationship {
             return self.purge_relationship(slot);
         }
-        let mut entities = vec![slot];
-        while let Some(slot) = entities.pop() {
+        // Order: what it contains is found first, as purging one may take away the relationship that led to another.
+        let (mut entities, mut next) = (vec![slot], 0);
+        while let Some(slot) = entities.get(next).copied() {
+            next += 1;
             entities.extend(self.child_links(slot).map(|link| link.other));
             if let Some(found) = self.entities.row(slot).filter(|found| !found.is_live()) {
                 let place = found.place();
                 let taken = self.relationships_deleted_at(slot, place);
                 entities.extend(taken.iter().filter_map(|taken| self.child_deleted_at(slot, *taken, place)));
             }
+        }
+        // Several may have led to one that was deleted.
+        let mut purged = HashSet::new();
+        for slot in entities.into_iter().filter(|slot| purged.insert(*slot)) {
             for relationship in self.live_relationships(slot) {
                 self.purge_relationship(relationship)?;
             }

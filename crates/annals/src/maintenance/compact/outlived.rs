@@ -1,7 +1,8 @@
 //! What a compaction puts in the place of a change that it takes out, if that also wrote versions of instances that are still there.
 //!
 //! Deleting a container takes along what it contains; restoring it brings that back. If a child is then moved elsewhere, and the
-//! container purged, the child keeps these versions: a change that names the child instead writes them, at the same place.
+//! container purged, or only the relationship to it, the child keeps these versions: a change that lists the child writes them instead,
+//! at the same place.
 
 use std::collections::HashMap;
 

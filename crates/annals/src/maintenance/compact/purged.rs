@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::outlived::{Outlived, takes_along};
-use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::instance::past::Place;
+use crate::graph::{Graph, PurgedVersion};
 use crate::log::{Log, ReadLimit};
 use crate::maintenance::recover;
 use crate::memory::Memory;
@@ -28,8 +28,8 @@ pub(crate) struct Purged {
 }
 
 enum Written {
-    /// Versions of these.
-    Versions(Vec<InstanceId>),
+    /// Versions of what was purged, and of children that were contained by such relationships and are still there.
+    Versions { purged: Vec<InstanceId>, left: Vec<InstanceId> },
     /// It removed an instance.
     Purge,
 }
@@ -51,10 +51,12 @@ impl Purged {
         let mut indexed = Indexed::new(like.rebuilt_from_nothing(), Arc::default());
         indexed.graph.purged = Some(Vec::new());
         recover::replay_to(log, &mut indexed, last, &Memory::new(None), |_| {})?;
-        for (place, instance) in indexed.graph.purged.take().unwrap_or_default() {
-            let written = purged.changes.entry(place).or_insert_with(|| Written::Versions(Vec::new()));
-            if let Written::Versions(versions) = written {
-                versions.push(instance);
+        for PurgedVersion { place, instance, child } in indexed.graph.purged.take().unwrap_or_default() {
+            let child = child.map_or(Ok(None), |child| left_at(&indexed.graph, child, place))?;
+            let none = || Written::Versions { purged: Vec::new(), left: Vec::new() };
+            if let Written::Versions { purged, left } = purged.changes.entry(place).or_insert_with(none) {
+                purged.push(instance);
+                left.extend(child);
             }
         }
         // Only now is it known which of them are about an instance that was purged.
@@ -91,18 +93,20 @@ impl Purged {
     }
 
     fn is_taken(&self, place: Place, action: &Action) -> bool {
-        let versions = match self.changes.get(&place) {
+        let (purged, left) = match self.changes.get(&place) {
             None => return false,
             Some(Written::Purge) => return true,
-            Some(Written::Versions(versions)) => versions,
+            Some(Written::Versions { purged, left }) => (purged, left),
         };
         match (action.listed_instances(), action.instance()) {
             (Some(listed), _) => {
                 let listed: HashSet<&InstanceId> = listed.iter().collect();
-                versions.iter().any(|purged| listed.contains(purged))
+                purged.iter().any(|purged| listed.contains(purged))
             }
-            // It stays when only something that it took along is purged.
-            (None, Some(named)) if takes_along(action) => versions.contains(&named),
+            // It stays when only something that it took along is purged, unless it reached others through that.
+            (None, Some(named)) if takes_along(action) => {
+                purged.contains(&named) || left.iter().any(|child| *child != named)
+            }
             (None, named) => named.is_some(),
         }
     }
@@ -123,6 +127,13 @@ impl Purged {
         }
         replace_changes(position, bytes, &taken).map(Some)
     }
+}
+
+/// What a child that is still there was called in the version that the change at `place` wrote of it.
+fn left_at(graph: &Graph, child: u32, place: Place) -> Result<Option<InstanceId>> {
+    let Some(instance) = graph.entities.get(child)? else { return Ok(None) };
+    let version = instance.written_at(place);
+    Ok(version.map(|version| InstanceId::Entity(graph.shape_of(&instance, version.header).id)))
 }
 
 fn numbered(position: Position, record: &Record) -> impl Iterator<Item = (Place, &Change)> {
