@@ -58,7 +58,7 @@ pub fn path(name: &str) -> Parameter {
             "steps",
             Place::Path,
             text(),
-            "interfaces/interface[name='eth0']/mtu",
+            "system/clock",
             "Path of the tree (docs/trees.md). It may have slashes, or be percent-encoded as a whole.",
         ),
         unknown => panic!("path parameter {unknown} has no description"),
