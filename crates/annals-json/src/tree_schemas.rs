@@ -15,10 +15,8 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
                            all others are properties; an array of scalars is a property of many values. `@id`, `@type`, \
                            `@properties`, `@children` and `@lists` have meanings of their own (docs/trees.md)."
         .into();
-    let item_example = json!({
-        "hostname": "r1",
-        "clock": { "zone": "UTC" },
-    });
+    // Without a list: the type of one is declared before.
+    let item_example = json!({ "hostname": "r1", "tags": ["core", "lab"], "clock": { "zone": "UTC" } });
     let content = json!({ "description": "A TreeItem, or the value of a property: a Value, or an array of scalars for many values." });
     let entry = partial(
         &["id", "path", "type", "value"],

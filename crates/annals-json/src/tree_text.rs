@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use super::form::{Form, JsonText, tree};
 use super::graph::Stored;
 use super::tree::{CHILDREN, ID, LISTS, PROPERTIES, TYPE};
+use super::value::{MapForm, tagged};
 
 /// How much of a tree is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,21 +65,9 @@ fn write_leaf(value: &Value, to: &mut JsonText) {
     match value {
         Value::Set(values) if !values.is_empty() => to.array(values.iter()),
         // Without a tag they would be taken for values, items or children.
-        Value::List(values) => to.object(|members| {
-            members.add("$list", &**values);
-        }),
-        Value::Map(values) => to.object(|members| {
-            members.add("$map", MapForm(values));
-        }),
+        Value::List(values) => tagged(to, "$list", &**values),
+        Value::Map(values) => tagged(to, "$map", MapForm(values)),
         other => other.write(to),
-    }
-}
-
-struct MapForm<'v>(&'v std::collections::BTreeMap<Arc<str>, Value>);
-
-impl Form for MapForm<'_> {
-    fn write(&self, to: &mut JsonText) {
-        to.object(|members| self.0.iter().for_each(|(name, value)| members.entry(name, value)));
     }
 }
 
