@@ -455,12 +455,11 @@ class Instance:
     def __init__(self, change, since):
         self.id, self.type, self.ends = change["id"], change.get("type"), None
         self.is_live, self.since, self.place = True, since, None
-        # Of an entity the relationships that it has or had, of a relationship the entities that it leads or led between.
-        self.linked, self.ever = set(), set()
+        self.linked, self.ever = set(), set()  # An entity's relationships; a relationship's ends. Also those of before.
 
 
 class Follower:
-    """Follows the records as far as it takes to tell what a deletion, restoration or purge takes along."""
+    """Tells what a deletion, restoration or purge takes along."""
 
     def __init__(self):
         self.known = {ENTITY: {}, RELATIONSHIP: {}}
@@ -470,11 +469,9 @@ class Follower:
         return type_name in self.containing or any(map(self.contains, self.supertypes.get(type_name, [])))
 
     def follow(self, place, change, since):
-        """Does what the change does; tells what it wrote beside the instance that it names."""
         verb, kind = change["action"], change.get("kind")
-        known = self.known.get(kind, {})
+        known, taken = self.known.get(kind, {}), []
         instance = known.get(change.get("id"))
-        taken = []
         if verb == "define-type" and change["type"]["kind"] == RELATIONSHIP:
             declared = change["type"]
             self.supertypes[declared["name"]] = declared["supertypes"]
@@ -500,10 +497,9 @@ class Follower:
                 self.delete(place, named, taken)
             else:
                 self.restore(place, since, named, change.get("withRelationships", False), taken)
-            taken = [one for one in taken if one is not instance]
         elif verb in ("purge", "purge-copy"):
             self.purge(instance, taken)
-            taken = [one for one in taken if one is not instance]
+        taken = [one for one in taken if one is not instance]
         return {
             "entities": sorted(one.id for one in taken if one.ends is None),
             "relationships": sorted(one.id for one in taken if one.ends is not None),

@@ -19,6 +19,7 @@ mod http {
     mod methods;
     mod mistakes;
     mod protocol;
+    mod trees;
     mod unchanged;
     mod unread;
 }

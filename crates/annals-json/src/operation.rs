@@ -144,6 +144,11 @@ impl Operation {
         self.instance().map(|instance| instance.id().clone())
     }
 
+    /// True if it takes a few look-ups and changes: all but some changes of trees do.
+    pub fn is_short(&self) -> bool {
+        !matches!(&self.what, What::Tree(operation) if !operation.change.is_short())
+    }
+
     fn instance(&self) -> Option<InstanceId> {
         match &self.what {
             What::Act(action) | What::Expecting { action, .. } | What::Upsert { new: action, .. } => {

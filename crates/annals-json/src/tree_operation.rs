@@ -50,6 +50,9 @@ pub enum TreeChange {
     },
 }
 
+/// Operations with more items are long work. Units: items.
+const SMALL_ITEMS_MAX: usize = 64;
+
 /// The actions of operations that change trees.
 pub(crate) const ACTIONS: [&str; 9] = [
     "create-tree",
@@ -135,6 +138,24 @@ impl TreeChange {
             (TreeContent::Value(_), Some(_)) => {
                 Err(invalid(format!("path {path}: a property has no place; expected an item, or no place")))
             }
+        }
+    }
+
+    /// True if it takes a few look-ups and changes, whatever is there.
+    pub fn is_short(&self) -> bool {
+        match self {
+            TreeChange::Create(_, TreeContent::Item(item))
+            | TreeChange::Merge(_, TreeContent::Item(item))
+            | TreeChange::Insert(_, item, _) => item.items_count() <= SMALL_ITEMS_MAX,
+            // What goes, or is copied, may be much.
+            TreeChange::Put(_, TreeContent::Item(_))
+            | TreeChange::Replace(_, TreeContent::Item(_))
+            | TreeChange::Copy { .. } => false,
+            // All items of a list go one by one, an item with keys takes along what is below it in one change.
+            TreeChange::Delete(path) | TreeChange::Remove(path) => {
+                path.steps.last().is_some_and(|step| !step.filters.is_empty())
+            }
+            _ => true,
         }
     }
 

@@ -15,11 +15,8 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
                            all others are properties; an array of scalars is a property of many values. `@id`, `@type`, \
                            `@properties`, `@children` and `@lists` have meanings of their own (docs/trees.md)."
         .into();
-    let item_example = json!({
-        "hostname": "r1",
-        "interface": [{ "name": "eth0", "mtu": 1500 }, { "name": "eth1", "mtu": 9000 }],
-        "clock": { "zone": "UTC" },
-    });
+    // Without a list: the type of one is declared before.
+    let item_example = json!({ "hostname": "r1", "tags": ["core", "lab"], "clock": { "zone": "UTC" } });
     let content = json!({ "description": "A TreeItem, or the value of a property: a Value, or an array of scalars for many values." });
     let entry = partial(
         &["id", "path", "type", "value"],
@@ -38,8 +35,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         "insert": { "type": "string", "enum": ["first", "last", "before", "after"] }, "sibling": text(),
     });
     let ways = json!({ "from": text(), "to": text(), "root": text() });
-    let ways_example =
-        json!({ "from": "/interfaces/interface[name='eth0']", "to": "/spare/interface[name='eth0']" });
+    let ways_example = json!({ "from": "/system/clock", "to": "/spare/clock" });
     let mut page = page_of(reference("TreeEntry"), false);
     page["properties"]["count"] = number();
     vec![

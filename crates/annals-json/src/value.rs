@@ -40,7 +40,8 @@ impl Form for Value {
     }
 }
 
-fn tagged(to: &mut JsonText, tag: &'static str, inner: impl Form) {
+/// An object with one key that tells the kind of a value.
+pub(crate) fn tagged(to: &mut JsonText, tag: &'static str, inner: impl Form) {
     to.object(|members| {
         members.add(tag, inner);
     });
@@ -56,7 +57,8 @@ impl Form for ValueRef<'_> {
     }
 }
 
-struct MapForm<'v>(&'v BTreeMap<Arc<str>, Value>);
+/// A map without a tag.
+pub(crate) struct MapForm<'v>(pub(crate) &'v BTreeMap<Arc<str>, Value>);
 
 impl Form for MapForm<'_> {
     fn write(&self, to: &mut JsonText) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use annals::{Cancel, Position, Snapshot};
 use annals_json::Room;
 use axum_core::body::Body;
+use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, Uri};
 use serde_json::Value as Json;
 
@@ -80,6 +81,12 @@ impl Call {
             return bytes.json();
         }
         heavy(&self.door, move || bytes.json()).await
+    }
+
+    /// True if the body is known to be short, so that what is in it is looked at in passing.
+    pub fn has_small_body(&self) -> bool {
+        let length = self.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        length.is_some_and(|length: usize| length <= body::SMALL_BODY_BYTES)
     }
 
     /// Page size: the one asked for, within bounds.

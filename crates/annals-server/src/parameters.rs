@@ -58,8 +58,8 @@ pub fn path(name: &str) -> Parameter {
             "steps",
             Place::Path,
             text(),
-            "interfaces/interface[name='eth0']/mtu",
-            "Path of the tree (docs/trees.md). It may have slashes, or be percent-encoded as a whole.",
+            "config/system",
+            "Path of the tree (docs/trees.md), such as `interfaces/interface[name='eth0']/mtu`. It may have slashes, or be percent-encoded as a whole.",
         ),
         unknown => panic!("path parameter {unknown} has no description"),
     }

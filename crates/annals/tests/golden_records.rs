@@ -281,7 +281,7 @@ fn contents(repository: &Repository) -> String {
 }
 
 fn lifecycle_contents(repository: &Repository) -> String {
-    contents_at(&repository.snapshot(), 1..=LIFECYCLE_STEPS.len() as u64, &[])
+    contents_at(&repository.snapshot(), 1..=LIFECYCLE_STEPS.len() as u64, &SINCE_CONTAINERS)
 }
 
 fn contents_at(snapshot: &Snapshot, positions: impl IntoIterator<Item = u64>, unsaid: &[&str]) -> String {
@@ -292,6 +292,12 @@ fn contents_at(snapshot: &Snapshot, positions: impl IntoIterator<Item = u64>, un
     }
     text
 }
+
+/// What types could not say before there were containers.
+const SINCE_CONTAINERS: [&str; 2] = [
+    ", containment: None, required_children: [], unique_together: []",
+    ", is_key: false, minimum: None, maximum: None, pattern: None, reference: None",
+];
 
 /// What types could not say in version 1, and so do not say when they are read from there.
 const SINCE_VERSION_1: [&str; 5] = [

@@ -11,6 +11,7 @@ mod missing;
 mod serving;
 mod exporting;
 mod failing;
+mod trees;
 mod typing;
 mod walking;
 mod mistakes;

@@ -43,7 +43,8 @@ impl HttpDoor {
 
 /// The path of a tree behind that of the endpoint, as it is but for what a request cannot hold.
 fn tree_path(endpoint: &str, step: &Json) -> String {
-    const UNFIT: &AsciiSet = &CONTROLS.add(b' ').add(b'<').add(b'>').add(b'%').add(b'?').add(b'#').add(b'"');
+    const UNFIT: &AsciiSet =
+        &CONTROLS.add(b' ').add(b'<').add(b'>').add(b'%').add(b'?').add(b'#').add(b'"').add(b'`');
     let path = step["path"].as_str().unwrap_or_default();
     format!("/v1/{endpoint}{}", percent_encoding::utf8_percent_encode(path, UNFIT))
 }

@@ -140,7 +140,9 @@ fn tree_read(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let path = TreePath::parse(step["path"].as_str().unwrap())?;
     let below = tree_of(snapshot, root.as_ref());
     let number = |name: &str| step[name].as_u64().map(|number| usize::try_from(number).unwrap());
-    let entries = |items: Vec<TreeItem>| tree(&items.into_iter().map(TreeEntry).collect::<Vec<TreeEntry>>());
+    let entries = |items: Vec<TreeItem>| {
+        tree(&items.into_iter().map(|item| TreeEntry::new(item).unwrap()).collect::<Vec<TreeEntry>>())
+    };
     let missing = || annals::Error::new(annals::ErrorKind::NotFound, "there is nothing");
     Ok(match step["do"].as_str().unwrap() {
         "get-tree" => {

@@ -117,8 +117,12 @@ async fn post(mut call: Box<Call>) -> Outcome {
             format!("author: expected that of the header Annals-Author, found {author:?}; leave it out");
         return Err(Problem::invalid(text));
     }
-    let is_small =
-        json.get("operations").and_then(Json::as_array).is_some_and(|all| all.len() <= SMALL_OPERATIONS_MAX);
+    // An item of a tree may hold as much as many operations.
+    let is_short = |operation: &Json| operation.get("item").is_none() || call.has_small_body();
+    let is_small = json
+        .get("operations")
+        .and_then(Json::as_array)
+        .is_some_and(|all| all.len() <= SMALL_OPERATIONS_MAX && all.iter().all(is_short));
     let described = if is_small {
         Described::from_json(&json, signature)?
     } else {
@@ -128,7 +132,8 @@ async fn post(mut call: Box<Call>) -> Outcome {
         return dry_run(call, described).await;
     }
     // Looking at its own changes makes a transaction apply them: `undo` does.
-    let weight = if is_small { Weight::Light } else { Weight::Heavy };
+    let is_light = is_small && described.operations.iter().all(Operation::is_short);
+    let weight = if is_light { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| described.build(transaction);
     let (ids, receipt) = commit(&call.door, weight, Box::new(build)).await?;
     let mut body = sending::receipt_to_json(&receipt);

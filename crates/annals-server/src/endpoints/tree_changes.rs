@@ -7,12 +7,10 @@ use annals_json::{
     Object, TreeChange, TreeContent, TreeOperation, insert_from_texts, object, only, optional_text, text,
     tree_content_from_json, tree_of,
 };
-use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
 
 use super::tree::Spot;
 use crate::answer;
-use crate::body::SMALL_BODY_BYTES;
 use crate::call::{Call, Weight, heavy};
 use crate::commit::{Signature, commit};
 use crate::endpoint::Endpoint;
@@ -93,29 +91,27 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 async fn put(mut call: Box<Call>) -> Outcome {
     let must_be_there = missing(&call, "create", "refuse")?;
-    let (spot, content, weight) = receive(&mut call).await?;
-    // What goes may be more than what comes.
-    let weight = if matches!(content, TreeContent::Item(_)) { Weight::Heavy } else { weight };
+    let (spot, content) = receive(&mut call).await?;
     let change = if must_be_there { TreeChange::Replace } else { TreeChange::Put };
-    write_at(call, weight, spot.root, change(spot.path, content)).await
+    write_at(call, spot.root, change(spot.path, content)).await
 }
 
 async fn patch(mut call: Box<Call>) -> Outcome {
-    let (spot, content, weight) = receive(&mut call).await?;
-    write_at(call, weight, spot.root, TreeChange::Merge(spot.path, content)).await
+    let (spot, content) = receive(&mut call).await?;
+    write_at(call, spot.root, TreeChange::Merge(spot.path, content)).await
 }
 
 async fn post(mut call: Box<Call>) -> Outcome {
     let place = insert_from_texts(call.query.get("insert"), call.query.get("sibling"))?;
-    let (spot, content, weight) = receive(&mut call).await?;
-    write_at(call, weight, spot.root, TreeChange::creation(spot.path, content, place)?).await
+    let (spot, content) = receive(&mut call).await?;
+    write_at(call, spot.root, TreeChange::creation(spot.path, content, place)?).await
 }
 
 async fn delete(call: Box<Call>) -> Outcome {
     let may_be_missing = missing(&call, "refuse", "ok")?;
     let spot = Spot::of(&call)?;
     let change = if may_be_missing { TreeChange::Remove } else { TreeChange::Delete };
-    write_at(call, Weight::Light, spot.root, change(spot.path)).await
+    write_at(call, spot.root, change(spot.path)).await
 }
 
 async fn move_to(mut call: Box<Call>) -> Outcome {
@@ -126,7 +122,7 @@ async fn move_to(mut call: Box<Call>) -> Outcome {
     let (insert, sibling) =
         (optional_text(fields, "move", "insert")?, optional_text(fields, "move", "sibling")?);
     let insert = insert_from_texts(insert, sibling)?;
-    write(call, Weight::Light, Conditions::default(), root, TreeChange::Move { from, to, insert }).await
+    write(call, Conditions::default(), root, TreeChange::Move { from, to, insert }).await
 }
 
 async fn copy(mut call: Box<Call>) -> Outcome {
@@ -134,7 +130,7 @@ async fn copy(mut call: Box<Call>) -> Outcome {
     let fields = object(&body, "copy")?;
     only(fields, "copy", &["from", "to", "root"])?;
     let (from, to, root) = ways(fields)?;
-    write(call, Weight::Heavy, Conditions::default(), root, TreeChange::Copy { from, to }).await
+    write(call, Conditions::default(), root, TreeChange::Copy { from, to }).await
 }
 
 /// The paths and the root in the body of a move or a copy.
@@ -157,31 +153,24 @@ fn missing(call: &Call, usual: &str, other: &str) -> Result<bool, Problem> {
     }
 }
 
-/// The spot that a call names, what is to be there, and how much work that is.
-async fn receive(call: &mut Call) -> Result<(Spot, TreeContent, Weight), Problem> {
+/// The spot that a call names, and what is to be there.
+async fn receive(call: &mut Call) -> Result<(Spot, TreeContent), Problem> {
     let spot = Spot::of(call)?;
-    let length = call.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let body = call.receive().await?;
-    if length.is_some_and(|length: usize| length <= SMALL_BODY_BYTES) {
-        return Ok((spot, tree_content_from_json(&body)?, Weight::Light));
+    if call.has_small_body() {
+        return Ok((spot, tree_content_from_json(&body)?));
     }
     let content = heavy(&call.door, move || Ok(tree_content_from_json(&body)?)).await?;
-    Ok((spot, content, Weight::Heavy))
+    Ok((spot, content))
 }
 
 /// Commits a change at the path of the request, under its conditions.
-async fn write_at(call: Box<Call>, weight: Weight, root: Option<Id>, change: TreeChange) -> Outcome {
+async fn write_at(call: Box<Call>, root: Option<Id>, change: TreeChange) -> Outcome {
     let conditions = Conditions::of(&call)?;
-    write(call, weight, conditions, root, change).await
+    write(call, conditions, root, change).await
 }
 
-async fn write(
-    call: Box<Call>,
-    weight: Weight,
-    conditions: Conditions,
-    root: Option<Id>,
-    change: TreeChange,
-) -> Outcome {
+async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change: TreeChange) -> Outcome {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
     let door = Arc::clone(&call.door);
@@ -189,6 +178,7 @@ async fn write(
     let body_room = call.body_room.clone();
     drop(call);
     let operation = TreeOperation { root, change };
+    let weight = if operation.change.is_short() { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         if !conditions.is_empty() {

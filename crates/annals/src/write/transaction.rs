@@ -54,7 +54,7 @@ pub struct Transaction {
     // How many changes were left out, because they would change nothing.
     left_out_count: usize,
     // True once a change declares a type: defaults then come from the transaction's own view.
-    defines_types: bool,
+    pub(super) defines_types: bool,
     // The view after the last declaration, for the defaults of what follows.
     typed: Option<Snapshot>,
     // The base with the first changes; made when something first needs it.
@@ -188,8 +188,7 @@ impl Transaction {
         self.push(action::Delete { instance: instance.clone() })
     }
 
-    /// Brings a deleted instance back; an entity with what it contained, and with the relationships that went with it, as far as
-    /// their other ends are live.
+    /// Brings a deleted instance back; an entity with what it contained, and the relationships that went with it and have live ends.
     pub fn restore(&mut self, instance: &InstanceId) -> Result<()> {
         self.push(action::Restore { instance: instance.clone(), with_relationships: true })
     }
@@ -454,11 +453,6 @@ impl Transaction {
             self.view = Some((self.speculate()?, count));
         }
         Ok(self.view.as_ref().map_or(&self.base, |(view, _)| view))
-    }
-
-    /// True if every change so far is one of those that are noted as creating items of trees.
-    pub(super) fn is_all_created(&self) -> bool {
-        !self.defines_types && self.created.changes_count == self.changes.len()
     }
 
     /// The base with all changes applied, to look instances up in.

@@ -12,6 +12,7 @@ from annals_client.api.operation import get_health_ready
 from annals_client.api.relationships import post_relationships
 from annals_client.api.search import get_entities, post_find
 from annals_client.api.transactions import post_transactions
+from annals_client.api.trees import get_tree_find_steps, get_tree_steps, put_tree_steps
 from annals_client.api.types import get_types_kind_name, post_types
 from annals_client.models import (
     AllExpression,
@@ -50,6 +51,8 @@ from annals_client.models import (
     SetValue,
     TimestampValue,
     Transaction,
+    TreeMatches,
+    TreeReceipt,
     Type,
     TypeKind,
     Types,
@@ -185,6 +188,16 @@ def commit(client: Client) -> None:
     assert (again.status, again.kind) == (412, ProblemKind.PRECONDITION_FAILED), again
 
 
+def change_a_tree(client: Client) -> None:
+    tree = {"tags": ["core", "lab"], "clock": {"zone": "UTC"}}
+    expect(TreeReceipt, put_tree_steps.sync("/config", client=client, body=tree))
+    expect(TreeReceipt, put_tree_steps.sync("/config/clock/zone", client=client, body="CET", annals_author="ada"))
+    assert get_tree_steps.sync("/config", client=client) == {**tree, "clock": {"zone": "CET"}}
+    assert get_tree_steps.sync("config/clock/zone", client=client) == "CET"
+    found = expect(TreeMatches, get_tree_find_steps.sync("//zone", client=client))
+    assert [(one.path, one.value) for one in found.items] == [("/config/clock/zone", "CET")]
+
+
 def be_refused(client: Client) -> None:
     nameless = post_entities.sync_detailed(client=client, body=NewEntity(type_="package"))
     assert nameless.status_code == 422
@@ -200,7 +213,7 @@ def be_refused(client: Client) -> None:
 def main() -> None:
     with Client(base_url=sys.argv[1], raise_on_unexpected_status=True) as client:
         assert expect(Ready, get_health_ready.sync(client=client)).ready
-        for step in (declare_a_type, create, update, search, read_the_past, commit, be_refused):
+        for step in (declare_a_type, create, update, search, read_the_past, commit, change_a_tree, be_refused):
             step(client)
             print(f"python: {step.__name__}: ok")
 

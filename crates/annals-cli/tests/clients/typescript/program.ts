@@ -132,6 +132,16 @@ async function commit() {
   assert.equal(problem(again, 412).kind, "precondition-failed");
 }
 
+async function changeATree() {
+  const tree = { tags: ["core", "lab"], clock: { zone: "UTC" } };
+  good(await client.PUT("/v1/tree/{steps}", { params: { path: { steps: "/config" } }, body: tree }));
+  const zone = { path: { steps: "/config/clock/zone" } };
+  good(await client.PUT("/v1/tree/{steps}", { params: zone, body: "CET" }));
+  assert.equal(good(await client.GET("/v1/tree/{steps}", { params: zone })), "CET");
+  const found = good(await client.GET("/v1/tree-find/{steps}", { params: { path: { steps: "//zone" } } }));
+  assert.deepEqual(found.items.map((one) => one.path), ["/config/clock/zone"]);
+}
+
 async function beRefused() {
   const nameless = await client.POST("/v1/entities", { body: { type: "package" } });
   assert.equal(problem(nameless, 422).kind, "invalid-property");
@@ -141,7 +151,7 @@ async function beRefused() {
   assert.equal(problem(lost, 404).kind, "not-found");
 }
 
-for (const step of [declareAType, create, update, search, readThePast, commit, beRefused]) {
+for (const step of [declareAType, create, update, search, readThePast, commit, changeATree, beRefused]) {
   await step();
   console.log(`typescript: ${step.name}: ok`);
 }

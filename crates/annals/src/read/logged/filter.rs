@@ -113,8 +113,10 @@ impl<'s> Filter<'s> {
             action => action.instance(),
         };
         let place = Place { position: position.0, change: number };
-        let named = instance.filter(|instance| self.is_of_kind(instance, &change.action));
-        let named = named.map_or(Ok(None), |instance| Written::find(self.snapshot, &instance, place))?;
+        if instance.as_ref().is_some_and(|instance| !self.is_of_kind(instance, &change.action)) {
+            return Ok(None);
+        }
+        let named = instance.map_or(Ok(None), |instance| Written::find(self.snapshot, &instance, place))?;
         let written = match named {
             Some(written) if self.is_of_instance(&written, place)? => written,
             Some(_) => return Ok(None),

@@ -24,7 +24,7 @@ pub(in crate::write) struct Created {
     /// The last order of the lists to which it appended.
     last_orders: HashMap<(Id, u32), Vec<u8>, foldhash::fast::RandomState>,
     /// How many changes the transaction had after the last one that is noted here.
-    pub(in crate::write) changes_count: usize,
+    pub(super) changes_count: usize,
 }
 
 impl Created {

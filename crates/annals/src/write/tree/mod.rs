@@ -243,7 +243,7 @@ impl TreeEdit<'_> {
 
     fn apply(&mut self, path: &TreePath, item: &Item, how: &How) -> Result<Id> {
         let is_plain = how.rest == Rest::Stays && how.insert.is_none();
-        if !is_plain || !self.transaction.is_all_created() || !self.is_prepared() {
+        if !is_plain || !self.is_all_created() || !self.is_prepared() {
             self.prepare()?;
             let graph = self.transaction.own_graph()?.graph();
             let (id, actions, _) = planned(graph, &self.root, path, item, how, Created::default())?;
@@ -267,6 +267,12 @@ impl TreeEdit<'_> {
         self.transaction.created = created;
         self.transaction.created.changes_count = self.transaction.changes.len();
         Ok(id)
+    }
+
+    /// True if every change of the transaction so far is noted as one that creates items of trees.
+    fn is_all_created(&self) -> bool {
+        let transaction = &*self.transaction;
+        !transaction.defines_types && transaction.created.changes_count == transaction.changes.len()
     }
 
     /// True if the base has the root, and a type that contains.
