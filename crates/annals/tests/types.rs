@@ -465,3 +465,18 @@ fn a_correction_of_the_past_obeys_the_declared_types() {
     let name = past.entity(&Id::new("a").unwrap()).unwrap().unwrap().property("name");
     assert_eq!(name, Some(Value::from("Countess")));
 }
+
+/// Set twice in one patch, the first of two long texts that begin alike was taken out of an index that never had it, and the second
+/// was put there in its place.
+#[test]
+fn a_property_that_is_not_indexed_stays_out_of_the_index_when_it_is_set_twice() -> Result<()> {
+    let repository = CheckedRepository::in_memory();
+    define(&repository, TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()))?;
+    create(&repository, &entity("t", "a"))?;
+    let long = "y".repeat(300);
+    let twice = Patch::new().set("text", format!("{long}1")).set("text", format!("{long}2"));
+    update(&repository, "a", twice)?;
+    repository.assert_consistent();
+    assert!(repository.check()?.is_clean());
+    Ok(())
+}

@@ -159,6 +159,7 @@ impl Put {
                     take(*name, value, Way::Out);
                     // A long text shares its key with others that begin alike, and one of them may still be held.
                     if !has_own_key(value)
+                        && has(after, *name)
                         && let Some(held) = after.instance.properties.get(*name)
                     {
                         take(*name, held, Way::In);
