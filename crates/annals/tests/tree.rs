@@ -4,7 +4,7 @@
 mod support;
 
 use annals::*;
-use support::CheckedRepository;
+use support::{CheckedRepository, declare_lists};
 
 fn path(text: &str) -> TreePath {
     TreePath::parse(text).unwrap()
@@ -21,20 +21,7 @@ fn edit<T>(repository: &Repository, mut work: impl FnMut(&mut TreeEdit<'_>) -> R
 /// A list ordered by two keys, and one that users order.
 fn perf() -> CheckedRepository {
     let repository = CheckedRepository::in_memory();
-    repository
-        .transact(|t| {
-            let key = |name: &str, value_type| AttributeDefinition::new(name, value_type).key();
-            let text = AttributeDefinition::new("l", ValueType::String);
-            let lst = TypeDefinition::entity("lst").attribute(key("k1", ValueType::Integer));
-            t.define_type(lst.attribute(key("k2", ValueType::String)).attribute(text.clone()))?;
-            t.define_type(
-                TypeDefinition::entity("usr-lst").attribute(key("k", ValueType::Integer)).attribute(text),
-            )?;
-            t.define_type(TypeDefinition::relationship("contains").containing())?;
-            let orders = TypeDefinition::relationship("orders").containing_in_order();
-            t.define_type(orders.between(EndDefinition::ANY, EndDefinition::many("usr-lst")))
-        })
-        .unwrap();
+    declare_lists(&repository);
     repository
 }
 

@@ -1,28 +1,14 @@
 //! How long changes and reads of a tree take. Run by hand: `cargo test --release -p annals --test tree_speed -- --ignored --nocapture`.
 
+mod support;
+
 use std::time::{Duration, Instant as Clock};
 
 use annals::*;
+use support::declare_lists;
 
 fn path(text: &str) -> TreePath {
     TreePath::parse(text).unwrap()
-}
-
-fn perf(repository: &Repository) {
-    repository
-        .transact(|t| {
-            let key = |name: &str, value_type| AttributeDefinition::new(name, value_type).key();
-            let text = AttributeDefinition::new("l", ValueType::String);
-            let lst = TypeDefinition::entity("lst").attribute(key("k1", ValueType::Integer));
-            t.define_type(lst.attribute(key("k2", ValueType::String)).attribute(text.clone()))?;
-            t.define_type(
-                TypeDefinition::entity("usr-lst").attribute(key("k", ValueType::Integer)).attribute(text),
-            )?;
-            t.define_type(TypeDefinition::relationship("contains").containing())?;
-            let orders = TypeDefinition::relationship("orders").containing_in_order();
-            t.define_type(orders.between(EndDefinition::ANY, EndDefinition::many("usr-lst")))
-        })
-        .unwrap();
 }
 
 fn told(what: &str, start: Clock, count: u32) {
@@ -34,7 +20,7 @@ fn told(what: &str, start: Clock, count: u32) {
 fn a_hundred_thousand_items() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::open(folder.path().join("r"))?;
-    perf(&repository);
+    declare_lists(&repository);
     let n = 100_000i64;
     for round in 0..3 {
         let all = (0..n).fold(Item::new(), |all, k| {

@@ -471,7 +471,10 @@ fn a_correction_of_the_past_obeys_the_declared_types() {
 #[test]
 fn a_property_that_is_not_indexed_stays_out_of_the_index_when_it_is_set_twice() -> Result<()> {
     let repository = CheckedRepository::in_memory();
-    define(&repository, TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()))?;
+    define(
+        &repository,
+        TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()),
+    )?;
     create(&repository, &entity("t", "a"))?;
     let long = "y".repeat(300);
     let twice = Patch::new().set("text", format!("{long}1")).set("text", format!("{long}2"));

@@ -37,6 +37,7 @@ pub struct AttributeDefinition {
     /// A regular expression that each string must match as a whole.
     pub pattern: Option<Arc<str>>,
     /// A path to a property, such as `/interfaces/interface/name`: the value must be one that this property has somewhere.
+    /// Not enforced yet, so refused.
     pub reference: Option<Arc<str>>,
 }
 

@@ -70,10 +70,10 @@ pub struct TypeDefinition {
     pub is_advisory: bool,
     /// Relationship types: the entity at the start contains the one at the end.
     pub containment: Option<Containment>,
-    /// Entity types: names of children that an instance must have at the end of each transaction.
+    /// Entity types: names of children that an instance must have at the end of each transaction. Not enforced yet, so refused.
     pub required_children: Vec<Arc<str>>,
     /// Entity types: attributes whose values together may occur once among the children of one entity. An instance that lacks
-    /// one of the values is not compared.
+    /// one of the values is not compared. Not enforced yet, so refused.
     pub unique_together: Vec<Vec<Arc<str>>>,
 }
 
