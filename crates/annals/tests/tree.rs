@@ -276,6 +276,8 @@ fn what_fits_no_tree_is_refused_and_changes_nothing() -> Result<()> {
         edit(&repository, |t| t.merge(&path("/cont"), &Item::new().listed("x", Item::new()))).map(|_| ()),
         edit(&repository, |t| t.merge(&path("/cont//x"), &Item::new())).map(|_| ()),
         edit(&repository, |t| t.set(&path("/"), 1)).map(|_| ()),
+        edit(&repository, |t| t.set(&path("/cont/x[1]"), 1)).map(|_| ()),
+        edit(&repository, |t| t.set(&path("/cont//x"), 1)).map(|_| ()),
         edit(&repository, |t| t.merge(&path("/cont/lst[k1=1][k2='str1']"), &Item::new().property("k1", 2)))
             .map(|_| ()),
     ];

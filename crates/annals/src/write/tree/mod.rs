@@ -139,7 +139,7 @@ impl TreeEdit<'_> {
     /// Errors: `InvalidArgument` if the path does not end in the name of a property; as [`TreeEdit::merge`].
     pub fn set(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
         let Some((above, last)) = path.split_last() else { return Err(no_property(path)) };
-        let (NameTest::Name(name), []) = (&last.name, &last.filters[..]) else {
+        let Some((name, _)) = last.keys().filter(|(_, keys)| keys.is_empty()) else {
             return Err(no_property(path));
         };
         let item = Item { properties: vec![(Arc::clone(name), value.into())], ..Item::new() };
@@ -202,6 +202,10 @@ impl TreeEdit<'_> {
     /// `InvalidEnds` if it would contain itself.
     pub fn move_to(&mut self, from: &TreePath, to: &TreePath, place: Option<&Insert>) -> Result<()> {
         let Reach::Item(child) = self.reach(from)? else { return Err(missing(from)) };
+        if to.steps.len() > from.steps.len() && to.steps.starts_with(&from.steps) {
+            let text = format!("path {from}: it cannot move into itself, to {to}");
+            return Err(Error::new(ErrorKind::InvalidEnds, text));
+        }
         if from != to {
             match self.reach(to)? {
                 Reach::Item(found) if found == child => {}
