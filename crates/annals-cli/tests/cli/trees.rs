@@ -76,7 +76,7 @@ fn what_is_not_there_and_what_is_no_tree_have_their_exit_codes() {
         (&["put", "/none", "config.json", "--replace"], 3, "there is nothing"),
         (&["insert", "/config/interface[name='x']", "--first"], 2, "ordered by their keys"),
         (&["insert", "/config/interface[name='x']"], 2, "expected \"insert\""),
-        (&["mv", "/config", "/config/clock/x"], 1, "it contains"),
+        (&["mv", "/config", "/config/clock/x"], 1, "it cannot move into itself"),
     ] {
         let done = place.run(arguments);
         assert_eq!(done.code, code, "{arguments:?}: {done:?}");
