@@ -309,7 +309,8 @@ fn records_of_every_kind_are_taken_back() {
     repository.transact(|t| set(t, "/else/leaf", 1).and_then(|()| set(t, "/new/leaf", 1))).unwrap();
     let before = repository.snapshot();
     let entity = |id: &Id| InstanceId::Entity(id.clone());
-    let edits: Vec<Box<dyn Fn(&mut Transaction) -> Result<()>>> = vec![
+    type Work<'w> = Box<dyn Fn(&mut Transaction) -> Result<()> + 'w>;
+    let edits: Vec<Work<'_>> = vec![
         Box::new(|t| t.update(&entity(&a), Patch::new().set("x", 2).set("y", 3))),
         Box::new(|t| t.delete(&entity(&a))),
         Box::new(|t| t.delete(&InstanceId::Relationship(link.clone()))),
