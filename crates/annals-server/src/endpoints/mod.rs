@@ -13,6 +13,7 @@ mod tree_changes;
 mod classifications;
 mod types;
 mod transactions;
+mod candidates;
 mod log;
 mod import;
 mod export;
@@ -23,7 +24,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 17] = [
+    let groups: [fn() -> Vec<Endpoint>; 18] = [
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
@@ -36,6 +37,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,
+        candidates::endpoints,
         log::endpoints,
         import::endpoints,
         export::endpoints,
