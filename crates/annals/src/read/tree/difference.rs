@@ -72,12 +72,16 @@ impl Tree<'_> {
     ///
     /// Cost: between two transaction times it follows what changed, not the size of the tree, save for the lists in which users moved
     /// something. With a valid time both trees are compared.
-    /// Errors: `InvalidArgument` for a path that is no look-up; `TooLarge` over a million changed instances; as [`Snapshot::as_of`];
-    /// those of reading history.
+    /// Errors: `InvalidArgument` for a path that is no look-up; `NotFound` if it leads to an item at neither time; `TooLarge` over a
+    /// million changed instances; as [`Snapshot::as_of`]; those of reading history.
     pub fn difference(&self, path: &TreePath, from: AsOf, to: AsOf) -> Result<Vec<TreeChange>> {
         let [before, after] = [self.snapshot.as_of(from)?, self.snapshot.as_of(to)?];
         let mut then = Side::new(&before, self.root, path)?;
         let mut now = Side::new(&after, self.root, path)?;
+        if then.top.or(now.top).is_none() {
+            let text = format!("path {path}: expected an item at one of the two times, found none");
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
         let mut open = self.candidates(&then, &now)?;
         let (mut seen, mut found) = (HashSet::new(), Vec::new());
         while let Some(slot) = open.pop() {

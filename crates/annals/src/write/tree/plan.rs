@@ -347,7 +347,7 @@ fn longest_ascending(held: &[Option<Vec<u8>>]) -> Vec<bool> {
 
 pub(super) fn not_ordered(type_name: &str) -> Error {
     let text = format!(
-        "insert: the children that {type_name} contains are ordered by their keys or names; leave the place out"
+        "insert: the children that \"{type_name}\" contains are ordered by their keys or names; leave the place out"
     );
     Error::new(ErrorKind::InvalidArgument, text)
 }
@@ -355,8 +355,10 @@ pub(super) fn not_ordered(type_name: &str) -> Error {
 /// Refuses an item of another type, or with another id, than the one that is there.
 fn check_same(known: &Parent, item: &Item) -> Result<()> {
     if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
-        let text =
-            format!("entity {}: it is of type {}, not {told}; retype it instead", known.id, known.type_name);
+        let text = format!(
+            "entity {}: it is of type \"{}\", not \"{told}\"; retype it instead",
+            known.id, known.type_name
+        );
         return Err(Error::new(ErrorKind::WrongType, text));
     }
     if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {
