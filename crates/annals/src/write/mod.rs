@@ -22,9 +22,14 @@ mod upsert;
 mod own_graph;
 mod touched;
 mod tree;
+mod retry;
+mod candidate;
 
+pub(crate) use candidate::start as start_confirming;
+pub use candidate::{Candidate, CandidateCommit, CandidateConflict, Candidates, Keep};
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};
+pub(crate) use retry::transact;
 pub(crate) use sequencer::catch_up;
 pub use ticket::{Receipt, Ticket};
 pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
