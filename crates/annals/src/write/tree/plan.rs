@@ -11,7 +11,8 @@ use crate::graph::Graph;
 use crate::graph::actions as action;
 use crate::graph::structures::child::Group;
 use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
-use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, Value};
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, TypeKind, Value};
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
@@ -197,8 +198,14 @@ impl<'g> Plan<'g> {
             for symbol in row.names() {
                 let name = self.graph.names.name(symbol);
                 let is_given = properties.iter().any(|(given, _)| given == name);
-                if !is_given && !keys.contains(&symbol) {
-                    steps.push(PatchStep::Unset(Arc::clone(name)));
+                if is_given || keys.contains(&symbol) {
+                    continue;
+                }
+                // What has a default gets that back: put twice, an item is as it was put once.
+                match self.default_of(row.type_name(), symbol) {
+                    None => steps.push(PatchStep::Unset(Arc::clone(name))),
+                    Some(value) if self.graph.entities.read_value(slot, symbol)?.as_ref() == Some(value) => {}
+                    Some(value) => steps.push(PatchStep::Set(Arc::clone(name), value.clone())),
                 }
             }
         }
@@ -207,6 +214,11 @@ impl<'g> Plan<'g> {
             self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
         }
         self.children(known, &item.children)
+    }
+
+    fn default_of(&self, type_name: Symbol, attribute: Symbol) -> Option<&Value> {
+        let declared = self.graph.types.get(TypeKind::Entity, type_name)?;
+        declared.attributes.get(&attribute)?.definition.default.as_ref()
     }
 
     /// The same of an item that the transaction created.
