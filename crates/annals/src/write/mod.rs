@@ -6,6 +6,7 @@ mod classifications;
 mod correction;
 mod properties;
 mod reads;
+mod reading;
 mod expectations;
 mod ticket;
 mod clock;
@@ -26,7 +27,10 @@ mod retry;
 mod candidate;
 
 pub(crate) use candidate::start as start_confirming;
-pub use candidate::{Candidate, CandidateCommit, CandidateConflict, Candidates, Keep};
+pub use candidate::{
+    CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, Keep,
+    Unconfirmed,
+};
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};
 pub(crate) use retry::transact;

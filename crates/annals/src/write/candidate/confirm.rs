@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::model::Candidate;
 use super::stored::{self, COMMITTED, FAILURE, Stored};
-use super::{Candidate, instance_of};
-use crate::model::Patch;
+use crate::model::{InstanceId, Patch};
 use crate::write::Transaction;
 use crate::write::queue::Committer;
 use crate::write::retry::transact;
@@ -73,7 +73,7 @@ fn note_failure(committer: &Arc<Committer>, candidate: &Candidate, error: &Error
         let position = candidate.unconfirmed.as_ref().map_or(Position::ZERO, |waiting| waiting.position);
         let committed = i64::try_from(position.0).unwrap_or(i64::MAX);
         let patch = Patch::new().set(FAILURE, text.as_str()).set(COMMITTED, committed);
-        t.update(&instance_of(&candidate.name)?, patch)
+        t.update(&InstanceId::Entity(stored::id_of(&candidate.name)?), patch)
     })
     .map(drop)
 }

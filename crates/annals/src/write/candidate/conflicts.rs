@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Keep;
+use super::model::Keep;
 use super::stored::Stored;
 use crate::graph::find_conflict;
 use crate::model::{Change, InstanceId};

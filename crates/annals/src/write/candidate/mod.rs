@@ -3,6 +3,7 @@
 
 mod conflicts;
 mod confirm;
+mod model;
 mod stored;
 
 use std::sync::Arc;
@@ -13,65 +14,13 @@ use super::retry::transact;
 use super::ticket::Receipt;
 use super::transaction::Transaction;
 use super::tree::check_can_be_taken_back;
-use crate::model::{InstanceId, Instant, Patch, Stamp};
+use crate::model::{Instant, Patch};
 use crate::read::Snapshot;
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Error, ErrorKind, Result};
 pub(crate) use confirm::start;
 pub use conflicts::CandidateConflict;
+pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Keep, Unconfirmed};
 use stored::{CONFIRM_BEFORE, Stored};
-
-/// Most candidates at a time.
-pub const CANDIDATES_MAX: usize = 1_000;
-/// Longest time that a commit may wait for its confirmation.
-pub const CONFIRM_WITHIN_MAX: Duration = Duration::from_secs(366 * 24 * 3_600);
-
-/// A candidate as a snapshot sees it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its edits were made of the repository as it was here: what others have changed since may conflict.
-    pub base: Position,
-    /// How many changes it holds.
-    pub changes_count: u64,
-    /// Who opened it, and when.
-    pub created: Stamp,
-    /// Who edited it last, and when.
-    pub updated: Stamp,
-    /// What waits for a confirmation, if it was committed so.
-    pub unconfirmed: Option<Unconfirmed>,
-}
-
-/// A commit that is taken back unless somebody confirms it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Unconfirmed {
-    /// The position of the commit.
-    pub position: Position,
-    /// When it is taken back.
-    pub confirm_before: Instant,
-    /// Why taking it back failed. It is tried again.
-    pub failure: Option<Arc<str>>,
-}
-
-/// Whose changes stay where both sides changed something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The edits of the candidate.
-    Mine,
-    /// What others committed: the edits in conflict are dropped.
-    Theirs,
-}
-
-/// How a candidate is committed.
-#[derive(Clone, Debug, Default)]
-pub struct CandidateCommit {
-    /// Who commits.
-    pub author: String,
-    /// Why.
-    pub message: String,
-    /// The commit is taken back after this time unless it is confirmed, also by another process after a restart.
-    pub confirm_within: Option<Duration>,
-}
 
 /// The candidates of a repository. Made by [`Repository::candidates`](crate::Repository::candidates).
 ///
@@ -265,9 +214,4 @@ impl Candidates {
             Error::new(ErrorKind::InvalidArgument, text)
         })
     }
-}
-
-/// The entity that holds a candidate.
-fn instance_of(name: &str) -> Result<InstanceId> {
-    stored::id_of(name).map(InstanceId::Entity)
 }

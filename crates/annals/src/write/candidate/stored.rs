@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CANDIDATES_MAX, Candidate, Unconfirmed};
+use super::model::{CANDIDATES_MAX, Candidate, Unconfirmed};
 use crate::graph::actions as action;
 use crate::model::{
     Action, Change, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch, Record, TypeKind, Value,
