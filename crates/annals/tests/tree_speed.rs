@@ -39,10 +39,8 @@ fn a_hundred_thousand_items() -> Result<()> {
         repository.transact(|t| t.tree().delete(&path("/cont")))?;
         told("delete subtree", start, 1);
         let snapshot = repository.snapshot();
-        let at = |back: u64| AsOf {
-            position: Some(Position(snapshot.position().0 - back)),
-            ..AsOf::default()
-        };
+        let at =
+            |back: u64| AsOf { position: Some(Position(snapshot.position().0 - back)), ..AsOf::default() };
         let start = Clock::now();
         let created = snapshot.tree().difference(&path("/cont"), at(2), at(1))?;
         told("difference of creating", start, 1);
