@@ -7,19 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::feed::follow::Follow;
+use crate::feed::hub::Hub;
+use crate::feed::subscription::Subscription;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
-use crate::maintenance::follow::Follow;
 use crate::memory::Memory;
 use crate::options::{Options, ReplayProgress};
-use crate::read::{Snapshot, Source};
+use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Receipt, Transaction, catch_up, start, start_confirming, transact,
+    Candidates, Committer, Limits, Proposal, Receipt, Transaction, Validator, catch_up, start,
+    start_confirming, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -72,6 +75,8 @@ pub(crate) struct Inner {
     /// `None` if there is no place for them: opening replays the log.
     pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
+    /// What subscriptions share.
+    hub: Arc<Hub>,
     // What went wrong without stopping anything; the oldest go when there are too many.
     warnings: Mutex<Vec<String>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -210,6 +215,7 @@ impl Repository {
             folder,
             checkpoints,
             options,
+            hub: Arc::default(),
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
             is_stopping: Arc::default(),
@@ -272,6 +278,55 @@ impl Repository {
     /// Every record after `position`, now and as they come.
     pub fn follow(&self, after: Position) -> Follow {
         Follow::new(Arc::clone(&self.inner.committer), after)
+    }
+
+    /// What records do to a part of the graph, now and as they come: those after a position, or those to come.
+    ///
+    /// ```
+    /// use annals::{Repository, TreePath, Watch, WatchedChange, TreeChangeKind};
+    /// # fn main() -> annals::Result<()> {
+    /// let repository = Repository::in_memory();
+    /// let mut subscription = repository.subscribe(Watch::tree("/system")?, None)?;
+    /// repository.transact(|t| t.tree().set(&TreePath::parse("/system/hostname")?, "r1"))?;
+    /// let event = subscription.poll()?.unwrap();
+    /// assert!(matches!(&event.changes[0], WatchedChange::Tree(change) if change.kind == TreeChangeKind::Created));
+    /// assert!(subscription.poll()?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Errors: `InvalidArgument` for a path that is no look-up, or a search that asks for relationships; `NotFound` for a position that is
+    /// not there yet.
+    pub fn subscribe(&self, watch: Watch, after: Option<Position>) -> Result<Subscription> {
+        Subscription::new(Arc::clone(&self.inner.committer), Arc::clone(&self.inner.hub), watch, after)
+    }
+
+    /// Asks `hook` about each transaction before it is durable, for as long as the answer of this call is kept. Whoever commits gets its reason
+    /// as an error, and nothing is written. Meanwhile each record is synced alone, so that the hook sees exactly what is there and
+    /// what would be.
+    ///
+    /// The hook runs on the thread that commits: while it does, nobody else commits. It must not commit itself.
+    ///
+    /// ```
+    /// use annals::{ErrorKind, NewEntity, Repository};
+    /// # fn main() -> annals::Result<()> {
+    /// let repository = Repository::in_memory();
+    /// let _few = repository.validate("few", |proposal| match proposal.after().entities_count() {
+    ///     0..=1 => Ok(()),
+    ///     count => Err(format!("expected at most one entity, found {count}")),
+    /// });
+    /// repository.transact(|t| t.create_entity(NewEntity::new("person")))?;
+    /// let refused = repository.transact(|t| t.create_entity(NewEntity::new("person"))).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::Refused);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn validate(
+        &self,
+        name: &str,
+        hook: impl Fn(&Proposal) -> std::result::Result<(), String> + Send + Sync + 'static,
+    ) -> Validator {
+        self.inner.committer.validators().add(name, hook)
     }
 
     /// From now on indexes stay behind what is committed, or do not any more: for tests, as searches find the same either way.
