@@ -10,6 +10,7 @@ mod graph;
 mod find;
 mod tree;
 mod tree_changes;
+mod differences;
 mod classifications;
 mod types;
 mod transactions;
@@ -34,6 +35,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         find::endpoints,
         tree::endpoints,
         tree_changes::endpoints,
+        differences::endpoints,
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,
