@@ -25,7 +25,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 18] = [
+    let groups: [fn() -> Vec<Endpoint>; 19] = [
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
