@@ -31,7 +31,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     );
     let conflict_example = json!({
         "edit": 0, "action": "update", "kind": "entity", "id": "eth0", "reason": "conflict",
-        "detail": "entity eth0 was changed at position 18, after this transaction's snapshot 17; retry",
+        "detail": "entity eth0 was changed at position 18, after the base 17",
     });
     let keep = json!({ "type": "string", "enum": ["mine", "theirs"] });
     vec![

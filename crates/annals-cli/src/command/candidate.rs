@@ -123,8 +123,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
             let keep = keep.as_deref().map(keep_from_text).transpose()?;
             let repository = context.open_to_write()?;
             let dropped = repository.candidates().rebase(name, keep)?;
+            let base = repository.candidates().get(name)?.base;
             repository.close()?;
-            print_conflicts(context, &dropped)
+            if !context.output.is_json() {
+                let dropped = count(dropped.len() as u64);
+                context.output.line(format!("rebased on position {base}, {dropped} edits dropped"))?;
+            }
+            dropped.iter().try_for_each(|conflict| print_conflict(context, conflict))
         }
         Action::Open(named) => {
             write(context, named, |candidates, name, author| candidates.open(name, author))
@@ -185,14 +190,15 @@ fn print(context: &mut Context, candidate: &Candidate) -> Outcome {
 }
 
 fn print_conflicts(context: &mut Context, conflicts: &[CandidateConflict]) -> Outcome {
-    for conflict in conflicts {
-        if context.output.is_json() {
-            context.output.json(&conflict_to_json(conflict))?;
-        } else {
-            let (edit, verb) = (conflict.edit, conflict.verb);
-            context.output.line(format!("edit {edit}, {verb}: {}", one_line(conflict.reason.text())))?;
-        }
-    }
+    conflicts.iter().try_for_each(|conflict| print_conflict(context, conflict))?;
     context.output.end_list();
     Ok(())
+}
+
+fn print_conflict(context: &mut Context, conflict: &CandidateConflict) -> Outcome {
+    if context.output.is_json() {
+        return context.output.json(&conflict_to_json(conflict));
+    }
+    let (edit, verb) = (conflict.edit, conflict.verb);
+    context.output.line(format!("edit {edit}, {verb}: {}", one_line(conflict.reason.text())))
 }

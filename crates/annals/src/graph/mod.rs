@@ -38,7 +38,9 @@ use table::Table;
 use crate::Position;
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 
-pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified, too_many_properties};
+pub(crate) use actions::apply::{
+    changed_since, check_conflicts, find_conflict, reidentified, too_many_properties,
+};
 
 /// A version that a purge has removed.
 #[derive(Clone)]
