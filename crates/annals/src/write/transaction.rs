@@ -502,6 +502,7 @@ impl Transaction {
         self.expectations.check(latest.graph())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
+        transaction.own_graph()?.check_end()?;
         transaction.check_corrections()?;
         transaction.current().cloned()
     }
