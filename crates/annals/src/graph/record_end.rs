@@ -18,6 +18,7 @@ use crate::model::{TypeKind, Value};
 use crate::{Error, ErrorKind, Result};
 
 /// Where a record begins.
+#[derive(Clone)]
 pub(crate) struct RecordStart {
     /// How many events there were of each table.
     events: [usize; 2],
