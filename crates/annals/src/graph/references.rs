@@ -6,6 +6,7 @@ use super::Graph;
 use super::containment::DEPTH_MAX;
 use super::index::key::for_each_indexed;
 use super::integrity::constraints::{Constraints, Reference};
+use super::integrity::values::shown;
 use super::structures::child::{NAMED_GROUP, append_name, group_of_type};
 use super::structures::symbols::Symbol;
 use crate::model::Value;
@@ -42,11 +43,12 @@ impl Graph {
             return Ok(());
         }
         let text = format!(
-            "entity {}, attribute {}: expected a value that {} has, found {value:?}, which nothing there has; choose another value, or \
+            "entity {}, attribute {}: expected a value that {} has, found {}, which nothing there has; choose another value, or \
              keep, create or restore what has it",
             self.entities.id(slot),
             self.names.name(attribute),
-            reference.path
+            reference.path,
+            shown(value)
         );
         Err(Error::new(ErrorKind::MissingEnd, text))
     }

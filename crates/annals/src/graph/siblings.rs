@@ -5,6 +5,7 @@ use super::index::key::for_each_indexed;
 use super::instance::unpacked::Instance;
 use super::integrity::constraints::{Constraints, Together};
 use super::integrity::types::Types;
+use super::integrity::values::shown;
 use super::structures::slot_set::SlotSet;
 use super::structures::symbols::Symbol;
 use crate::model::{TypeKind, Value};
@@ -104,9 +105,10 @@ impl Graph {
         let names: Vec<&str> = together.attributes.iter().map(|name| &**self.names.name(*name)).collect();
         let [own, sibling] = both.map(|slot| self.entities.id(slot));
         let text = format!(
-            "entity {own}: expected other values of {} than its sibling {sibling} has in {}, found {values:?} in both; choose others",
+            "entity {own}: expected other values of {} than its sibling {sibling} has in {}, found {} in both; choose others",
             names.join(" and "),
-            self.entities.id(parent)
+            self.entities.id(parent),
+            values.iter().map(shown).collect::<Vec<_>>().join(" and ")
         );
         Error::new(ErrorKind::NotUnique, text)
     }
