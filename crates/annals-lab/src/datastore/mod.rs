@@ -1,0 +1,202 @@
+//! The suite `datastore`: every row of a published benchmark of a configuration datastore, on several targets.
+
+// In the order a newcomer should read them.
+mod content;
+mod target;
+mod row;
+mod check;
+mod measure;
+mod cost;
+mod report;
+mod embedded;
+mod http;
+mod file;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::outcome::Outcome;
+use crate::run::{RawFile, make_folder};
+use embedded::Embedded;
+use file::JsonFile;
+use http::Http;
+use measure::{Form, measure};
+use report::{Measured, Table};
+use row::{PUBLISHED_ITEMS, ROWS, Row};
+use target::Target;
+
+/// Fewer entries have no middle one of its own; more do not fit one transaction of Annals.
+const ITEMS_MIN: u32 = 10;
+const ITEMS_MAX: u32 = 1_000_000;
+/// Sizes and tries of a quick run.
+const QUICK_ITEMS: [u32; 2] = [10, 200];
+const QUICK_TRIES: usize = 2;
+/// Tries, as on the page.
+const TRIES: usize = 10;
+
+/// What a reader must know before drawing conclusions.
+const UNFAIR: &[&str] = &[
+    "One run made these figures, one target after the other. No interval says how far another run may differ.",
+    "One caller waits for each answer. The rows say nothing of many callers at a time.",
+    "The published figures come from another machine and another program, and are means that count tries which had nothing to do. No \
+     figure here compares with one there.",
+    "The model is two flat lists without constraints. Yours differs.",
+];
+
+/// Settings of `datastore`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  annals-lab datastore                                    # all rows at three sizes on all targets: minutes
+  annals-lab datastore --quick                            # shows that everything runs and answers right
+  annals-lab datastore --target embedded --row 'get item' --row 'modify an item'
+  annals-lab datastore --page --items 1000                # the same tries and means as the page
+  annals-lab datastore --json > datastore.jsonl
+
+docs/datastore.md says what each row is and what is unfair; progress goes to the other stream.")]
+pub struct Datastore {
+    /// Sizes: entries of the list. 1000,10000,100000 unless given.
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(ITEMS_MIN as i64..=ITEMS_MAX as i64))]
+    items: Vec<u32>,
+    /// Only this row. Can be given several times.
+    #[arg(long)]
+    row: Vec<String>,
+    /// Which targets.
+    #[arg(long, value_delimiter = ',', default_value = "embedded,http,file")]
+    target: Vec<Name>,
+    /// Tries of each row: 10 unless given. In the honest form a row of short tries takes more, and one of long tries fewer.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    tries: Option<u16>,
+    /// As the page does it: nothing is put back between tries, and the mean of all counts.
+    #[arg(long)]
+    page: bool,
+    /// One JSON object for each row, size and target.
+    #[arg(long)]
+    json: bool,
+    /// Small sizes and few tries.
+    #[arg(long)]
+    quick: bool,
+    /// Folder to write in; a temporary one in the present folder unless given. The JSON file lies in shared memory.
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+/// A target, to choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Name {
+    /// Annals in this process, durable.
+    Embedded,
+    /// Annals through its HTTP door, durable.
+    Http,
+    /// A JSON file that is read and written for each transaction, not synced.
+    File,
+}
+
+impl Name {
+    fn text(self) -> &'static str {
+        match self {
+            Name::Embedded => "embedded",
+            Name::Http => "http",
+            Name::File => "file",
+        }
+    }
+
+    fn target(self, folder: Option<PathBuf>) -> Outcome<Box<dyn Target>> {
+        Ok(match self {
+            Name::Embedded => Box::new(Embedded::new(folder)),
+            Name::Http => Box::new(Http::new(folder)),
+            Name::File => Box::new(JsonFile::new(folder.as_deref())?),
+        })
+    }
+}
+
+impl Datastore {
+    /// Measures and reports.
+    ///
+    /// Errors: if an answer was wrong, or something cannot be measured; the other targets are measured all the same.
+    pub fn run(&self) -> Outcome<()> {
+        let rows = self.rows()?;
+        let folder = make_folder(self.folder.as_deref())?;
+        let mut file = RawFile::create(&folder.path().join("raw"))?;
+        let mut unfair = UNFAIR.to_vec();
+        let mut failed = Vec::new();
+        for name in &self.target {
+            let mut target = name.target(self.folder.clone())?;
+            let mut table = Table {
+                name: name.text(),
+                title: target.title(),
+                form: self.form(),
+                items: self.items(),
+                rows: rows.iter().map(|row| Measured { row, sizes: Vec::new(), skip: None }).collect(),
+            };
+            if let Err(error) = self.fill(&mut table, &mut *target, &mut file) {
+                failed.push(format!("{}: {error}", table.title));
+            }
+            if !self.json {
+                println!("{}", table.text());
+                unfair.extend(target.unfair());
+            }
+        }
+        if !self.json {
+            unfair.dedup();
+            println!("## What is unfair\n");
+            unfair.iter().for_each(|text| println!("- {text}"));
+        }
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("; ").into()) }
+    }
+
+    /// All rows of a target at all sizes.
+    ///
+    /// Errors: the first wrong answer, or what else is the end of this target.
+    fn fill(&self, table: &mut Table, target: &mut dyn Target, file: &mut RawFile) -> Outcome<()> {
+        for items in self.items() {
+            eprintln!("{}, {items} items: answers", table.title);
+            check::check(target, items)?;
+            for measured in &mut table.rows {
+                let row = measured.row;
+                measured.skip = row.calls().find_map(|call| target.lacks(call)).map(str::to_owned);
+                let samples = match &measured.skip {
+                    Some(reason) => Err(reason.clone()),
+                    None => {
+                        eprintln!("{}, {items} items: {}", table.title, row.name);
+                        let told = |error| format!("{}, {items} items: {error}", row.name);
+                        Ok(measure(target, row, items, (table.form, self.tries()), file).map_err(told)?)
+                    }
+                };
+                if self.json {
+                    println!("{}", report::json(table.name, row, items, table.form, &samples));
+                }
+                measured.sizes.extend(samples.ok().map(|samples| (items, samples)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows that are chosen.
+    ///
+    /// Errors: if there is no such row.
+    fn rows(&self) -> Outcome<Vec<&'static Row>> {
+        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        if let Some(unknown) = self.row.iter().find(|chosen| !names.contains(&chosen.as_str())) {
+            return Err(format!("--row {unknown}: expected one of {}", names.join(", ")).into());
+        }
+        let is_chosen = |row: &&Row| self.row.is_empty() || self.row.iter().any(|chosen| chosen == row.name);
+        Ok(ROWS.iter().filter(is_chosen).collect())
+    }
+
+    fn form(&self) -> Form {
+        if self.page { Form::Page } else { Form::Honest }
+    }
+
+    fn items(&self) -> Vec<u32> {
+        match (self.items.is_empty(), self.quick) {
+            (false, _) => self.items.clone(),
+            (true, true) => QUICK_ITEMS.to_vec(),
+            (true, false) => PUBLISHED_ITEMS.to_vec(),
+        }
+    }
+
+    fn tries(&self) -> usize {
+        self.tries.map_or(if self.quick { QUICK_TRIES } else { TRIES }, usize::from)
+    }
+}
