@@ -21,10 +21,12 @@ pub const NO_SUBSCRIBERS: &str = "no subscribers to changes of trees yet";
 
 /// What a reader must know of Annals through any door.
 pub const UNFAIR: &[&str] = &[
-    "Each transaction is on the disk before it is acknowledged. The page's default plugin syncs nothing.",
-    "It keeps every version: what is removed stays in the history, and each try makes that longer.",
-    "It checks types, keys, parents and names, and keeps indexes. The constraints of the page's model are no more than that.",
-    "Everything is always in memory: a cached row is the same operation as its twin.",
+    "Annals has each transaction on the disk before it acknowledges it. The page's default plugin syncs nothing.",
+    "Annals keeps every version: what is removed stays in the history, and each try makes that longer.",
+    "Annals checks types, keys, parents and names, and keeps indexes. The plugin checks the schema of the page, which has no constraints.",
+    "Annals has everything in memory, always: a cached row is the same operation as its twin.",
+    "Embedded, Annals is in the process of the caller, as is the library of the page. Over HTTP it is in another process: the clock stops \
+     when the last byte of an answer is read, and only answers about one leaf, and receipts, are parsed.",
 ];
 
 /// The engine, without a door.

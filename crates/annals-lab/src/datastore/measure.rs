@@ -10,8 +10,7 @@ use crate::run::{RawFile, quantile};
 
 /// A row takes no further try after so long, what is put back included.
 const ROW_TIME_MAX: Duration = Duration::from_secs(20);
-/// A row of short tries goes on beyond those that are asked for, as long as this, up to so many.
-const ROW_TIME_MIN: Duration = Duration::from_millis(200);
+/// A row of short tries goes on beyond those that are asked for, as long as a plan says, up to so many.
 const TRIES_MAX: usize = 1_000;
 /// Bytes of the durable write that is measured beside rows that change one item: about one of them.
 const SYNC_BYTES: usize = 512;
@@ -23,6 +22,15 @@ pub enum Form {
     Honest,
     /// As the page does it: nothing is put back, so that most tries of some rows have nothing to do. The mean counts.
     Page,
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub form: Form,
+    pub tries: usize,
+    /// How long a row of short tries goes on in the honest form.
+    pub row_time_min: Duration,
 }
 
 /// What was measured of a row.
@@ -85,7 +93,7 @@ pub fn measure(
     target: &mut dyn Target,
     row: &Row,
     count: u32,
-    (form, tries): (Form, usize),
+    plan: Plan,
     file: &mut RawFile,
 ) -> Outcome<Samples> {
     target.begin(count, row.is_cached)?;
@@ -96,7 +104,7 @@ pub fn measure(
         target.is_durable() && matches!(&row.bar, Some(bar) if matches!(bar.limit, Limit::Syncs(_)));
     let mut samples = Samples::default();
     let start = Clock::now();
-    while goes_on(form, samples.ns.len(), tries, start.elapsed()) {
+    while plan.goes_on(samples.ns.len(), start.elapsed()) {
         if is_beside_syncs {
             let start = Clock::now();
             file.append(&[7; SYNC_BYTES])?;
@@ -111,25 +119,27 @@ pub fn measure(
             }
         }
         samples.ns.push(nanoseconds(start.elapsed()));
-        if form == Form::Honest {
+        if plan.form == Form::Honest {
             answers.iter().try_for_each(|(call, answer)| check(*call, answer, count))?;
         }
         drop(answers);
         all(target, row.after)?;
-        if form == Form::Honest {
+        if plan.form == Form::Honest {
             all(target, row.restore)?;
         }
     }
     Ok(samples)
 }
 
-/// Whether there is another try.
-fn goes_on(form: Form, done: usize, asked: usize, elapsed: Duration) -> bool {
-    match form {
-        Form::Page => done < asked,
-        Form::Honest if done == 0 => true,
-        Form::Honest if done < asked => elapsed < ROW_TIME_MAX,
-        Form::Honest => done < TRIES_MAX && elapsed < ROW_TIME_MIN,
+impl Plan {
+    /// Whether there is another try.
+    fn goes_on(&self, done: usize, elapsed: Duration) -> bool {
+        match self.form {
+            Form::Page => done < self.tries,
+            Form::Honest if done == 0 => true,
+            Form::Honest if done < self.tries => elapsed < ROW_TIME_MAX,
+            Form::Honest => done < TRIES_MAX && elapsed < self.row_time_min,
+        }
     }
 }
 
@@ -172,13 +182,19 @@ mod tests {
         assert_eq!((even.mean(), even.quantile(0.5), even.spread()), (2.5, 2.5, 0.3));
     }
 
+    fn plan(form: Form, tries: usize) -> Plan {
+        Plan { form, tries, row_time_min: Duration::from_millis(5) }
+    }
+
     #[test]
     fn tries_end_when_they_are_enough_or_took_too_long() {
-        let short = Duration::from_millis(1);
-        assert!(goes_on(Form::Page, 9, 10, ROW_TIME_MAX) && !goes_on(Form::Page, 10, 10, short));
-        assert!(goes_on(Form::Honest, 0, 10, ROW_TIME_MAX) && !goes_on(Form::Honest, 1, 10, ROW_TIME_MAX));
-        assert!(goes_on(Form::Honest, 10, 10, short) && !goes_on(Form::Honest, 10, 10, ROW_TIME_MIN));
-        assert!(!goes_on(Form::Honest, TRIES_MAX, 10, short));
+        let (short, long) = (Duration::from_millis(1), Duration::from_millis(5));
+        let page = plan(Form::Page, 10);
+        assert!(page.goes_on(9, ROW_TIME_MAX) && !page.goes_on(10, short));
+        let honest = plan(Form::Honest, 10);
+        assert!(honest.goes_on(0, ROW_TIME_MAX) && !honest.goes_on(1, ROW_TIME_MAX));
+        assert!(honest.goes_on(9, long) && honest.goes_on(10, short) && !honest.goes_on(10, long));
+        assert!(!honest.goes_on(TRIES_MAX, short));
     }
 
     #[test]
@@ -188,7 +204,7 @@ mod tests {
         let mut file = RawFile::create(&folder.path().join("raw")).unwrap();
         let row = ROWS.iter().find(|row| row.name == "remove all items").unwrap();
         for (form, left) in [(Form::Honest, 20), (Form::Page, 0)] {
-            let samples = measure(&mut target, row, 20, (form, 3), &mut file).unwrap();
+            let samples = measure(&mut target, row, 20, plan(form, 3), &mut file).unwrap();
             assert!(samples.ns.len() >= 3);
             let Answer::Whole(Some(whole)) = target.call(Call::All(Store::Running)).unwrap() else {
                 panic!()

@@ -13,6 +13,7 @@ mod http;
 mod file;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -21,7 +22,7 @@ use crate::run::{RawFile, make_folder};
 use embedded::Embedded;
 use file::JsonFile;
 use http::Http;
-use measure::{Form, measure};
+use measure::{Form, Plan, measure};
 use report::{Measured, Table};
 use row::{PUBLISHED_ITEMS, ROWS, Row};
 use target::Target;
@@ -34,6 +35,8 @@ const QUICK_ITEMS: [u32; 2] = [10, 200];
 const QUICK_TRIES: usize = 2;
 /// Tries, as on the page.
 const TRIES: usize = 10;
+/// How long a row of short tries goes on.
+const ROW_TIME_MIN: Duration = Duration::from_millis(200);
 
 /// What a reader must know before drawing conclusions.
 const UNFAIR: &[&str] = &[
@@ -125,7 +128,8 @@ impl Datastore {
             let mut table = Table {
                 name: name.text(),
                 title: target.title(),
-                form: self.form(),
+                form: self.plan().form,
+                is_judged: !self.quick && !self.page,
                 items: self.items(),
                 rows: rows.iter().map(|row| Measured { row, sizes: Vec::new(), skip: None }).collect(),
             };
@@ -134,11 +138,11 @@ impl Datastore {
             }
             if !self.json {
                 println!("{}", table.text());
-                unfair.extend(target.unfair());
+                unfair
+                    .extend(target.unfair().iter().filter(|text| !unfair.contains(text)).collect::<Vec<_>>());
             }
         }
         if !self.json {
-            unfair.dedup();
             println!("## What is unfair\n");
             unfair.iter().for_each(|text| println!("- {text}"));
         }
@@ -160,7 +164,7 @@ impl Datastore {
                     None => {
                         eprintln!("{}, {items} items: {}", table.title, row.name);
                         let told = |error| format!("{}, {items} items: {error}", row.name);
-                        Ok(measure(target, row, items, (table.form, self.tries()), file).map_err(told)?)
+                        Ok(measure(target, row, items, self.plan(), file).map_err(told)?)
                     }
                 };
                 if self.json {
@@ -184,8 +188,11 @@ impl Datastore {
         Ok(ROWS.iter().filter(is_chosen).collect())
     }
 
-    fn form(&self) -> Form {
-        if self.page { Form::Page } else { Form::Honest }
+    fn plan(&self) -> Plan {
+        let form = if self.page { Form::Page } else { Form::Honest };
+        let (tries, row_time_min) =
+            if self.quick { (QUICK_TRIES, Duration::ZERO) } else { (TRIES, ROW_TIME_MIN) };
+        Plan { form, tries: self.tries.map_or(tries, usize::from), row_time_min }
     }
 
     fn items(&self) -> Vec<u32> {
@@ -194,9 +201,5 @@ impl Datastore {
             (true, true) => QUICK_ITEMS.to_vec(),
             (true, false) => PUBLISHED_ITEMS.to_vec(),
         }
-    }
-
-    fn tries(&self) -> usize {
-        self.tries.map_or(if self.quick { QUICK_TRIES } else { TRIES }, usize::from)
     }
 }

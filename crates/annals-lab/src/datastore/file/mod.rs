@@ -24,13 +24,14 @@ use tree::Tree;
 const SHARED_MEMORY: &str = "/dev/shm";
 
 const UNFAIR: &[&str] = &[
-    "It stands for the way the page's default plugin works, and is not that plugin: no schema, no validation, no permissions, no locks \
-     between processes, one thread, no parsing of paths. It does less than the plugin, and is faster where that is what takes time.",
-    "It syncs nothing, as the plugin does not: what is running is a file in shared memory where the system has one.",
-    "A cached row reads the tree in memory where it is, and copies it to change it; the copy then takes its place. So does the plugin.",
-    "The `and` of two keys is compared with every entry, as by the plugin.",
-    "Differences are collected and written only if somebody subscribes; the plugin does so in any case.",
-    "Subscribers are threads in this process. They read JSON; those of the page read a binary form.",
+    "The JSON file stands for the way in which the page's default plugin works, and is not that plugin: it knows no schema, validation, \
+     permissions or locks, runs in one process, and parses no paths. So it is faster where these take time.",
+    "The JSON file is not synced, as the plugin's is not: what is running lies in shared memory where the system has some.",
+    "The JSON file in cached rows: the tree in memory is read where it is; a change copies it, and the copy takes its place. So does the \
+     plugin.",
+    "The JSON file compares a condition with `and` with every entry, as the plugin does.",
+    "The JSON file collects differences only if somebody subscribes, the plugin always. Subscribers are threads of this process and read \
+     JSON; those of the page read a binary form.",
 ];
 
 /// The files of two stores, in one folder.
