@@ -57,12 +57,13 @@
 //! | ask what is between two entities | [`Snapshot::shortest_path`], [`Snapshot::shortest_paths`], [`Snapshot::linking`], [`Snapshot::shared`] |
 //! | call off what takes long | [`Cancel`], [`Snapshot::cancelled_by`] |
 //! | read as of a time | [`Snapshot::as_of`], [`AsOf`] |
-//! | see what happened | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`] |
+//! | see what happened | [`Snapshot::versions`], [`Snapshot::history`], [`Snapshot::difference`], [`Snapshot::changes_between`], [`Repository::follow`], [`Repository::subscribe`] |
 //! | see who changed what, with the values | [`Snapshot::log`], [`LogQuery`] |
 //! | write into the past | [`Transaction::valid_from`] |
 //! | delete, bring back, take back, remove for good | [`Transaction::delete`], [`Transaction::restore`], [`Transaction::undo`], [`Transaction::purge`], [`Repository::compact`] |
 //! | declare types | [`TypeDefinition`], [`Transaction::define_type`] |
 //! | try without committing | [`Transaction::dry_run`] |
+//! | edit for days, then commit, or take it back | [`Repository::candidates`], [`Transaction::take_back`] |
 //! | read beside another process that writes | [`Options::read_only`], [`Repository::wait_for`], [`Repository::refresh`] |
 //! | be sure | [`Repository::check`], [`verify`], [`Repository::backup`], [`restore`] |
 //! | bring your own storage | [`log::Log`], [`log::conformance`]; for checkpoints [`storage::Store`], [`Repository::with_log_and_store`] |
@@ -97,15 +98,17 @@ mod read;
 mod write;
 mod options;
 mod size;
+mod feed;
 mod maintenance;
 mod repository;
 
+pub use crate::feed::follow::Follow;
+pub use crate::feed::subscription::{Event, RECORDS_BEHIND_MAX, Subscription};
 pub use crate::maintenance::backup::{
     BackupReport, restore, restore_on, restore_with, verify, verify_on, verify_with,
 };
 pub use crate::maintenance::check::CheckReport;
 pub use crate::maintenance::compact::CompactReport;
-pub use crate::maintenance::follow::Follow;
 pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;

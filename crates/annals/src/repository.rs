@@ -7,18 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::feed::follow::Follow;
+use crate::feed::hub::Hub;
+use crate::feed::subscription::Subscription;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::structures::spill_file::SpillSettings;
 use crate::log::{Log, MemoryLog};
 use crate::maintenance::checkpoint::{Checkpointed, Checkpoints};
 use crate::maintenance::folder::Folder;
-use crate::maintenance::follow::Follow;
 use crate::memory::Memory;
 use crate::options::{Options, ReplayProgress};
-use crate::read::{Snapshot, Source};
+use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, RealDisk, Store};
-use crate::write::{Committer, Limits, RETRIES_MAX, Receipt, Transaction, catch_up, start};
+use crate::write::{
+    Candidates, Committer, Limits, Receipt, Transaction, catch_up, start, start_confirming, transact,
+};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// A graph with its complete history, on one log. Clones share it; it closes when the last one is dropped.
@@ -70,6 +74,8 @@ pub(crate) struct Inner {
     /// `None` if there is no place for them: opening replays the log.
     pub(crate) checkpoints: Option<Checkpoints>,
     pub(crate) options: Options,
+    /// What subscriptions share.
+    hub: Arc<Hub>,
     // What went wrong without stopping anything; the oldest go when there are too many.
     warnings: Mutex<Vec<String>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -81,8 +87,6 @@ pub(crate) struct Inner {
     pub(crate) maintenance: Mutex<()>,
 }
 
-/// Longest time a transaction that lost a race waits to see the winner before it is tried again.
-const WINNER_WAIT: Duration = Duration::from_millis(50);
 /// How often a repository that is compacted meanwhile is loaded.
 const LOADS_MAX: usize = 10;
 /// Most warnings kept.
@@ -210,6 +214,7 @@ impl Repository {
             folder,
             checkpoints,
             options,
+            hub: Arc::default(),
             warnings: Mutex::new(warnings),
             threads: Mutex::default(),
             is_stopping: Arc::default(),
@@ -226,7 +231,9 @@ impl Repository {
         let mut threads = if inner.options.is_read_only {
             vec![poll(Arc::clone(&inner.committer), Arc::clone(&inner.is_stopping), &inner.options)?]
         } else {
-            start(&inner.committer)?
+            let mut threads = start(&inner.committer)?;
+            threads.push(start_confirming(&inner.committer, Arc::clone(&inner.is_stopping))?);
+            threads
         };
         threads.push(index(inner)?);
         if inner.checkpoints.is_some() && !inner.options.is_read_only {
@@ -257,31 +264,40 @@ impl Repository {
     /// Runs `work` in a transaction and commits it; runs it again, on a fresh snapshot, when it loses a race.
     ///
     /// Errors: what `work` returns; what [`Transaction::commit`] returns, `Conflict` only after
-    /// [`RETRIES_MAX`] races lost.
-    pub fn transact<T>(&self, mut work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<(T, Receipt)> {
-        let mut retries = 0;
-        loop {
-            let mut transaction = self.transaction();
-            let base = transaction.base().position();
-            let outcome = work(&mut transaction)
-                .and_then(|result| transaction.commit().map(|receipt| (result, receipt)));
-            match outcome {
-                Err(error) if error.kind().is_retryable() && retries < RETRIES_MAX => {
-                    retries += 1;
-                    // The winner may still be on its way to the log: a snapshot without it would lose again.
-                    if error.kind() == ErrorKind::Conflict {
-                        self.wait_for(base.next(), WINNER_WAIT);
-                    }
-                    pause(retries);
-                }
-                outcome => return outcome,
-            }
-        }
+    /// [`RETRIES_MAX`](crate::RETRIES_MAX) races lost.
+    pub fn transact<T>(&self, work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<(T, Receipt)> {
+        transact(&self.inner.committer, work)
+    }
+
+    /// Candidates: working copies that last.
+    pub fn candidates(&self) -> Candidates {
+        Candidates::new(Arc::clone(&self.inner.committer))
     }
 
     /// Every record after `position`, now and as they come.
     pub fn follow(&self, after: Position) -> Follow {
         Follow::new(Arc::clone(&self.inner.committer), after)
+    }
+
+    /// What records do to a part of the graph, now and as they come: those after a position, or those to come.
+    ///
+    /// ```
+    /// use annals::{Repository, TreePath, Watch, WatchedChange, TreeChangeKind};
+    /// # fn main() -> annals::Result<()> {
+    /// let repository = Repository::in_memory();
+    /// let mut subscription = repository.subscribe(Watch::tree("/system")?, None)?;
+    /// repository.transact(|t| t.tree().set(&TreePath::parse("/system/hostname")?, "r1"))?;
+    /// let event = subscription.poll()?.unwrap();
+    /// assert!(matches!(&event.changes[0], WatchedChange::Tree(change) if change.kind == TreeChangeKind::Created));
+    /// assert!(subscription.poll()?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Errors: `InvalidArgument` for a path that is no look-up, or a search that asks for relationships; `NotFound` for a position that is
+    /// not there yet.
+    pub fn subscribe(&self, watch: Watch, after: Option<Position>) -> Result<Subscription> {
+        Subscription::new(Arc::clone(&self.inner.committer), Arc::clone(&self.inner.hub), watch, after)
     }
 
     /// From now on indexes stay behind what is committed, or do not any more: for tests, as searches find the same either way.
@@ -367,19 +383,6 @@ impl Repository {
         // A compaction that is under way must not write into a folder that the next writer has opened.
         let _one = self.inner.maintenance.lock().unwrap_or_else(PoisonError::into_inner);
         if is_stopped { self.inner.committer.source().log().close() } else { Ok(()) }
-    }
-}
-
-/// Retries that are made at once: most losers win the next race.
-const RETRIES_AT_ONCE: usize = 3;
-/// Longest pause between two retries. A hundred of them are under half a second.
-const RETRY_PAUSE_MAX: Duration = Duration::from_millis(4);
-
-/// Lets the winners go ahead, so that a writer that is always a little slower gets its turn.
-fn pause(retries: usize) {
-    if let Some(doublings) = retries.checked_sub(RETRIES_AT_ONCE + 1) {
-        let pause = Duration::from_micros(50 << doublings.min(7));
-        std::thread::sleep(pause.min(RETRY_PAUSE_MAX));
     }
 }
 

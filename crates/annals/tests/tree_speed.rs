@@ -38,6 +38,16 @@ fn a_hundred_thousand_items() -> Result<()> {
         let start = Clock::now();
         repository.transact(|t| t.tree().delete(&path("/cont")))?;
         told("delete subtree", start, 1);
+        let snapshot = repository.snapshot();
+        let at =
+            |back: u64| AsOf { position: Some(Position(snapshot.position().0 - back)), ..AsOf::default() };
+        let start = Clock::now();
+        let created = snapshot.tree().difference(&path("/cont"), at(2), at(1))?;
+        told("difference of creating", start, 1);
+        let start = Clock::now();
+        let deleted = snapshot.tree().difference(&path("/cont"), at(1), at(0))?;
+        told("difference of deleting", start, 1);
+        assert_eq!((created.len(), deleted.len()), (100_001, 100_001));
         let _ = round;
         std::thread::sleep(Duration::from_secs(1));
     }

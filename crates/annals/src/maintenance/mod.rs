@@ -5,5 +5,4 @@ pub(crate) mod check;
 pub(crate) mod checkpoint;
 pub(crate) mod compact;
 pub(crate) mod folder;
-pub(crate) mod follow;
 pub(crate) mod recover;

@@ -238,7 +238,7 @@ impl Snapshot {
     }
 
     /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once, whatever they were called.
-    pub(super) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
+    pub(crate) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
         let mut seen = BTreeSet::new();
         let mut touched = Vec::new();
         // Of these the container is purged, and what it took along may be somewhere else.

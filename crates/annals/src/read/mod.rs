@@ -26,6 +26,7 @@ mod versions;
 mod held;
 mod taken_along;
 mod logged;
+mod watch;
 
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};
 pub use entities_of::EntitiesOf;
@@ -43,3 +44,4 @@ pub use tree::{ListOptions, PathPlan, ROOT_ID, Tree, TreeChange, TreeChangeKind,
 pub use types::{TypeDifference, TypeMatch};
 pub use versions::{History, VersionInfo};
 pub use walk::*;
+pub use watch::{Watch, WatchedChange};

@@ -6,6 +6,7 @@ mod classifications;
 mod correction;
 mod properties;
 mod reads;
+mod reading;
 mod expectations;
 mod ticket;
 mod clock;
@@ -22,9 +23,17 @@ mod upsert;
 mod own_graph;
 mod touched;
 mod tree;
+mod retry;
+mod candidate;
 
+pub(crate) use candidate::start as start_confirming;
+pub use candidate::{
+    CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, CandidateConflict, Candidates, Keep,
+    Unconfirmed,
+};
 pub(crate) use leader::start;
 pub(crate) use queue::{Committer, Limits};
+pub(crate) use retry::transact;
 pub(crate) use sequencer::catch_up;
 pub use ticket::{Receipt, Ticket};
 pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};

@@ -14,6 +14,7 @@ use crate::record::RecordBody;
 const TAIL_EVENTS_MAX: usize = 1_000;
 
 /// The graph of the base with the first changes of a transaction.
+#[derive(Clone)]
 pub(super) struct OwnGraph {
     indexed: Indexed,
     /// When the changes would be committed.

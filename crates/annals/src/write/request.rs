@@ -26,6 +26,8 @@ pub(crate) struct Work {
     pub(crate) reads: Option<Reads>,
     /// Versions that must be the last ones at the moment of sequencing.
     pub(crate) expectations: Expectations,
+    /// How many of the changes were made of an older base, and of which: the edits of a candidate.
+    pub(crate) edits: Option<(Position, usize)>,
     /// What the memory budget keeps for it; the queue fills it in.
     pub(crate) charge: Charge,
 }

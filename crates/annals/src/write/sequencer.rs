@@ -139,6 +139,9 @@ impl Sequencer {
         // Order: before conflicts. Those are worth another try; that a version is another one than expected is not.
         work.expectations.check(&self.working)?;
         check_conflicts(&self.working, work.base, &work.record.changes)?;
+        if let Some((base, count)) = work.edits {
+            check_conflicts(&self.working, base, &work.record.changes[..count])?;
+        }
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
         // Order: the clock is read after the position is known.

@@ -16,16 +16,15 @@ use super::request::Work;
 use super::ticket::{Receipt, Ticket};
 use super::touched::Touched;
 use super::tree::Created;
-use crate::graph::{find_conflict, kind_of};
+use crate::graph::{check_conflicts, find_conflict, kind_of};
 use crate::memory::Charge;
 use crate::model::{
     Action, Change, ClassificationContent, Id, InstanceId, Instant, NewEntity, NewRelationship, Patch,
     Record, Stamp, Status, TypeKind, Value, check_name,
 };
-use crate::read::{Entity, Neighbors, Page, Pending, Relationship, Snapshot};
+use crate::read::{Pending, Snapshot};
 use crate::record::{CHANGES_MAX, RECORD_BYTES_MAX, RecordBody};
-use crate::search::Find;
-use crate::{Direction, Error, ErrorKind, Result};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// Largest transaction. Units: bytes of its record.
 pub const TRANSACTION_BYTES_MAX: usize = RECORD_BYTES_MAX;
@@ -40,15 +39,17 @@ pub const RETRIES_MAX: usize = 100;
 pub struct Transaction {
     pub(super) committer: Arc<Committer>,
     pub(super) base: Snapshot,
-    author: Arc<str>,
-    message: Arc<str>,
+    pub(super) author: Arc<str>,
+    pub(super) message: Arc<str>,
     valid_from: Option<Instant>,
-    is_always: bool,
+    pub(super) is_always: bool,
     instant: Option<Instant>,
     is_serializable: bool,
     pub(super) reads: Reads,
     pub(super) expectations: Expectations,
     pub(super) changes: Vec<Change>,
+    // How many of them were made of an older base, and of which: the edits of a candidate.
+    edits: Option<(Position, usize)>,
     pub(super) touched: Touched,
     pub(super) created: Created,
     // How many changes were left out, because they would change nothing.
@@ -79,6 +80,7 @@ impl Transaction {
             reads: Reads::default(),
             expectations: Expectations::default(),
             changes: Vec::new(),
+            edits: None,
             touched: Touched::default(),
             created: Created::default(),
             left_out_count: 0,
@@ -379,73 +381,6 @@ impl Transaction {
         self.instant.is_some()
     }
 
-    /// The snapshot with this transaction's own changes.
-    ///
-    /// Errors: whatever check a change fails.
-    pub fn view(&mut self) -> Result<&Snapshot> {
-        self.reads.everything();
-        self.current()
-    }
-
-    /// An entity, with this transaction's own changes.
-    pub fn entity(&mut self, id: &Id) -> Result<Option<Entity<'_>>> {
-        self.reads.instance(InstanceId::Entity(id.clone()));
-        // The handle tells its neighbours, too.
-        self.reads.neighborhood(id);
-        self.current()?.entity(id)
-    }
-
-    /// A relationship, with this transaction's own changes.
-    pub fn relationship(&mut self, id: &Id) -> Result<Option<Relationship<'_>>> {
-        self.reads.instance(InstanceId::Relationship(id.clone()));
-        self.current()?.relationship(id)
-    }
-
-    /// The neighbours of an entity, with this transaction's own changes.
-    pub fn neighbors(
-        &mut self,
-        id: &Id,
-        direction: Direction,
-        type_name: Option<&str>,
-    ) -> Result<Neighbors<'_>> {
-        self.reads.neighborhood(id);
-        // The handles lead on from neighbour to neighbour.
-        self.reads.search(TypeKind::Entity, None);
-        self.reads.search(TypeKind::Relationship, None);
-        self.current()?.neighbors(id, direction, type_name)
-    }
-
-    /// The number of neighbours of an entity, with this transaction's own changes.
-    pub fn degree(&mut self, id: &Id, direction: Direction, type_name: Option<&str>) -> Result<usize> {
-        self.reads.neighborhood(id);
-        self.current()?.degree(id, direction, type_name)
-    }
-
-    /// Finds entities, with this transaction's own changes.
-    pub fn find_entities(&mut self, find: &Find) -> Result<Page<Entity<'_>>> {
-        self.note_search(TypeKind::Entity, find);
-        self.current()?.find_entities(find)
-    }
-
-    /// Finds relationships, with this transaction's own changes.
-    pub fn find_relationships(&mut self, find: &Find) -> Result<Page<Relationship<'_>>> {
-        self.note_search(TypeKind::Relationship, find);
-        self.current()?.find_relationships(find)
-    }
-
-    fn note_search(&mut self, kind: TypeKind, find: &Find) {
-        if find.types.is_empty() {
-            self.reads.search(kind, None);
-        }
-        for name in &find.types {
-            self.reads.search(kind, Some(Arc::clone(name)));
-        }
-        if find.filter.asks_for_links() {
-            self.reads.search(TypeKind::Entity, None);
-            self.reads.search(TypeKind::Relationship, None);
-        }
-    }
-
     pub(super) fn current(&mut self) -> Result<&Snapshot> {
         let count = self.changes.len();
         let is_fresh = count == 0 || self.view.as_ref().is_some_and(|(_, applied)| *applied == count);
@@ -501,6 +436,9 @@ impl Transaction {
         let latest = self.committer.snapshot();
         self.expectations.check(latest.graph())?;
         find_conflict(latest.graph(), self.base.graph().position, &self.changes)?;
+        if let Some((base, count)) = self.edits {
+            check_conflicts(latest.graph(), base, &self.changes[..count])?;
+        }
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
         transaction.check_corrections()?;
         transaction.current().cloned()
@@ -545,7 +483,7 @@ impl Transaction {
         self.check_corrections()?;
         // What another version of the graph shares with these must be copied to be changed.
         (self.own, self.view, self.typed) = (None, None, None);
-        let Transaction { committer, base, author, message, instant, mut changes, .. } = self;
+        let Transaction { committer, base, author, message, instant, mut changes, edits, .. } = self;
         anchor::attach(&base, &mut changes, || Stamp {
             instant: instant.unwrap_or_else(Instant::now),
             author: Arc::clone(&author),
@@ -553,25 +491,42 @@ impl Transaction {
         let record =
             Record { instant: instant.unwrap_or_default(), author, message, valid_from: None, changes };
         let body = RecordBody::encode(&record.author, &record.message, None, &record.changes);
-        if body.record_bytes_max() > TRANSACTION_BYTES_MAX {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "transaction: expected at most {TRANSACTION_BYTES_MAX} bytes, found {}; commit in parts",
-                    body.record_bytes_max()
-                ),
-            ));
-        }
+        check_record_size(&body)?;
         let work = Work {
             base: base.graph().position,
             record,
             body,
             instant,
             reads: self.is_serializable.then_some(self.reads),
+            edits,
             charge: Charge::default(),
             expectations: self.expectations,
         };
         enqueue(&committer, Box::new(work))
+    }
+
+    /// Begins with the edits of a candidate, which were made of another base.
+    pub(super) fn take_edits(&mut self, edits: Vec<Change>, base: Position) {
+        self.edits = Some((base, edits.len()));
+        self.defines_types = edits.iter().any(|change| matches!(change.action, Action::DefineType(_)));
+        self.changes = edits;
+    }
+
+    /// Adds a change if it can be applied.
+    pub(super) fn try_change(&mut self, change: &Change) -> Result<()> {
+        let before = self.own.clone();
+        self.changes.push(change.clone());
+        self.own_graph().map(drop).inspect_err(|_| {
+            self.changes.pop();
+            self.own = before;
+        })
+    }
+
+    /// Refuses what no record has room for.
+    ///
+    /// Errors: `TooLarge`.
+    pub(super) fn check_size(&self) -> Result<()> {
+        check_record_size(&RecordBody::encode(&self.author, &self.message, None, &self.changes))
     }
 
     /// Refuses corrections of the past that do not fit what was there: only the log knows it, so the graph cannot.
@@ -592,4 +547,15 @@ fn check_properties(properties: &[(Arc<str>, Value)]) -> Result<()> {
         check_name("property", name)?;
         value.check(name)
     })
+}
+
+fn check_record_size(body: &RecordBody) -> Result<()> {
+    let bytes = body.record_bytes_max();
+    if bytes <= TRANSACTION_BYTES_MAX {
+        return Ok(());
+    }
+    let text = format!(
+        "transaction: expected at most {TRANSACTION_BYTES_MAX} bytes, found {bytes}; commit in parts"
+    );
+    Err(Error::new(ErrorKind::TooLarge, text))
 }

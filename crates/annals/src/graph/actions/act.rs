@@ -20,6 +20,8 @@ pub(crate) trait Act: Sized {
     const FIELDS: &'static [Field];
     /// Which instances it changes.
     const TOUCHES: Touches;
+    /// True if [`Transaction::take_back`](crate::Transaction::take_back) finds out by itself what undoes it.
+    const CAN_BE_TAKEN_BACK: bool = false;
     /// True if it makes a new instance.
     const IS_CREATE: bool = false;
     /// True if its change alone tells the whole content after it.

@@ -30,6 +30,7 @@ impl Act for Classify {
         Field::optional(Key::Provenance, "provenance"),
     ];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
 
     fn bag(&self) -> BagRef<'_> {

@@ -25,6 +25,7 @@ impl Act for CreateEntity {
         Field::optional(Key::Provenance, "provenance"),
     ];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_CREATE: bool = true;
     const IS_WHOLE: bool = true;
 

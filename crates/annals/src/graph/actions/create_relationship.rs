@@ -26,6 +26,7 @@ impl Act for CreateRelationship {
         Field::optional(Key::Provenance, "provenance"),
     ];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_CREATE: bool = true;
     const IS_WHOLE: bool = true;
 

@@ -27,6 +27,7 @@ impl Act for Declassify {
     const FIELDS: &'static [Field] =
         &[Field::required(Key::Id, "id"), Field::required(Key::Name, "classification")];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
 
     fn bag(&self) -> BagRef<'_> {

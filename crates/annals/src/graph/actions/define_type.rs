@@ -20,6 +20,7 @@ impl Act for DefineType {
     const CODES: Codes = Codes::Other(16);
     const FIELDS: &'static [Field] = &[Field::required(Key::Type, "type")];
     const TOUCHES: Touches = Touches::Everything;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 
     fn bag(&self) -> BagRef<'_> {

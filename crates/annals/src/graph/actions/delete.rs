@@ -21,6 +21,7 @@ impl Act for Delete {
     const CODES: Codes = Codes::Both(7, 8);
     const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id")];
     const TOUCHES: Touches = Touches::WithRelationships;
+    const CAN_BE_TAKEN_BACK: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef::of(&self.instance)

@@ -153,6 +153,11 @@ macro_rules! actions {
                 match self { $(Action::$name(_) => <$name as Act>::TOUCHES,)* }
             }
 
+            /// True if taking back a whole record takes it back, too.
+            pub(crate) fn can_be_taken_back(&self) -> bool {
+                match self { $(Action::$name(_) => <$name as Act>::CAN_BE_TAKEN_BACK,)* }
+            }
+
             /// True if it makes a new instance.
             pub(crate) fn is_create(&self) -> bool {
                 match self { $(Action::$name(_) => <$name as Act>::IS_CREATE,)* }

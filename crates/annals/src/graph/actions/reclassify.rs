@@ -33,6 +33,7 @@ impl Act for Reclassify {
         Field::required(Key::Patch, "patch"),
     ];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 

@@ -25,6 +25,7 @@ impl Act for Relink {
     const FIELDS: &'static [Field] =
         &[Field::required(Key::Id, "id"), Field::optional(Key::From, "from"), Field::optional(Key::To, "to")];
     const TOUCHES: Touches = Touches::Shape;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 

@@ -32,6 +32,7 @@ impl Act for Replace {
         Field::optional(Key::Classifications, "classifications"),
     ];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 

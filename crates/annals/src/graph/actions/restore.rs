@@ -25,6 +25,7 @@ impl Act for Restore {
     const FIELDS: &'static [Field] =
         &[Field::required(Key::Id, "id"), Field::required(Key::WithRelationships, "withRelationships")];
     const TOUCHES: Touches = Touches::WithRelationships;
+    const CAN_BE_TAKEN_BACK: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef { with_relationships: Some(self.with_relationships), ..BagRef::of(&self.instance) }

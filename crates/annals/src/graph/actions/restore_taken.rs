@@ -19,6 +19,7 @@ impl Act for RestoreTaken {
     const CODES: Codes = Codes::Other(37);
     const FIELDS: &'static [Field] = &[Field::required(Key::Instances, "instances")];
     const TOUCHES: Touches = Touches::Everything;
+    const CAN_BE_TAKEN_BACK: bool = true;
 
     fn bag(&self) -> BagRef<'_> {
         BagRef { instances: Some(&self.instances), ..BagRef::default() }

@@ -27,6 +27,7 @@ impl Act for Retype {
     const CODES: Codes = Codes::Both(25, 26);
     const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id"), Field::required(Key::Name, "type")];
     const TOUCHES: Touches = Touches::Shape;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 

@@ -26,6 +26,7 @@ impl Act for Update {
     const CODES: Codes = Codes::Both(3, 4);
     const FIELDS: &'static [Field] = &[Field::required(Key::Id, "id"), Field::required(Key::Patch, "patch")];
     const TOUCHES: Touches = Touches::Instance;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_ANCHORED: bool = true;
     const MAY_CHANGE_NOTHING: bool = true;
 

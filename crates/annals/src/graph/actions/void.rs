@@ -15,6 +15,7 @@ impl Act for Void {
     const CODES: Codes = Codes::Other(0);
     const FIELDS: &'static [Field] = &[];
     const TOUCHES: Touches = Touches::Nothing;
+    const CAN_BE_TAKEN_BACK: bool = true;
     const IS_LOGGED: bool = false;
 
     fn bag(&self) -> BagRef<'_> {

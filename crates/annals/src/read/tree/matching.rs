@@ -85,7 +85,9 @@ impl<'s> Tree<'s> {
             Target::Search => {
                 let list = self.list_of(step);
                 let filters = step.filters.iter().map(|filter| typed(filter, graph, list));
-                filters.map(|filter| Filter::new(self.snapshot, &filter)).collect::<Result<_>>()?
+                filters
+                    .map(|filter| Filter::new(self.snapshot, TypeKind::Entity, &filter))
+                    .collect::<Result<_>>()?
             }
             Target::Child(_) | Target::List(_) => Vec::new(),
         };

@@ -57,4 +57,9 @@ impl Snapshot {
         let root = self.slot_of(TypeKind::Entity, root).filter(|slot| self.sees(TypeKind::Entity, *slot));
         Tree { snapshot: self, root }
     }
+
+    /// The tree below an entity that was there once, as of whatever time is asked about.
+    pub(super) fn tree_ever(&self, root: &Id) -> Tree<'_> {
+        Tree { snapshot: self, root: self.slot_ever(TypeKind::Entity, root) }
+    }
 }

@@ -1,0 +1,170 @@
+//! What a record did to a part of the graph that somebody watches.
+
+use std::collections::BTreeSet;
+
+use super::compare::InstanceChange;
+use super::operators::filter::condition::Filter;
+use super::snapshot::{AsOf, Snapshot};
+use super::tree::{ROOT_ID, Target, TreeChange, TreeChangeKind};
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Id, InstanceId, TypeKind};
+use crate::search::Find;
+use crate::tree::{NameTest, TreePath, TreeStep};
+use crate::{Error, ErrorKind, Position, Result};
+
+/// The part of the graph that a subscription is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Watch {
+    /// The item at a path and all below it, or the items of a list and all below them. The path must be one of names and keys.
+    Tree {
+        /// The entity that the path starts from; the one with the id `root` if it is `None`.
+        root: Option<Id>,
+        /// Which item.
+        path: TreePath,
+    },
+    /// What a search finds: by its types and its condition, which must not ask for relationships. Its order and page do not matter.
+    Search {
+        /// Entities or relationships.
+        kind: TypeKind,
+        /// The search.
+        find: Box<Find>,
+    },
+}
+
+/// What became of something that is watched.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WatchedChange {
+    /// Of an item of a tree.
+    Tree(TreeChange),
+    /// Of an instance: it appeared in what the search finds, disappeared from it, or changed in it.
+    Instance(InstanceChange),
+}
+
+impl Watch {
+    /// The item at a path, and all below it.
+    ///
+    /// Errors: `InvalidArgument` for a path that does not read.
+    pub fn tree(path: &str) -> Result<Watch> {
+        Ok(Watch::Tree { root: None, path: TreePath::parse(path)? })
+    }
+
+    /// The entities of a type and its subtypes.
+    pub fn entities_of(type_name: &str) -> Watch {
+        Watch::Search { kind: TypeKind::Entity, find: Box::new(Find::of(type_name)) }
+    }
+
+    /// Errors: `InvalidArgument` for what cannot be watched.
+    pub(crate) fn check(&self) -> Result<()> {
+        let text = match self {
+            Watch::Tree { path, .. } if path.steps.iter().any(|step| step.keys().is_none()) => {
+                format!("watch {path}: expected a path of names and keys; watch what contains it")
+            }
+            Watch::Search { find, .. } if find.filter.asks_for_links() => {
+                "watch: expected a condition on what is found itself, found one on relationships; leave that out".into()
+            }
+            Watch::Search { kind, .. } if !matches!(kind, TypeKind::Entity | TypeKind::Relationship) => {
+                format!("watch: expected entities or relationships, found {}", kind.name())
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorKind::InvalidArgument, text))
+    }
+}
+
+impl Snapshot {
+    /// What the records after `from`, up to `to`, did to what is watched.
+    ///
+    /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
+    pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
+        let at = |position| AsOf { position: Some(position), ..AsOf::default() };
+        match watch {
+            Watch::Tree { root, path } => {
+                let root = root.clone().unwrap_or_else(|| Id::new(ROOT_ID).expect("it is an id"));
+                let list = path.split_last().filter(|(_, step)| self.is_list(step));
+                let asked = list.as_ref().map_or(path, |(above, _)| above);
+                let mut changes = self.tree_ever(&root).difference(asked, at(from), at(to))?;
+                if let Some((above, step)) = &list {
+                    changes.retain(|change| change.concerns(above.steps.len(), &step.name));
+                }
+                Ok(changes.into_iter().map(WatchedChange::Tree).collect())
+            }
+            Watch::Search { kind, find } => {
+                let [before, after] = [self.as_of(at(from))?, self.as_of(at(to))?];
+                let sides = [Found::new(&before, *kind, find)?, Found::new(&after, *kind, find)?];
+                let mut found = Vec::new();
+                for (_, slot) in self.touched(from, to)?.into_iter().filter(|(touched, _)| touched == kind) {
+                    self.check_cancelled()?;
+                    let change = match [sides[0].holds(slot)?, sides[1].holds(slot)?] {
+                        [false, true] => InstanceChange::Appeared(after.instance_seen(*kind, slot)?),
+                        [true, false] => InstanceChange::Disappeared(before.instance_seen(*kind, slot)?),
+                        [true, true] => match before.difference_to(&after, *kind, slot)? {
+                            Some(difference) => {
+                                let instance = after.instance_seen(*kind, slot)?;
+                                InstanceChange::Changed(instance, Box::new(difference))
+                            }
+                            None => continue,
+                        },
+                        [false, false] => continue,
+                    };
+                    found.push(WatchedChange::Instance(change));
+                }
+                Ok(found)
+            }
+        }
+    }
+
+    /// True if a step without keys leads to the items of a list.
+    fn is_list(&self, step: &TreeStep) -> bool {
+        step.filters.is_empty() && !matches!(self.graph().target(step), Target::Child(_))
+    }
+
+    /// What a live instance is called in this snapshot.
+    fn instance_seen(&self, kind: TypeKind, slot: u32) -> Result<InstanceId> {
+        let held = self.seen(kind, slot, false)?.expect("the caller has seen it");
+        let id = self.graph().id_in(kind, slot, self.row(kind, slot, &held).header()).clone();
+        Ok(crate::graph::instance_id(kind, id))
+    }
+}
+
+impl TreeChange {
+    /// True if this name stands at a step of its path, or of the path before.
+    fn concerns(&self, step: usize, name: &NameTest) -> bool {
+        let is_at = |path: &TreePath| path.steps.get(step).is_some_and(|step| step.name == *name);
+        let before = match &self.kind {
+            TreeChangeKind::Moved { from, .. } => is_at(from),
+            _ => false,
+        };
+        before || is_at(&self.path)
+    }
+}
+
+/// What a search finds in one snapshot.
+struct Found<'s> {
+    snapshot: &'s Snapshot,
+    kind: TypeKind,
+    /// `None` if any type will do.
+    types: Option<BTreeSet<Symbol>>,
+    /// `None` if nothing can fulfil it: it names what nothing has.
+    filter: Option<Filter>,
+}
+
+impl<'s> Found<'s> {
+    fn new(snapshot: &'s Snapshot, kind: TypeKind, find: &Find) -> Result<Found<'s>> {
+        let named = find.types.iter().flat_map(|name| snapshot.types_named(kind, name));
+        let types = (!find.types.is_empty()).then(|| named.collect());
+        let filter = match Filter::new(snapshot, kind, &find.filter) {
+            Ok(filter) => Some(filter),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Found { snapshot, kind, types, filter })
+    }
+
+    fn holds(&self, slot: u32) -> Result<bool> {
+        let Some(filter) = &self.filter else { return Ok(false) };
+        let Some(held) = self.snapshot.seen(self.kind, slot, false)? else { return Ok(false) };
+        let type_name = self.snapshot.type_seen(self.kind, slot);
+        let is_of_type = self.types.as_ref().is_none_or(|types| types.contains(&type_name));
+        Ok(is_of_type && filter.holds(self.snapshot, slot, &held)?)
+    }
+}

@@ -1,0 +1,217 @@
+//! Candidates: transactions that last. Named working copies that are edited for as long as it takes, and then committed as one
+//! transaction, or discarded. Each is an entity, so that the log, checkpoints, history and backups hold it as they hold all else.
+
+mod conflicts;
+mod confirm;
+mod model;
+mod stored;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::queue::Committer;
+use super::retry::transact;
+use super::ticket::Receipt;
+use super::transaction::Transaction;
+use super::tree::check_can_be_taken_back;
+use crate::model::{Instant, Patch};
+use crate::read::Snapshot;
+use crate::{Error, ErrorKind, Result};
+pub(crate) use confirm::start;
+pub use conflicts::CandidateConflict;
+pub use model::{CANDIDATES_MAX, CONFIRM_WITHIN_MAX, Candidate, CandidateCommit, Keep, Unconfirmed};
+use stored::{CONFIRM_BEFORE, Stored};
+
+/// The candidates of a repository. Made by [`Repository::candidates`](crate::Repository::candidates).
+///
+/// ```
+/// use annals::{CandidateCommit, Item, Repository, TreePath};
+/// # fn main() -> annals::Result<()> {
+/// let repository = Repository::in_memory();
+/// let candidates = repository.candidates();
+/// candidates.open("maintenance", "ada")?;
+/// let mtu = TreePath::parse("/interfaces/eth0/mtu")?;
+/// candidates.edit("maintenance", |t| t.tree().set(&mtu, 9000))?;
+/// assert!(repository.snapshot().tree().item(&mtu)?.is_none());
+/// assert!(candidates.view("maintenance")?.tree().item(&mtu)?.is_some());
+/// candidates.commit("maintenance", &CandidateCommit::default())?;
+/// assert!(repository.snapshot().tree().item(&mtu)?.is_some());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Candidates {
+    committer: Arc<Committer>,
+}
+
+impl Candidates {
+    pub(crate) fn new(committer: Arc<Committer>) -> Candidates {
+        Candidates { committer }
+    }
+
+    /// All candidates, by name.
+    pub fn list(&self) -> Result<Vec<Candidate>> {
+        stored::all(&self.committer.snapshot())
+    }
+
+    /// One candidate.
+    ///
+    /// Errors: `NotFound`.
+    pub fn get(&self, name: &str) -> Result<Candidate> {
+        Stored::read(&self.committer.snapshot(), name).map(Stored::into_candidate)
+    }
+
+    /// Opens a candidate: a working copy of the repository as it is now, without edits.
+    ///
+    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have; `TooLarge` if there are [`CANDIDATES_MAX`].
+    pub fn open(&self, name: &str, author: &str) -> Result<Receipt> {
+        self.transact(|t| {
+            t.author(author);
+            stored::open(t, name)
+        })
+        .map(|(_, receipt)| receipt)
+    }
+
+    /// Runs `work` in a transaction that sees the latest commits and the edits so far, and keeps what it changes as edits of the
+    /// candidate, durably. Runs it again if somebody else edited the candidate meanwhile. Author and message are kept with the edits.
+    ///
+    /// Errors: `NotFound`; what `work` returns; whatever check the edits fail; `PreconditionFailed` if edits that it has cannot be
+    /// applied any more ([`Candidates::rebase`] helps) or if it was committed and waits for a confirmation; `TooLarge` if one
+    /// transaction cannot commit all its edits.
+    pub fn edit<T>(
+        &self,
+        name: &str,
+        mut work: impl FnMut(&mut Transaction) -> Result<T>,
+    ) -> Result<(T, Receipt)> {
+        self.transact(|outer| {
+            let stored = Stored::read(outer.base(), name)?.open()?;
+            let mut inner = self.with_edits(&stored)?;
+            inner.is_always = outer.is_always;
+            let before = inner.changes.len();
+            let result = work(&mut inner)?;
+            inner.current()?;
+            inner.check_size()?;
+            outer.author(&inner.author).message(&inner.message);
+            let edits = inner.changes.split_off(before);
+            stored.add(outer, &edits)?;
+            Ok(result)
+        })
+    }
+
+    /// The latest commits with the edits of the candidate.
+    ///
+    /// Errors: as [`Candidates::edit`].
+    pub fn view(&self, name: &str) -> Result<Snapshot> {
+        let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
+        self.with_edits(&stored)?.current().cloned()
+    }
+
+    /// What stands in the way of committing the candidate: edits of what others have changed since its base, and edits that
+    /// cannot be applied any more. None, if it can be committed as things are now.
+    ///
+    /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
+    pub fn conflicts(&self, name: &str) -> Result<Vec<CandidateConflict>> {
+        let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
+        conflicts::find(&stored, &self.committer)
+    }
+
+    /// Makes the repository as it is now the base of the candidate. Tells the edits that were dropped.
+    ///
+    /// With [`Keep::Mine`] edits of what others changed stay, and what they do wins when the candidate is committed; with
+    /// [`Keep::Theirs`] edits in conflict are dropped; with neither, a conflict refuses.
+    /// Errors: `NotFound`; `PreconditionFailed` if a conflict is left, also with `Mine` if an edit cannot be applied any more.
+    pub fn rebase(&self, name: &str, keep: Option<Keep>) -> Result<Vec<CandidateConflict>> {
+        self.transact(|t| {
+            let stored = Stored::read(t.base(), name)?.open()?;
+            conflicts::rebase(&stored, t, &self.committer, keep)
+        })
+        .map(|(dropped, _)| dropped)
+    }
+
+    /// Commits the edits as one transaction, which ends the candidate, or leaves it waiting for its confirmation.
+    ///
+    /// Errors: `NotFound`; `PreconditionFailed` if there are conflicts ([`Candidates::conflicts`] tells all of them);
+    /// `InvalidArgument` if it is to be confirmed and holds changes that cannot be taken back, such as purging, or the time is over
+    /// [`CONFIRM_WITHIN_MAX`]; as [`Transaction::commit`].
+    pub fn commit(&self, name: &str, how: &CandidateCommit) -> Result<Receipt> {
+        let confirm_before = how.confirm_within.map(|within| self.deadline(within)).transpose()?;
+        let (outcome, receipt) = self.transact(|t| {
+            let stored = Stored::read(t.base(), name)?.open()?;
+            // Order: told instead of tried again. A conflict does not go away.
+            if let Err(conflict) = conflicts::check(&stored) {
+                return Ok(Err(conflict));
+            }
+            t.author(&how.author).message(&how.message);
+            t.take_edits(stored.edits()?, stored.base());
+            if let Some(before) = confirm_before {
+                check_can_be_taken_back(&t.changes)?;
+                t.update(&stored.instance, Patch::new().set(CONFIRM_BEFORE, before))?;
+            } else {
+                t.purge(&stored.instance)?;
+            }
+            Ok(Ok(()))
+        })?;
+        outcome.map(|()| receipt)
+    }
+
+    /// Confirms a commit that waits for it, which ends the candidate.
+    ///
+    /// Errors: `NotFound`; `PreconditionFailed` if nothing waits: it was not committed, or was taken back.
+    pub fn confirm(&self, name: &str, author: &str) -> Result<Receipt> {
+        self.transact(|t| {
+            let stored = Stored::read(t.base(), name)?.unconfirmed()?;
+            t.author(author).message(&format!("candidate {name}: confirmed"));
+            t.purge(&stored.instance)
+        })
+        .map(|(_, receipt)| receipt)
+    }
+
+    /// Takes a commit that waits for a confirmation back at once. The candidate is open again, with its edits.
+    ///
+    /// Errors: `NotFound`; `PreconditionFailed` if nothing waits; as [`Transaction::take_back`].
+    pub fn take_back(&self, name: &str, author: &str) -> Result<Receipt> {
+        self.transact(|t| {
+            t.author(author).message(&format!("candidate {name}: taken back"));
+            confirm::take_back(t, name)
+        })
+        .map(|(_, receipt)| receipt)
+    }
+
+    /// Ends a candidate without committing its edits.
+    ///
+    /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation: confirm it, or take it back first.
+    pub fn discard(&self, name: &str, author: &str) -> Result<Receipt> {
+        self.transact(|t| {
+            let stored = Stored::read(t.base(), name)?.open()?;
+            t.author(author).message(&format!("candidate {name}: discarded"));
+            t.purge(&stored.instance)
+        })
+        .map(|(_, receipt)| receipt)
+    }
+
+    fn transact<T>(&self, work: impl FnMut(&mut Transaction) -> Result<T>) -> Result<(T, Receipt)> {
+        transact(&self.committer, work)
+    }
+
+    /// A transaction with the edits of a candidate, over the snapshot that it was read from.
+    fn with_edits(&self, stored: &Stored) -> Result<Transaction> {
+        let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
+        transaction.take_edits(stored.edits()?, stored.base());
+        transaction.current().map_err(|error| {
+            let name = &stored.name;
+            let text = format!("candidate {name}: its edits cannot be applied any more, {error}; rebase it");
+            Error::new(ErrorKind::PreconditionFailed, text).with("candidate", name)
+        })?;
+        Ok(transaction)
+    }
+
+    fn deadline(&self, within: Duration) -> Result<Instant> {
+        let micros = i64::try_from(within.as_micros()).ok().filter(|_| within <= CONFIRM_WITHIN_MAX);
+        let deadline = micros.and_then(|micros| (self.committer.clock)().micros().checked_add(micros));
+        deadline.map(Instant::from_checked_micros).ok_or_else(|| {
+            let days = CONFIRM_WITHIN_MAX.as_secs() / (24 * 3_600);
+            let text = format!("confirm within: expected at most {days} days, found {within:?}");
+            Error::new(ErrorKind::InvalidArgument, text)
+        })
+    }
+}

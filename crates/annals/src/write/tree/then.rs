@@ -1,0 +1,203 @@
+//! Items as they were at a time, and what makes them so again.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::Result;
+use crate::graph::Graph;
+use crate::graph::actions as action;
+use crate::graph::instance::properties::Properties;
+use crate::graph::instance::unpacked::Instance;
+use crate::graph::structures::link::Link;
+use crate::graph::{instance_id, kind_of};
+use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, TypeKind};
+use crate::read::Snapshot;
+
+/// An item as it was, and where.
+pub(super) struct Was {
+    pub(super) entity: u32,
+    /// What contains it again; `None` for the root.
+    pub(super) parent: Option<u32>,
+    /// What contained it.
+    pub(super) relationship: Option<u32>,
+}
+
+/// How a subtree was: each parent before its children.
+pub(super) struct Then {
+    pub(super) snapshot: Snapshot,
+    pub(super) items: Vec<Was>,
+    pub(super) entities: HashSet<u32>,
+}
+
+impl Then {
+    /// Reads `top` and all that was below it.
+    pub(super) fn read(snapshot: Snapshot, top: Was) -> Result<Then> {
+        let mut then = Then { entities: HashSet::from([top.entity]), items: Vec::new(), snapshot };
+        let mut open = vec![top];
+        while let Some(was) = open.pop() {
+            then.snapshot.check_cancelled()?;
+            let start = open.len();
+            for child in then.snapshot.children_of(was.entity)? {
+                then.entities.insert(child.entity);
+                let (parent, relationship) = (Some(was.entity), Some(child.relationship));
+                open.push(Was { entity: child.entity, parent, relationship });
+            }
+            open[start..].reverse();
+            then.items.push(was);
+        }
+        Ok(then)
+    }
+
+    fn instance(&self, kind: TypeKind, slot: u32) -> Result<Arc<Instance>> {
+        let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
+        self.snapshot.instance(kind, slot, held)
+    }
+
+    /// True if the version of then is the one that is in force now: nothing need be read.
+    fn is_in_force(&self, now: &Graph, kind: TypeKind, slot: u32) -> Result<bool> {
+        let held = self.snapshot.seen(kind, slot, false)?.expect("it was there then");
+        let row = now.table(kind).row(slot);
+        Ok(row.is_some_and(|row| row.place() == self.snapshot.row(kind, slot, &held).place()))
+    }
+
+    /// True if a child must leave where it is before it can be where it was: it is in another parent, contained in another way, of
+    /// another type, or another child has its name.
+    fn is_misplaced(&self, now: &Graph, was: &Was, link: Link) -> Result<bool> {
+        let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else { return Ok(false) };
+        if link.other != parent {
+            return Ok(true);
+        }
+        if relationship == link.relationship
+            && self.is_in_force(now, TypeKind::Relationship, relationship)?
+            && self.is_in_force(now, TypeKind::Entity, was.entity)?
+        {
+            return Ok(false);
+        }
+        let contained = self.instance(TypeKind::Relationship, relationship)?;
+        let entity = self.instance(TypeKind::Entity, was.entity)?;
+        let row = now.entities.row(was.entity).expect("it is contained");
+        if contained.type_name != link.type_name || entity.type_name != row.type_name() {
+            return Ok(true);
+        }
+        let contained = Instance { ends: [parent, was.entity], ..Instance::clone(&contained) };
+        let Some(place) = now.child_of(&contained, Some(&entity))? else { return Ok(true) };
+        let mut named = now.relationships.lists.children.named(parent, place.group, &place.name);
+        Ok(named.any(|other| other != link.relationship))
+    }
+
+    /// What takes the items out of where they are not to stay.
+    pub(super) fn take_out_misplaced(&self, now: &Graph) -> Result<Vec<Action>> {
+        let mut actions = Vec::new();
+        for was in &self.items {
+            if let Some(link) = now.container_link(was.entity)
+                && self.is_misplaced(now, was, link)?
+            {
+                let instance = InstanceId::Relationship(now.relationships.id(link.relationship).clone());
+                actions.push(action::Delete { instance }.into());
+            }
+        }
+        Ok(actions)
+    }
+
+    /// What gives a relationship that is live now the ends that it had.
+    pub(super) fn ends(&self, now: &Graph, slot: u32, actions: &mut Vec<Action>) -> Result<()> {
+        let Some(before) = now.relationships.get(slot)? else { return Ok(()) };
+        let then = self.instance(TypeKind::Relationship, slot)?;
+        if before.ends != then.ends {
+            let [from, to] = then.ends.map(|end| Some(now.entities.id(end).clone()));
+            actions.push(action::Relink { id: before.id.clone(), from, to }.into());
+        }
+        Ok(())
+    }
+
+    /// What gives the items, and the relationships that contain them, the content that they had.
+    pub(super) fn contents(&self, now: &Graph) -> Result<Vec<Action>> {
+        let mut actions = Vec::new();
+        for was in &self.items {
+            self.content(now, (TypeKind::Entity, was.entity), was.entity, &mut actions)?;
+            // What is contained nowhere gets a relationship that is right.
+            if let (Some(link), Some(relationship)) = (now.container_link(was.entity), was.relationship) {
+                self.content(now, (TypeKind::Relationship, link.relationship), relationship, &mut actions)?;
+            }
+        }
+        Ok(actions)
+    }
+
+    /// What gives an instance the content that the one at the slot `was` had.
+    pub(super) fn content(
+        &self,
+        now: &Graph,
+        (kind, slot): (TypeKind, u32),
+        was: u32,
+        actions: &mut Vec<Action>,
+    ) -> Result<()> {
+        if slot == was && self.is_in_force(now, kind, slot)? {
+            return Ok(());
+        }
+        let (before, after) = (now.table(kind).get(slot)?, self.instance(kind, was)?);
+        let Some(before) = before else { return Ok(()) };
+        let instance = instance_id(kind, before.id.clone());
+        let name = |symbol| Arc::clone(now.names.name(symbol));
+        if before.type_name != after.type_name {
+            let type_name = name(after.type_name);
+            actions.push(action::Retype { instance: instance.clone(), type_name }.into());
+        }
+        let classified = |instance: &Instance| -> Vec<_> {
+            let known = instance.classifications().iter();
+            known.map(|known| self.snapshot.classification_content(known)).collect()
+        };
+        let is_entity = kind_of(&instance) == TypeKind::Entity;
+        // A classification that is new may have a name that only the present knows.
+        let is_classified_alike = before.classifications().len() == after.classifications().len()
+            && before.classifications().iter().zip(after.classifications()).all(|(before, after)| {
+                (before.name, before.header, &before.properties)
+                    == (after.name, after.header, &after.properties)
+            });
+        if is_entity && !is_classified_alike {
+            let properties = named(now, &after.properties);
+            let classifications = Some(classified(&after));
+            actions.push(action::Replace { instance, properties, classifications }.into());
+            return Ok(());
+        }
+        let gone = before.properties.iter().filter(|(name, _)| after.properties.get(*name).is_none());
+        let mut steps: Vec<PatchStep> = gone.map(|(symbol, _)| PatchStep::Unset(name(symbol))).collect();
+        let other =
+            after.properties.iter().filter(|(name, value)| before.properties.get(*name) != Some(value));
+        steps.extend(other.map(|(symbol, value)| PatchStep::Set(name(symbol), value.clone())));
+        if !steps.is_empty() {
+            actions.push(action::Update { instance, patch: Patch { steps } }.into());
+        }
+        Ok(())
+    }
+
+    /// What contains the items again that are contained nowhere: the relationship of then if it is as it was, or else another one.
+    pub(super) fn links(&self, now: &Graph) -> Result<Vec<Action>> {
+        let mut actions = Vec::new();
+        for was in &self.items {
+            let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else { continue };
+            if now.container_link(was.entity).is_some() {
+                continue;
+            }
+            let then = self.instance(TypeKind::Relationship, relationship)?;
+            let ends = [parent, was.entity];
+            let held = now.relationships.get(relationship)?;
+            let is_as_it_was = held.is_some_and(|held| {
+                (held.ends, held.type_name, &held.properties) == (ends, then.type_name, &then.properties)
+            });
+            if is_as_it_was {
+                let instance = InstanceId::Relationship(now.relationships.id(relationship).clone());
+                actions.push(action::Restore { instance, with_relationships: false }.into());
+                continue;
+            }
+            let [from, to] = ends.map(|end| now.entities.id(end).clone());
+            let properties = named(now, &then.properties);
+            let type_name = now.names.name(then.type_name);
+            actions.push(NewRelationship { properties, ..NewRelationship::new(type_name, from, to) }.into());
+        }
+        Ok(actions)
+    }
+}
+
+fn named(graph: &Graph, properties: &Properties) -> Vec<(Arc<str>, crate::model::Value)> {
+    properties.iter().map(|(name, value)| (Arc::clone(graph.names.name(name)), value.clone())).collect()
+}
