@@ -66,12 +66,18 @@ impl Check<'_> {
             self.whole(Store::Operational, Some(&keyed))?;
             self.leaf_changes(Store::Operational, &keyed)?;
             self.removals(Store::Operational)?;
-            if self.target.lacks(Call::Subscribe(SUBSCRIBERS)).is_none() {
-                self.target.call(Call::Subscribe(SUBSCRIBERS))?;
-                self.changes(set_all, true)?;
-                self.removals(Store::Operational)?;
-                self.hears(2 * self.count as usize)?;
+        }
+        if self.target.lacks(Call::Subscribe(SUBSCRIBERS)).is_none() {
+            self.target.begin(self.count, false)?;
+            self.target.call(Call::Subscribe(SUBSCRIBERS))?;
+            for call in [
+                Call::SetAll(Store::Running, List::Keyed, Order::Up),
+                Call::RemoveEntries(Store::Running, List::Keyed),
+            ] {
+                self.changes(call, true)?;
+                self.changes(Call::Hear, true)?;
             }
+            self.hears(2 * self.count as usize)?;
         }
         if self.target.lacks(Call::Provide).is_none() {
             self.target.begin(self.count, false)?;

@@ -84,7 +84,10 @@ impl Target for Http {
     }
 
     fn lacks(&self, call: Call) -> Option<&'static str> {
-        embedded::lacks(call)
+        match call {
+            Call::Subscribe(_) => Some("no subscribers over HTTP yet"),
+            call => embedded::lacks(call),
+        }
     }
 
     fn is_durable(&self) -> bool {
@@ -157,7 +160,7 @@ impl Target for Http {
                 self.opened().change("DELETE", &path, "")
             }
             Call::RemoveContainer => self.opened().change("DELETE", "/v1/tree/cont?missing=ok", ""),
-            Call::Provide | Call::Subscribe(_) | Call::Unsubscribe => {
+            Call::Provide | Call::Subscribe(_) | Call::Hear | Call::Unsubscribe => {
                 Err(format!("{call:?}: it is lacking").into())
             }
         }

@@ -3,8 +3,8 @@
 use super::content::List::{Keyed, Ordered};
 use super::content::Order::Up;
 use super::target::Call::{
-    self, All, CreateLeaf, Find, Get, Merge, Provide, RemoveContainer, RemoveEntries, RemoveLeaf, SetAll,
-    SetLeaf, Subscribe, Unsubscribe,
+    self, All, CreateLeaf, Find, Get, Hear, Merge, Provide, RemoveContainer, RemoveEntries, RemoveLeaf,
+    SetAll, SetLeaf, Subscribe, Unsubscribe,
 };
 use super::target::Keys::{Apart, Joined};
 use super::target::Store::{Operational, Running};
@@ -110,7 +110,8 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: "many oper change_subs", before: &[Subscribe(SUBSCRIBERS)],
-        timed: &[SetAll(Operational, Keyed, Up), RemoveEntries(Operational, Keyed)], rounds: SUBSCRIBER_ROUNDS, after: &[Unsubscribe],
+        timed: &[SetAll(Operational, Keyed, Up), Hear, RemoveEntries(Operational, Keyed), Hear], rounds: SUBSCRIBER_ROUNDS,
+        after: &[Unsubscribe],
         published_s: [0.268622, 3.713649, 42.937387], ..ROW
     },
     Row {

@@ -46,8 +46,10 @@ pub enum Call {
     RemoveContainer,
     /// From now on somebody tells every entry of `lst` whenever the operational store is read.
     Provide,
-    /// So many subscribers hear of every change from now on: before it is stored, and when it is.
+    /// So many subscribers hear of every change of entries of `lst` from now on.
     Subscribe(usize),
+    /// Waits until each subscriber has heard of every change so far.
+    Hear,
     /// They go.
     Unsubscribe,
 }
@@ -62,7 +64,7 @@ pub enum Answer {
     Leaf(Option<String>),
     /// The container; `None` if it is not there.
     Whole(Option<Box<dyn Whole>>),
-    /// How many changes of entries each subscriber was told of when they were stored.
+    /// How many stored changes of entries each subscriber heard of.
     Heard(Vec<usize>),
 }
 

@@ -211,6 +211,8 @@ impl Target for JsonFile {
                 self.subscribers = Some(Subscribers::start(count));
                 Ok(Answer::Changed(true))
             }
+            // Each has, before a change is acknowledged.
+            Call::Hear => Ok(Answer::Changed(true)),
             Call::Unsubscribe => {
                 let subscribers = self.subscribers.take().ok_or("nobody subscribes")?;
                 Ok(Answer::Heard(subscribers.end()?))

@@ -1,5 +1,7 @@
 //! Annals in this process, on real files: each transaction is durable before the next.
 
+mod subscribers;
+
 use std::hint::black_box;
 use std::path::PathBuf;
 
@@ -13,11 +15,7 @@ use super::content::{Content, Entry, List, Order, OrderedEntry, leaf};
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::make_folder;
-
-/// Why rows about the operational store are left out.
-pub const NO_OPERATIONAL: &str = "no operational view yet";
-/// Why the row with subscribers is left out.
-pub const NO_SUBSCRIBERS: &str = "no subscribers to changes of trees yet";
+use subscribers::Subscribers;
 
 /// What a reader must know of Annals through any door.
 pub const UNFAIR: &[&str] = &[
@@ -38,6 +36,7 @@ pub struct Embedded {
 
 /// Order: the repository is closed before its folder goes.
 struct Opened {
+    subscribers: Option<Subscribers>,
     repository: Repository,
     _folder: TempDir,
 }
@@ -46,6 +45,10 @@ impl Embedded {
     /// Repositories will lie in new folders in `parent`.
     pub fn new(parent: Option<PathBuf>) -> Embedded {
         Embedded { parent, count: 0, opened: None }
+    }
+
+    fn opened(&mut self) -> &mut Opened {
+        self.opened.as_mut().expect("begin is called before anything else")
     }
 
     fn repository(&self) -> &Repository {
@@ -90,7 +93,7 @@ impl Target for Embedded {
         let repository = Repository::open(folder.path().join("repository"))?;
         repository.transact(declare)?;
         self.count = count;
-        self.opened = Some(Opened { repository, _folder: folder });
+        self.opened = Some(Opened { subscribers: None, repository, _folder: folder });
         Ok(())
     }
 
@@ -142,9 +145,22 @@ impl Target for Embedded {
                 let path = root()?;
                 self.change(|transaction| transaction.tree().remove(&path).map(drop))
             }
-            Call::Provide | Call::Subscribe(_) | Call::Unsubscribe => {
-                Err(format!("{call:?}: it is lacking").into())
+            Call::Subscribe(count) => {
+                let opened = self.opened();
+                opened.subscribers = Some(Subscribers::start(&opened.repository, count)?);
+                Ok(Answer::Changed(true))
             }
+            Call::Hear => {
+                let opened = self.opened();
+                let position = opened.repository.snapshot().position();
+                let subscribers = opened.subscribers.as_mut().ok_or("nobody subscribes")?;
+                subscribers.wait(position).map(|()| Answer::Changed(true))
+            }
+            Call::Unsubscribe => {
+                let subscribers = self.opened().subscribers.take().ok_or("nobody subscribes")?;
+                Ok(Answer::Heard(subscribers.end()?))
+            }
+            Call::Provide => Err(format!("{call:?}: it is lacking").into()),
         }
     }
 }
@@ -164,16 +180,16 @@ impl Embedded {
 
 /// What Annals cannot answer, through any door.
 pub fn lacks(call: Call) -> Option<&'static str> {
-    match call {
-        Call::Subscribe(_) | Call::Unsubscribe => Some(NO_SUBSCRIBERS),
+    let is_operational = matches!(
+        call,
         Call::Provide
-        | Call::All(Store::Operational)
-        | Call::SetAll(Store::Operational, ..)
-        | Call::SetLeaf(Store::Operational, _)
-        | Call::RemoveLeaf(Store::Operational)
-        | Call::RemoveEntries(Store::Operational, _) => Some(NO_OPERATIONAL),
-        _ => None,
-    }
+            | Call::All(Store::Operational)
+            | Call::SetAll(Store::Operational, ..)
+            | Call::SetLeaf(Store::Operational, _)
+            | Call::RemoveLeaf(Store::Operational)
+            | Call::RemoveEntries(Store::Operational, _)
+    );
+    is_operational.then_some("no operational view yet")
 }
 
 /// Declares the types of the page's model.
