@@ -1,4 +1,4 @@
-//! Right answers, before anything is timed.
+//! Checks the answers of a target before anything is timed.
 
 use super::content::{Content, List, Order, leaf};
 use super::target::{Answer, Call, Keys, Store, Target, middle};
@@ -7,9 +7,9 @@ use crate::outcome::Outcome;
 /// Subscribers of the check.
 const SUBSCRIBERS: usize = 2;
 
-/// Asks a target what the rows ask, and compares its answers, with its cache and without it.
+/// Makes the calls of all rows, with the cache and without it, and compares the answers with the expected ones.
 ///
-/// Errors: the first wrong answer, with what was asked.
+/// Errors: the first wrong answer, with its call.
 pub fn check(target: &mut dyn Target, count: u32) -> Outcome<()> {
     for is_cached in [false, true] {
         let mut check = Check { target: &mut *target, count };
@@ -28,7 +28,7 @@ struct Check<'t> {
 }
 
 impl Check<'_> {
-    /// What the rows ask of the running store.
+    /// The calls of the running store.
     fn running(&mut self) -> Outcome<()> {
         let keyed = Content::of(List::Keyed, Order::Up, self.count);
         let own = leaf(middle(self.count));
@@ -40,7 +40,7 @@ impl Check<'_> {
         self.leaf_changes(Store::Running, &keyed)?;
         self.refuses(Call::CreateLeaf("l1"))?;
         self.removals(Store::Running)?;
-        // Against the order of its keys, which it must come back to.
+        // The list must come in the order of its keys, although they are set in another order.
         self.changes(Call::SetAll(Store::Running, List::Keyed, Order::Down), true)?;
         self.whole(Store::Running, Some(&keyed))?;
         self.changes(Call::RemoveContainer, true)?;
@@ -57,7 +57,7 @@ impl Check<'_> {
         self.whole(Store::Running, Some(&Content::of(List::Ordered, Order::Up, self.count)))
     }
 
-    /// What the rows ask of the operational store, as far as the target has one, and of subscribers.
+    /// The calls of the operational store and of subscribers, if the target has them.
     fn operational(&mut self) -> Outcome<()> {
         let keyed = Content::of(List::Keyed, Order::Up, self.count);
         let set_all = Call::SetAll(Store::Operational, List::Keyed, Order::Up);
@@ -87,7 +87,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// One leaf set, removed and created, among all others. It has another value before.
+    /// Sets, removes and creates the leaf, and compares all entries each time.
     fn leaf_changes(&mut self, store: Store, keyed: &Content) -> Outcome<()> {
         let mut expected = keyed.clone();
         let place = middle(self.count) as usize;
@@ -114,7 +114,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// All entries removed, twice.
+    /// Removes all entries, twice: the second time nothing changes.
     fn removals(&mut self, store: Store) -> Outcome<()> {
         let call = Call::RemoveEntries(store, List::Keyed);
         self.changes(call, true)?;
@@ -139,7 +139,7 @@ impl Check<'_> {
         }
     }
 
-    /// The leaf, by every path that the rows use.
+    /// Reads the leaf by every path of the rows.
     fn leaf(&mut self, expected: Option<&str>) -> Outcome<()> {
         for keys in [Keys::Joined, Keys::Apart] {
             for call in [Call::Find(keys), Call::Get(keys)] {
@@ -177,7 +177,7 @@ impl Check<'_> {
 }
 
 impl Answer {
-    /// Errors: unless it is this leaf.
+    /// Errors: if it is another leaf, or no leaf.
     pub fn expect_leaf(&self, call: Call, expected: Option<&str>) -> Outcome<()> {
         match self {
             Answer::Leaf(found) if found.as_deref() == expected => Ok(()),
@@ -188,7 +188,7 @@ impl Answer {
         }
     }
 
-    /// The error that it is an answer to something else.
+    /// The error for an answer that the call cannot have.
     pub fn unexpected(&self, call: Call) -> Box<dyn std::error::Error> {
         let found = match self {
             Answer::Changed(is_changed) => format!("changes: {is_changed}"),
@@ -207,7 +207,7 @@ mod tests {
     use crate::datastore::embedded::Embedded;
     use crate::datastore::file::JsonFile;
 
-    /// Answers what another target answers, but for one leaf.
+    /// A target with one wrong leaf.
     struct Wrong<T>(T);
 
     impl<T: Target> Target for Wrong<T> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two lists. The rows never fill both.
+/// One of the two lists. No row fills both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// `lst`, with two keys: its entries stand in the order of the keys.
@@ -15,11 +15,11 @@ pub enum List {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Up,
-    /// Only to check that each list keeps its own order.
+    /// Used by the check, to see that each list keeps its own order.
     Down,
 }
 
-/// What lies in the container, in order. Also its JSON form.
+/// The content of the container, in order, and its JSON form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ impl List {
 }
 
 impl Order {
-    /// The numbers of so many entries.
+    /// The numbers of `count` entries.
     pub fn numbers(self, count: u32) -> Box<dyn Iterator<Item = u32>> {
         match self {
             Order::Up => Box::new(0..count),
@@ -75,7 +75,7 @@ impl Order {
 }
 
 impl Content {
-    /// So many entries in a list.
+    /// The first `count` entries in one list.
     pub fn of(list: List, order: Order, count: u32) -> Content {
         let mut content = Content::default();
         match list {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::report::time;
 
-/// A line through the times of a row at several sizes.
+/// A line through the times of a row at its sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     pub constant_ns: f64,
@@ -12,7 +12,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The line that makes the squares of relative errors least. Neither part is below nothing.
+    /// The line with the least squares of relative errors. Neither part is negative.
     ///
     /// Shape of `points`: items and nanoseconds, both above 0. `None` unless there are two sizes.
     pub fn fit(points: &[(f64, f64)]) -> Option<Cost> {
@@ -39,7 +39,7 @@ impl Cost {
         })
     }
 
-    /// What it says of a size. Units: nanoseconds.
+    /// The time at a size. Units: nanoseconds.
     #[cfg(test)]
     fn at(self, items: f64) -> f64 {
         self.constant_ns + items * self.item_ns
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_is_below_nothing() {
+    fn no_part_is_negative() {
         let steep = fit(|items| items * items / 1_000.0);
         assert!(steep.constant_ns == 0.0 && steep.item_ns > 0.0, "{steep:?}");
         let falling = fit(|items| 1e6 - items);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn small_sizes_count_as_much_as_large_ones() {
-        // The largest is far off the line of the others: the smallest is met within a tenth all the same.
+        // The last time is far from a line through the first two. The line still meets the first within a tenth.
         let found = Cost::fit(&[(1_000.0, 1_100.0), (10_000.0, 2_000.0), (100_000.0, 13_000.0)]).unwrap();
         assert!((found.at(1_000.0) / 1_100.0 - 1.0).abs() < 0.1, "{found:?}");
     }

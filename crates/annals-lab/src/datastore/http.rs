@@ -11,7 +11,7 @@ use super::target::{Answer, Call, Keys, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::{Connection, Server, make_folder};
 
-/// What the largest transactions need: one request holds an operation for each entry.
+/// Limits for the largest transaction: one request with an operation for each entry.
 const LIMITS: &[&str] = &[
     "--body-bytes-max",
     "268435456",
@@ -33,7 +33,7 @@ pub struct Http {
 /// Order: the server ends before its folder goes.
 struct Opened {
     connection: Connection,
-    /// Of the last answer to a change: one that changes nothing has the same.
+    /// Position of the last receipt. A change that does nothing returns the same position.
     position: u64,
     _server: Server,
     _folder: TempDir,

@@ -8,9 +8,9 @@ use super::target::{Answer, Call, Target, middle};
 use crate::outcome::Outcome;
 use crate::run::{RawFile, quantile};
 
-/// A row takes no further try after so long, what is put back included.
+/// After this time a row begins no further try. Untimed work counts.
 const ROW_TIME_MAX: Duration = Duration::from_secs(20);
-/// A row of short tries goes on beyond those that are asked for, as long as a plan says, up to so many.
+/// Most tries of a row whose tries are short.
 const TRIES_MAX: usize = 1_000;
 /// Bytes of the durable write that is measured beside rows that change one item: about one of them.
 const SYNC_BYTES: usize = 512;
@@ -18,22 +18,22 @@ const SYNC_BYTES: usize = 512;
 /// How rows are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Each try does something: what it took away is put back before the next. The median counts.
+    /// Each try does a real operation: the state is restored before the next try. The figure is the median.
     Honest,
-    /// As the page does it: nothing is put back, so that most tries of some rows have nothing to do. The mean counts.
+    /// As on the page: nothing is restored, so that in some rows only the first try has work to do. The figure is the mean.
     Page,
 }
 
-/// How often.
+/// The form, and the number of tries.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub form: Form,
     pub tries: usize,
-    /// How long a row of short tries goes on in the honest form.
+    /// In the honest form a row of short tries makes more tries for this long.
     pub row_time_min: Duration,
 }
 
-/// What was measured of a row.
+/// The samples of a row.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// Units: nanoseconds, of a try.
@@ -51,7 +51,7 @@ impl Form {
         }
     }
 
-    /// What counts of the samples: their median, or their mean. Units: nanoseconds.
+    /// The median, or the mean. Units: nanoseconds.
     pub fn figure(self, samples: &Samples) -> f64 {
         match self {
             Form::Honest => samples.quantile(0.5),
@@ -68,12 +68,12 @@ impl Samples {
         quantile(&sorted, share)
     }
 
-    /// Half of what lies between the quartiles, as a share of the median.
+    /// Half of the distance between the quartiles, divided by the median.
     pub fn spread(&self) -> f64 {
         (self.quantile(0.75) - self.quantile(0.25)) / 2.0 / self.quantile(0.5)
     }
 
-    /// The mean of all tries, of those that had nothing to do, too.
+    /// The mean of all tries, including tries without work.
     pub fn mean(&self) -> f64 {
         self.ns.iter().sum::<f64>() / self.ns.len() as f64
     }
@@ -86,9 +86,9 @@ impl Samples {
     }
 }
 
-/// Times a row on a target that begins anew.
+/// Times a row on an empty store.
 ///
-/// Errors: those of the target, and a try of the honest form that changed nothing or read something else.
+/// Errors: those of the target; in the honest form also a try that changed nothing or read another leaf.
 pub fn measure(
     target: &mut dyn Target,
     row: &Row,
@@ -147,7 +147,7 @@ fn all(target: &mut dyn Target, calls: &[Call]) -> Outcome<()> {
     calls.iter().try_for_each(|call| target.call(*call).map(drop))
 }
 
-/// Errors: unless something was done, or the right leaf was read.
+/// Errors: if nothing was changed, or another leaf was read.
 fn check(call: Call, answer: &Answer, count: u32) -> Outcome<()> {
     match answer {
         Answer::Changed(true) | Answer::Whole(Some(_)) => Ok(()),
@@ -168,7 +168,7 @@ mod tests {
     use crate::datastore::row::ROWS;
     use crate::datastore::target::Store;
 
-    /// One real operation, and tries that had nothing to do.
+    /// One real operation, and nine tries without work.
     fn samples() -> Samples {
         Samples { ns: [10_000.0].into_iter().chain([100.0; 9]).collect(), syncs_ns: vec![3.0, 1.0, 2.0] }
     }

@@ -27,7 +27,7 @@ use report::{Measured, Table};
 use row::{PUBLISHED_ITEMS, ROWS, Row};
 use target::Target;
 
-/// Fewer entries have no middle one of its own; more do not fit one transaction of Annals.
+/// Fewer entries make rows that change nothing; more make transactions that are too large.
 const ITEMS_MIN: u32 = 10;
 const ITEMS_MAX: u32 = 1_000_000;
 /// Sizes and tries of a quick run.
@@ -35,15 +35,15 @@ const QUICK_ITEMS: [u32; 2] = [10, 200];
 const QUICK_TRIES: usize = 2;
 /// Tries, as on the page.
 const TRIES: usize = 10;
-/// How long a row of short tries goes on.
+/// A row of short tries makes more tries for this long.
 const ROW_TIME_MIN: Duration = Duration::from_millis(200);
 
-/// What a reader must know before drawing conclusions.
+/// Notes for readers of the figures.
 const UNFAIR: &[&str] = &[
-    "One run made these figures, one target after the other. No interval says how far another run may differ.",
+    "One run measured these figures, one target after the other. It has no interval for the next run.",
     "One caller waits for each answer. The rows say nothing of many callers at a time.",
-    "The published figures come from another machine and another program, and are means that count tries which had nothing to do. No \
-     figure here compares with one there.",
+    "The published figures come from another machine and another program, and are means that include tries without work. No figure here \
+     compares with a figure there.",
     "The model is two flat lists without constraints. Yours differs.",
 ];
 
@@ -56,7 +56,7 @@ const UNFAIR: &[&str] = &[
   annals-lab datastore --page --items 1000                # the same tries and means as the page
   annals-lab datastore --json > datastore.jsonl
 
-docs/datastore.md says what each row is and what is unfair; progress goes to the other stream.")]
+docs/datastore.md describes the rows and the targets. Progress goes to standard error.")]
 pub struct Datastore {
     /// Sizes: entries of the list. 1000,10000,100000 unless given.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(ITEMS_MIN as i64..=ITEMS_MAX as i64))]
@@ -67,10 +67,10 @@ pub struct Datastore {
     /// Which targets.
     #[arg(long, value_delimiter = ',', default_value = "embedded,http,file")]
     target: Vec<Name>,
-    /// Tries of each row: 10 unless given. In the honest form a row of short tries takes more, and one of long tries fewer.
+    /// Tries of each row: 10 unless given. In the honest form rows of short tries make more tries, and rows of long tries fewer.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     tries: Option<u16>,
-    /// As the page does it: nothing is put back between tries, and the mean of all counts.
+    /// As on the page: nothing is restored between tries, and the figure is the mean of all tries.
     #[arg(long)]
     page: bool,
     /// One JSON object for each row, size and target.
@@ -84,7 +84,7 @@ pub struct Datastore {
     folder: Option<PathBuf>,
 }
 
-/// A target, to choose.
+/// Names of the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Annals in this process, durable.
@@ -116,7 +116,7 @@ impl Name {
 impl Datastore {
     /// Measures and reports.
     ///
-    /// Errors: if an answer was wrong, or something cannot be measured; the other targets are measured all the same.
+    /// Errors: a wrong answer, or a failure of a target. The other targets are measured first.
     pub fn run(&self) -> Outcome<()> {
         let rows = self.rows()?;
         let folder = make_folder(self.folder.as_deref())?;
@@ -151,7 +151,7 @@ impl Datastore {
 
     /// All rows of a target at all sizes.
     ///
-    /// Errors: the first wrong answer, or what else is the end of this target.
+    /// Errors: the first wrong answer, or failure of the target.
     fn fill(&self, table: &mut Table, target: &mut dyn Target, file: &mut RawFile) -> Outcome<()> {
         for items in self.items() {
             eprintln!("{}, {items} items: answers", table.title);

@@ -1,4 +1,4 @@
-//! What the rows came to: a table for each target, or one JSON object for each row, size and target.
+//! Results: a table for each target, or one JSON object for each row, size and target.
 
 use serde_json::{Value as Json, json};
 
@@ -13,9 +13,9 @@ const JUDGED_ITEMS: u32 = 100_000;
 /// A row of one target, at every size.
 pub struct Measured {
     pub row: &'static Row,
-    /// Shape: items, and what was measured.
+    /// Shape: items, samples.
     pub sizes: Vec<(u32, Samples)>,
-    /// Why nothing was measured.
+    /// Why the target skips the row.
     pub skip: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub struct Table {
     pub name: &'static str,
     pub title: &'static str,
     pub form: Form,
-    /// False if its figures are not worth judging.
+    /// Whether bars are printed: not for quick runs, and not in the form of the page.
     pub is_judged: bool,
     pub items: Vec<u32>,
     pub rows: Vec<Measured>,
@@ -35,11 +35,9 @@ impl Table {
     /// The table, as Markdown that can be read in a terminal.
     pub fn text(&self) -> String {
         let what = match self.form {
-            Form::Honest => {
-                "median of tries that each do something, ± half of what lies between the quartiles"
-            }
+            Form::Honest => "median of real operations, ± half of the distance between the quartiles",
             Form::Page => {
-                "mean of the tries, as on the page: of rows that remove or modify, all but the first do nothing"
+                "mean of all tries, as on the page: in rows that remove or modify only the first try has work to do"
             }
         };
         let sizes =
@@ -82,7 +80,7 @@ impl Table {
         }
     }
 
-    /// What must hold, and whether it does, for the target that each bar is about.
+    /// The bars of this target, each with its figure.
     fn bars(&self) -> String {
         let mut text = String::new();
         for Measured { row, sizes, .. } in &self.rows {
@@ -109,7 +107,7 @@ impl Table {
                 text += &format!("- {at}: {found} <= {most}: {holds}\n");
             }
         }
-        if text.is_empty() { text } else { format!("\nWhat must hold:\n\n{text}") }
+        if text.is_empty() { text } else { format!("\nBars:\n\n{text}") }
     }
 }
 
@@ -144,7 +142,7 @@ pub fn time(ns: f64) -> String {
         ns => (ns / 1e9, "s"),
     };
     let decimals = match value {
-        0.0 => 0,
+        value if value < 0.005 => 0,
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,
         _ => 0,
@@ -152,7 +150,7 @@ pub fn time(ns: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A table in Markdown whose columns stand below each other. The first line is its head.
+/// A table in Markdown with padded columns. The first line is its head.
 fn aligned(lines: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..lines[0].len())
         .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
@@ -205,10 +203,7 @@ mod tests {
         );
         assert!(text.contains("- modify an item, 100,000: 3.00 durable writes of 1.00 ms <= 2: MISSED\n"));
         let page = table(Form::Page).text();
-        assert!(
-            page.contains("| 1.50 ms ") && !page.contains('±') && !page.contains("What must hold"),
-            "{page}"
-        );
+        assert!(page.contains("| 1.50 ms ") && !page.contains('±') && !page.contains("Bars:"), "{page}");
     }
 
     #[test]
@@ -231,7 +226,7 @@ mod tests {
 
     #[test]
     fn times_have_three_digits() {
-        let texts = [0.0, 3.1, 999.6, 12_345.0, 99_960.0, 1.5e6, 2e9, 4.2e10].map(time);
+        let texts = [0.004, 3.1, 999.6, 12_345.0, 99_960.0, 1.5e6, 2e9, 4.2e10].map(time);
         assert_eq!(texts, ["0 ns", "3.10 ns", "1.00 µs", "12.3 µs", "100 µs", "1.50 ms", "2.00 s", "42.0 s"]);
     }
 }

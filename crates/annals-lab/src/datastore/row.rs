@@ -1,4 +1,4 @@
-//! The rows of the page, as data: what is there before, what is timed, and what is put back.
+//! The rows of the page, as data: the state before, the timed calls, and the calls that restore the state.
 
 use super::content::List::{Keyed, Ordered};
 use super::content::Order::Up;
@@ -11,38 +11,38 @@ use super::target::Store::{Operational, Running};
 
 /// Sizes of which the page has tables. Units: entries.
 pub const PUBLISHED_ITEMS: [u32; 3] = [1_000, 10_000, 100_000];
-/// Subscribers of the row that has many.
+/// Subscribers of the row with subscribers.
 const SUBSCRIBERS: usize = 12;
-/// How often that row creates and removes all entries.
+/// How often this row creates and removes all entries.
 const SUBSCRIBER_ROUNDS: usize = 10;
 
 /// A row.
 pub struct Row {
     /// As the page has it.
     pub name: &'static str,
-    /// Whether what is running is kept in memory.
+    /// Whether the target keeps the running store in memory.
     pub is_cached: bool,
-    /// What is there before the first try.
+    /// Fills the store before the first try, untimed.
     pub fill: Option<Call>,
-    /// Done before each try, untimed.
+    /// Called before each try, untimed.
     pub before: &'static [Call],
-    /// What is timed.
+    /// The timed calls.
     pub timed: &'static [Call],
-    /// How often all of that is done in one try.
+    /// How often one try makes the timed calls.
     pub rounds: usize,
-    /// Done after each try, untimed.
+    /// Called after each try, untimed.
     pub after: &'static [Call],
-    /// What the page does not do: it puts back what the try took away, so that the next one has something to do, too.
+    /// Called after each try in the honest form only, untimed: restores the state, so that the next try has work to do. The page does not.
     pub restore: &'static [Call],
-    /// What must hold.
+    /// The bar, if the row has one.
     pub bar: Option<Bar>,
-    /// What the page prints for its default plugin, a JSON file, at its three sizes. Units: seconds.
+    /// The figures of the page for its default plugin, a JSON file, at its three sizes. Units: seconds.
     pub published_s: [f64; 3],
 }
 
-/// What must hold for the median of an honest row.
+/// The most that the median of a row may be, in the honest form.
 pub struct Bar {
-    /// `--target` of the one for which it must.
+    /// The `--target` that is judged.
     pub target: &'static str,
     pub limit: Limit,
 }
@@ -52,11 +52,11 @@ pub struct Bar {
 pub enum Limit {
     /// At 100,000 entries. Units: nanoseconds.
     Ns(f64),
-    /// At every size: times a durable write of a few bytes.
+    /// At every size. Units: durable writes of a few bytes.
     Syncs(f64),
 }
 
-/// A row that does nothing.
+/// A row without calls, to begin with.
 const ROW: Row = Row {
     name: "",
     is_cached: false,
@@ -71,9 +71,9 @@ const ROW: Row = Row {
 };
 /// A row on a filled list.
 const FILLED: Row = Row { fill: Some(Merge(Keyed)), ..ROW };
-/// The same, kept in memory.
+/// The same with a cache.
 const CACHED: Row = Row { is_cached: true, ..FILLED };
-/// A row that fills the list, which is emptied after each try.
+/// A row that fills `lst`. The list is emptied after each try.
 const FILLING: Row = Row { after: &[RemoveEntries(Running, Keyed)], ..ROW };
 
 const ENGINE: &str = "embedded";
@@ -167,7 +167,7 @@ impl Row {
         self.fill.into_iter().chain(lists.into_iter().flatten().copied())
     }
 
-    /// What the page prints for its default plugin at this size, if it has one. Units: nanoseconds.
+    /// The figure of the page for its default plugin at this size. Units: nanoseconds.
     pub fn published_ns(&self, items: u32) -> Option<f64> {
         let place = PUBLISHED_ITEMS.iter().position(|published| *published == items)?;
         Some(self.published_s[place] * 1e9)
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_take_something_away_put_it_back_or_made_it_before() {
+    fn rows_that_change_a_store_have_calls_that_restore_it() {
         for row in ROWS {
             let reads = |call: &Call| matches!(call, Find(_) | Get(_) | All(_));
             let is_read = row.timed.iter().all(reads);

@@ -1,4 +1,4 @@
-//! What the rows ask, whoever answers.
+//! The calls of the rows, and the trait of the targets that answer them.
 
 use super::content::{Content, List, Order};
 use crate::outcome::Outcome;
@@ -6,25 +6,25 @@ use crate::outcome::Outcome;
 /// One of the datastores that a configuration has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
-    /// What is configured.
+    /// The configuration.
     Running,
-    /// What is in operation: what was pushed into it, and what a provider tells when it is asked.
+    /// The operational state: pushed data, and the data of a provider, which each read requests.
     Operational,
 }
 
 /// How the keys of an entry are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// `[k1='1' and k2='str1']`: not a path to the engine of the page, which looks at every entry.
+    /// `[k1='1' and k2='str1']`. The engine of the page does not recognise keys here, and visits every entry.
     Joined,
     /// `[k1='1'][k2='str1']`.
     Apart,
 }
 
-/// Something asked of a target: one transaction, or one read. *The leaf* is that of the middle entry of `lst`.
+/// A call of a target: one transaction, or one read. *The leaf* is the leaf of the middle entry of `lst`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// All that the path of the leaf leads to, with the items on the way.
+    /// Every match of the path of the leaf, with its parents.
     Find(Keys),
     /// The value of the leaf.
     Get(Keys),
@@ -32,68 +32,68 @@ pub enum Call {
     All(Store),
     /// Merges a tree of all entries.
     Merge(List),
-    /// Sets the leaf of every entry by its path, in this order; what is missing on the way is created.
+    /// Sets the leaf of every entry by its path, in this order, and creates the missing parents.
     SetAll(Store, List, Order),
-    /// Creates the leaf; refused if it is there.
+    /// Creates the leaf. Refused if it exists.
     CreateLeaf(&'static str),
     /// Creates or changes the leaf.
     SetLeaf(Store, &'static str),
-    /// Removes the leaf, if it is there. The entry stays.
+    /// Removes the leaf, if it exists. The entry stays.
     RemoveLeaf(Store),
     /// Removes every entry of a list. The container stays.
     RemoveEntries(Store, List),
     /// Removes the container with everything in it.
     RemoveContainer,
-    /// From now on somebody tells every entry of `lst` whenever the operational store is read.
+    /// Starts a provider: each read of the operational store requests every entry of `lst` from it.
     Provide,
-    /// So many subscribers hear of every change of entries of `lst` from now on.
+    /// Starts this many subscribers to the entries of `lst`.
     Subscribe(usize),
-    /// Waits until each subscriber has heard of every change so far.
+    /// Waits until each subscriber has received every change so far.
     Hear,
-    /// They go.
+    /// Ends the subscribers.
     Unsubscribe,
 }
 
-/// What came back.
+/// An answer.
 pub enum Answer {
-    /// A change was done; false if there was nothing to change.
+    /// Whether the transaction changed anything.
     Changed(bool),
-    /// A change was refused, and why.
+    /// The transaction was refused, with the reason.
     Refused(String),
     /// The leaf.
     Leaf(Option<String>),
     /// The container; `None` if it is not there.
     Whole(Option<Box<dyn Whole>>),
-    /// How many stored changes of entries each subscriber heard of.
+    /// The number of stored changes that each subscriber received.
     Heard(Vec<usize>),
 }
 
-/// A tree as the target hands it out. Whoever asked may drop it when no clock runs.
+/// A tree in the form of the target. The caller drops it after the clock has stopped.
 pub trait Whole {
-    /// What is in it.
+    /// Its content.
     fn content(&self) -> Outcome<Content>;
 }
 
-/// Whoever answers. Each has its own file; the list of them is in `mod.rs`.
+/// A target. Each has a file of its own, and a line in the list in `mod.rs`.
 pub trait Target {
-    /// As the tables call it.
+    /// Its title in the tables.
     fn title(&self) -> &'static str;
 
     /// Why it cannot answer this call, if it cannot.
     fn lacks(&self, call: Call) -> Option<&'static str>;
 
-    /// True if what it has changed survives a power cut: then a durable write is measured beside its own.
+    /// Whether its changes survive a power cut. Then a durable write is measured beside some rows.
     fn is_durable(&self) -> bool;
 
-    /// What a reader must know of it before comparing.
+    /// Notes for readers of its figures.
     fn unfair(&self) -> &'static [&'static str];
 
-    /// Begins anew, with nothing: so many entries will come. `is_cached` asks it to keep what is running in memory.
+    /// Begins with empty stores, for rows with this many entries. With `is_cached` it keeps the running store in memory.
     fn begin(&mut self, count: u32, is_cached: bool) -> Outcome<()>;
 
-    /// Answers.
+    /// Answers a call.
     ///
-    /// Errors: if nothing can be measured any more; a refusal is an answer.
+    /// Errors: a failure that ends the measurement. A refusal is an answer.
     fn call(&mut self, call: Call) -> Outcome<Answer>;
 }
 
@@ -107,7 +107,7 @@ impl Keys {
     }
 }
 
-/// The number of the middle one of so many entries.
+/// The number of the middle entry.
 pub fn middle(count: u32) -> u32 {
     count / 2
 }

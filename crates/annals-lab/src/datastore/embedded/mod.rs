@@ -17,10 +17,10 @@ use crate::outcome::Outcome;
 use crate::run::make_folder;
 use subscribers::Subscribers;
 
-/// What a reader must know of Annals through any door.
+/// Notes for readers of the figures, for embedded and HTTP.
 pub const UNFAIR: &[&str] = &[
     "Annals has each transaction on the disk before it acknowledges it. The page's default plugin syncs nothing.",
-    "Annals keeps every version: what is removed stays in the history, and each try makes that longer.",
+    "Annals keeps every version: removed items stay in the history, and each try makes the history longer.",
     "Annals checks types, keys, parents and names, and keeps indexes. The plugin checks the schema of the page, which has no constraints.",
     "Annals has everything in memory, always: a cached row is the same operation as its twin.",
     "Embedded, Annals is in the process of the caller, as is the library of the page. Over HTTP it is in another process: the clock stops \
@@ -105,7 +105,7 @@ impl Target for Embedded {
                 let snapshot = self.repository().snapshot();
                 let mut found = snapshot.tree().find(&path, usize::MAX)?;
                 let found = found.pop();
-                // What is above the leaf belongs to the answer.
+                // The items above the leaf belong to the answer.
                 black_box(found.as_ref().map(|found| found.path()).transpose()?);
                 Ok(Answer::Leaf(found.and_then(|found| found.value()).map(text).transpose()?))
             }
@@ -153,11 +153,11 @@ impl Target for Embedded {
             Call::Hear => {
                 let opened = self.opened();
                 let position = opened.repository.snapshot().position();
-                let subscribers = opened.subscribers.as_mut().ok_or("nobody subscribes")?;
+                let subscribers = opened.subscribers.as_mut().ok_or("there are no subscribers")?;
                 subscribers.wait(position).map(|()| Answer::Changed(true))
             }
             Call::Unsubscribe => {
-                let subscribers = self.opened().subscribers.take().ok_or("nobody subscribes")?;
+                let subscribers = self.opened().subscribers.take().ok_or("there are no subscribers")?;
                 Ok(Answer::Heard(subscribers.end()?))
             }
             Call::Provide => Err(format!("{call:?}: it is lacking").into()),
@@ -178,7 +178,7 @@ impl Embedded {
     }
 }
 
-/// What Annals cannot answer, through any door.
+/// Why Annals cannot answer a call yet, embedded and over HTTP.
 pub fn lacks(call: Call) -> Option<&'static str> {
     let is_operational = matches!(
         call,

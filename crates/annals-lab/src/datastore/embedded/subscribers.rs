@@ -1,4 +1,4 @@
-//! Subscribers to what is in the container: threads that each take every change in hand.
+//! Subscribers to the entries of `lst`: threads that each visit every change.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use annals::{Position, Repository, Subscription, Watch};
 
 use crate::outcome::Outcome;
 
-/// How often a subscriber looks whether it is to go.
+/// How often a subscriber checks whether it must end.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
-/// Longest time a subscriber may take to hear of a change.
+/// Longest time between a commit and its event.
 const HEAR_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// Subscribers. They end when this is dropped.
@@ -23,7 +23,7 @@ pub struct Subscribers {
 }
 
 struct Subscriber {
-    /// The position of each event that it has heard.
+    /// The position of each event that it has received.
     heard: Receiver<Position>,
     /// The last of them.
     position: Position,
@@ -31,7 +31,7 @@ struct Subscriber {
 }
 
 impl Subscribers {
-    /// So many of them, from now on.
+    /// Starts this many subscribers at the present position.
     pub fn start(repository: &Repository, count: usize) -> Outcome<Subscribers> {
         let is_over = Arc::new(AtomicBool::new(false));
         let start = || -> Outcome<Subscriber> {
@@ -41,7 +41,7 @@ impl Subscribers {
             let is_over = Arc::clone(&is_over);
             let thread = std::thread::spawn(move || {
                 hear(subscription, &is_over, |position| {
-                    // Whoever waits for it may have gone.
+                    // The receiver may have ended.
                     let _ = sends.send(position);
                 })
             });
@@ -51,7 +51,7 @@ impl Subscribers {
         Ok(Subscribers { all, is_over })
     }
 
-    /// Waits until each has heard of what was committed at this position.
+    /// Waits until each subscriber has received the changes up to this position.
     ///
     /// Errors: if one has ended, or takes too long.
     pub fn wait(&mut self, position: Position) -> Outcome<()> {
@@ -63,7 +63,7 @@ impl Subscribers {
         Ok(())
     }
 
-    /// Ends them. Shape: of how many changes each heard.
+    /// Ends all subscribers. Shape: the number of changes that each received.
     pub fn end(mut self) -> Outcome<Vec<usize>> {
         self.is_over.store(true, Ordering::Relaxed);
         let joined = std::mem::take(&mut self.all).into_iter().map(|one| one.thread.join());
@@ -77,7 +77,7 @@ impl Drop for Subscribers {
     }
 }
 
-/// Counts changes until it is over.
+/// Counts changes until `is_over`.
 fn hear(
     mut subscription: Subscription,
     is_over: &AtomicBool,

@@ -1,4 +1,4 @@
-//! What a transaction changes: counted, and kept if somebody is to hear of it.
+//! The changes of a transaction: counted, and kept for subscribers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Diff {
     kept: Option<Changes>,
 }
 
-/// Changes, as they are told.
+/// Changes, as subscribers receive them.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Changes {
     created: Content,
@@ -20,7 +20,7 @@ pub struct Changes {
 }
 
 impl Diff {
-    /// Nothing yet; what comes is kept.
+    /// An empty difference that keeps its changes.
     pub fn kept() -> Diff {
         Diff { count: 0, kept: Some(Changes::default()) }
     }
@@ -35,7 +35,7 @@ impl Diff {
         self.kept.as_ref()
     }
 
-    /// Notes an entry that is created; `add` is called only if somebody is to hear of it.
+    /// Notes a new entry; `add` is called only if changes are kept.
     pub fn create(&mut self, add: impl FnOnce(&mut Content)) {
         self.count += 1;
         if let Some(kept) = &mut self.kept {
@@ -51,7 +51,7 @@ impl Diff {
         }
     }
 
-    /// Notes an entry, or its leaf, that goes.
+    /// Notes an entry, or a leaf, that is removed.
     pub fn remove(&mut self, add: impl FnOnce(&mut Content)) {
         self.count += 1;
         if let Some(kept) = &mut self.kept {

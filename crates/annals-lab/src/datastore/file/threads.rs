@@ -1,4 +1,4 @@
-//! Other threads: subscribers that hear of changes, and a provider that tells what is in operation. Each reads text, as a process would.
+//! Threads beside the caller: subscribers that parse each change, and a provider of operational data. They exchange text, as processes do.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,7 +8,7 @@ use super::diff::Changes;
 use crate::datastore::content::{Content, List, Order};
 use crate::outcome::Outcome;
 
-/// Subscribers, which read each text that they are told by themselves.
+/// Subscribers. Each parses every text by itself.
 pub struct Subscribers {
     all: Vec<Subscriber>,
 }
@@ -27,12 +27,12 @@ struct Event {
 }
 
 impl Subscribers {
-    /// So many of them.
+    /// Starts this many subscribers.
     pub fn start(count: usize) -> Subscribers {
         Subscribers { all: (0..count).map(|_| Subscriber::start()).collect() }
     }
 
-    /// Tells all of them, and waits until each has read what it was told.
+    /// Sends a text to all subscribers, and waits until each has parsed it.
     ///
     /// Errors: if one has ended.
     pub fn tell(&self, text: &Arc<str>, is_done: bool) -> Outcome<()> {
@@ -41,7 +41,7 @@ impl Subscribers {
         Ok(self.all.iter().try_for_each(|one| one.heard.recv())?)
     }
 
-    /// Ends them. Shape: of how many stored changes each heard.
+    /// Ends all subscribers. Shape: the number of stored changes that each received.
     pub fn end(self) -> Outcome<Vec<usize>> {
         let counts = self.all.into_iter().map(|Subscriber { events, thread, .. }| {
             drop(events);
@@ -62,7 +62,7 @@ impl Subscriber {
                 if event.is_done {
                     count += changes.count();
                 }
-                // It waits for nobody who no longer listens.
+                // The caller may have ended the subscription.
                 let _ = hears.send(());
             }
             Ok(count)
@@ -71,28 +71,28 @@ impl Subscriber {
     }
 }
 
-/// Makes the entries of `lst` again whenever it is asked.
+/// Makes all entries of `lst` for each request.
 pub struct Provider {
     asks: Sender<()>,
     answers: Receiver<String>,
 }
 
 impl Provider {
-    /// Starts it. It ends when this is dropped.
+    /// Starts the thread. It ends when the provider is dropped.
     pub fn start(count: u32) -> Provider {
         let (asks, asked) = channel();
         let (sends, answers) = channel();
         std::thread::spawn(move || {
             for () in asked {
                 let text = serde_json::to_string(&Content::of(List::Keyed, Order::Up, count));
-                // Whoever asked may have gone.
+                // The reader may have ended.
                 let _ = sends.send(text.expect("it is made of texts and numbers"));
             }
         });
         Provider { asks, answers }
     }
 
-    /// Asks it.
+    /// Requests the entries.
     ///
     /// Errors: if it has ended.
     pub fn ask(&self) -> Outcome<String> {

@@ -1,4 +1,4 @@
-//! The container in memory, as a library of configurations holds it: a sorted list, and one with an index by key.
+//! The container in memory: a list sorted by its keys, and a list in user order with an index by key.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -61,13 +61,13 @@ impl Tree {
         order.numbers(count).for_each(|number| self.set(list, number, leaf(number), diff));
     }
 
-    /// The leaf of an entry of `lst`: an expression that is no path is compared with every entry.
+    /// The leaf of an entry of `lst`. Joined keys are compared with every entry.
     pub fn leaf(&self, keys: Keys, number: u32) -> Option<&String> {
         let text = format!("str{number}");
         match keys {
             Keys::Apart => self.lst.get(&(number, text))?.as_ref(),
             Keys::Joined => {
-                // It does not know that keys are unique, and goes on to the last entry.
+                // The loop visits all entries, because an expression may match several.
                 let mut found = None;
                 for ((k1, k2), l) in &self.lst {
                     if *k1 == number && *k2 == text {
@@ -115,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// What is in it.
+    /// Its content.
     pub fn content(&self) -> Content {
         let entry = |((k1, k2), l): (&(u32, String), &Option<String>)| Entry {
             k1: *k1,
@@ -134,7 +134,7 @@ impl From<Content> for Tree {
     }
 }
 
-/// As [`Content`] does it, without a copy.
+/// The JSON form of [`Content`], without a copy.
 impl Serialize for Tree {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut members = to.serialize_struct("Content", 2)?;
