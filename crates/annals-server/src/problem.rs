@@ -54,7 +54,8 @@ pub fn status_of(kind: ErrorKind) -> StatusCode {
         | ErrorKind::InvalidProperty
         | ErrorKind::InvalidClassification
         | ErrorKind::InvalidEnds
-        | ErrorKind::StatusNotAllowed => StatusCode::UNPROCESSABLE_ENTITY,
+        | ErrorKind::StatusNotAllowed
+        | ErrorKind::Refused => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::NoRoom => StatusCode::INSUFFICIENT_STORAGE,
         ErrorKind::Busy | ErrorKind::Unavailable | ErrorKind::Locked | ErrorKind::Closed | ErrorKind::Io => {
             StatusCode::SERVICE_UNAVAILABLE
@@ -80,6 +81,7 @@ fn title_of(kind: ErrorKind) -> &'static str {
         ErrorKind::InvalidClassification => "the classification does not fit",
         ErrorKind::InvalidEnds => "the relationship cannot lead there",
         ErrorKind::StatusNotAllowed => "the type does not have this status",
+        ErrorKind::Refused => "a rule of the application refused it",
         ErrorKind::Gap => "the log misses a position",
         ErrorKind::NewerFormat => "stored bytes are of a newer version",
         ErrorKind::NotFound => "there is no such thing",

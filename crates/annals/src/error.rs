@@ -67,6 +67,8 @@ pub enum ErrorKind {
     InvalidEnds,
     /// The type does not have this status.
     StatusNotAllowed,
+    /// A hook of the application refused the transaction; it says why.
+    Refused,
     /// An instant in the future was given where only the past can be known.
     FutureInstant,
     /// A bound was exceeded: record, transaction, value, visited elements.
@@ -81,7 +83,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of `docs/errors.md`.
-    pub const ALL: [ErrorKind; 34] = [
+    pub const ALL: [ErrorKind; 35] = [
         ErrorKind::Conflict,
         ErrorKind::Busy,
         ErrorKind::Unavailable,
@@ -111,6 +113,7 @@ impl ErrorKind {
         ErrorKind::InvalidClassification,
         ErrorKind::InvalidEnds,
         ErrorKind::StatusNotAllowed,
+        ErrorKind::Refused,
         ErrorKind::FutureInstant,
         ErrorKind::TooLarge,
         ErrorKind::Cancelled,
@@ -170,6 +173,7 @@ impl ErrorKind {
             ErrorKind::InvalidClassification => "invalid-classification",
             ErrorKind::InvalidEnds => "invalid-ends",
             ErrorKind::StatusNotAllowed => "status-not-allowed",
+            ErrorKind::Refused => "refused",
             ErrorKind::FutureInstant => "future-instant",
             ErrorKind::TooLarge => "too-large",
             ErrorKind::Cancelled => "cancelled",

@@ -101,6 +101,7 @@ mod size;
 mod feed;
 mod maintenance;
 mod repository;
+mod operational;
 
 pub use crate::feed::follow::Follow;
 pub use crate::feed::subscription::{Event, RECORDS_BEHIND_MAX, Subscription};
@@ -113,6 +114,7 @@ pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;
 pub use model::*;
+pub use operational::*;
 #[doc(hidden)]
 pub use options::WallClock;
 pub use options::{Options, ReplayProgress};

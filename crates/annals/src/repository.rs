@@ -21,7 +21,8 @@ use crate::options::{Options, ReplayProgress};
 use crate::read::{Snapshot, Source, Watch};
 use crate::storage::{Disk, RealDisk, Store};
 use crate::write::{
-    Candidates, Committer, Limits, Receipt, Transaction, catch_up, start, start_confirming, transact,
+    Candidates, Committer, Limits, Proposal, Receipt, Transaction, Validator, catch_up, start,
+    start_confirming, transact,
 };
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -298,6 +299,34 @@ impl Repository {
     /// not there yet.
     pub fn subscribe(&self, watch: Watch, after: Option<Position>) -> Result<Subscription> {
         Subscription::new(Arc::clone(&self.inner.committer), Arc::clone(&self.inner.hub), watch, after)
+    }
+
+    /// Asks `hook` about each transaction before it is durable, for as long as the answer of this call is kept. Whoever commits gets its reason
+    /// as an error, and nothing is written. Meanwhile each record is synced alone, so that the hook sees exactly what is there and
+    /// what would be.
+    ///
+    /// The hook runs on the thread that commits: while it does, nobody else commits. It must not commit itself.
+    ///
+    /// ```
+    /// use annals::{ErrorKind, NewEntity, Repository};
+    /// # fn main() -> annals::Result<()> {
+    /// let repository = Repository::in_memory();
+    /// let _few = repository.validate("few", |proposal| match proposal.after().entities_count() {
+    ///     0..=1 => Ok(()),
+    ///     count => Err(format!("expected at most one entity, found {count}")),
+    /// });
+    /// repository.transact(|t| t.create_entity(NewEntity::new("person")))?;
+    /// let refused = repository.transact(|t| t.create_entity(NewEntity::new("person"))).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::Refused);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn validate(
+        &self,
+        name: &str,
+        hook: impl Fn(&Proposal) -> std::result::Result<(), String> + Send + Sync + 'static,
+    ) -> Validator {
+        self.inner.committer.validators().add(name, hook)
     }
 
     /// From now on indexes stay behind what is committed, or do not any more: for tests, as searches find the same either way.

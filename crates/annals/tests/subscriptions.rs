@@ -79,7 +79,7 @@ fn a_path_is_watched_with_old_values_places_and_all_that_is_below() {
     }
     let last = path("/cont/usr-lst[k=3]");
     repository.transact(|t| t.tree().insert(&last, &Item::new(), &Insert::First).map(drop)).unwrap();
-    let moved = "moved /cont/usr-lst[k=3] from /cont/usr-lst[k=3] after first, was after usr-lst[k=2]";
+    let moved = "moved /cont/usr-lst[k=3] from /cont/usr-lst[k=3] after first, was after /usr-lst[k=2]";
     assert_eq!(next(&mut list), [moved]);
     repository.transact(|t| t.tree().delete(&path("/cont"))).unwrap();
     assert_eq!(next(&mut one), [format!("deleted {item}")]);

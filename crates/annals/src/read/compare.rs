@@ -1,20 +1,14 @@
 //! Differences: between two versions of an instance, and between two positions of the repository.
 
-use crate::graph::actions as action;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::held::Held;
 use super::snapshot::{AsOf, Snapshot};
-use super::taken_along::{Slot, takes_along};
 use crate::graph::instance::headers::HeaderNumber;
-use crate::graph::instance::past::Place;
 use crate::graph::instance::properties::Properties;
 use crate::graph::instance::unpacked::{Classification, Instance, NO_ENDS};
 use crate::graph::kind_of;
-use crate::log::ReadLimit;
-use crate::model::{Action, ClassificationContent, Id, InstanceId, Provenance, TypeKind, Value};
-use crate::record::decode_record;
+use crate::model::{ClassificationContent, Id, InstanceId, Provenance, TypeKind, Value};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// Most instances a difference of two positions lists.
@@ -235,76 +229,6 @@ impl Snapshot {
     fn side(&self, kind: TypeKind, slot: u32) -> Result<Option<Side<'_>>> {
         let Some(held) = self.seen(kind, slot, false)? else { return Ok(None) };
         Ok(Some(Side { snapshot: self, slot, instance: self.instance(kind, slot, held)? }))
-    }
-
-    /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once, whatever they were called.
-    pub(crate) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
-        let mut seen = BTreeSet::new();
-        let mut touched = Vec::new();
-        // Of these the container is purged, and what it took along may be somewhere else.
-        let mut lost = BTreeSet::new();
-        let mut take = |(kind, slot): Slot| {
-            if seen.insert((kind == TypeKind::Relationship, slot)) {
-                touched.push((kind, slot));
-            }
-            if touched.len() > INSTANCES_MAX {
-                return Err(Error::new(
-                    ErrorKind::TooLarge,
-                    format!(
-                        "difference: expected at most {INSTANCES_MAX} changed instances; narrow the positions"
-                    ),
-                ));
-            }
-            Ok(())
-        };
-        let mut next = from.next();
-        while next <= to {
-            self.check_cancelled()?;
-            let records = self.source().log().read(next, ReadLimit::default())?;
-            if records.is_empty() {
-                break;
-            }
-            for bytes in records {
-                if next > to {
-                    break;
-                }
-                for (number, change) in (0..).zip(decode_record(next, &bytes)?.changes) {
-                    let place = Place { position: next.0, change: number };
-                    let Some((named, others)) = self.written_at(&change.action, place)? else {
-                        lost.insert(place);
-                        continue;
-                    };
-                    others.into_iter().chain(named).try_for_each(&mut take)?;
-                }
-                next = next.next();
-            }
-        }
-        self.written_by(&lost)?.into_iter().try_for_each(take)?;
-        Ok(touched)
-    }
-
-    /// The instance that the change at `place` named, unless it is purged, and what it wrote beside it. `None` if only a look at all
-    /// instances tells.
-    fn written_at(&self, action: &Action, place: Place) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
-        let find = |id: &InstanceId| Some((kind_of(id), self.slot_ever(kind_of(id), id.id())?));
-        if let Action::DeleteTaken(action::DeleteTaken { instances })
-        | Action::RestoreTaken(action::RestoreTaken { instances }) = action
-        {
-            return Ok(Some((None, instances.iter().filter_map(find).collect())));
-        }
-        let Some(id) = action.instance() else { return Ok(Some((None, Vec::new()))) };
-        let named = find(&id);
-        if !takes_along(action) {
-            return Ok(Some((named, Vec::new())));
-        }
-        match named {
-            Some((kind, slot)) if self.is_written_at(kind, slot, place)? => {
-                Ok(Some((named, self.taken_along(slot, place, usize::MAX)?)))
-            }
-            // Purged since, or another instance has its id now.
-            _ if self.graph().types.has_containment => Ok(None),
-            _ => Ok(Some((None, Vec::new()))),
-        }
     }
 
     /// The slot of the instance that has this id, or had it once.

@@ -26,6 +26,7 @@ mod versions;
 mod held;
 mod taken_along;
 mod logged;
+mod touched;
 mod watch;
 
 pub use compare::{Changes, ClassificationDifference, Difference, InstanceChange, PropertyDifference};

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::compare::InstanceChange;
 use super::operators::filter::condition::Filter;
 use super::snapshot::{AsOf, Snapshot};
+use super::taken_along::Slot;
 use super::tree::{ROOT_ID, Target, TreeChange, TreeChangeKind};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, InstanceId, TypeKind};
@@ -76,39 +77,34 @@ impl Snapshot {
     ///
     /// Errors: as [`Snapshot::as_of`]; `TooLarge` over a million changed instances; those of reading history.
     pub(crate) fn watched(&self, watch: &Watch, from: Position, to: Position) -> Result<Vec<WatchedChange>> {
-        let at = |position| AsOf { position: Some(position), ..AsOf::default() };
+        let at = |position| self.as_of(AsOf { position: Some(position), ..AsOf::default() });
+        self.watched_between(watch, &at(from)?, &at(to)?, self.touched(from, to)?)
+    }
+
+    /// What differs between two snapshots of what is watched, if only what was touched may.
+    pub(crate) fn watched_between(
+        &self,
+        watch: &Watch,
+        before: &Snapshot,
+        after: &Snapshot,
+        touched: Vec<Slot>,
+    ) -> Result<Vec<WatchedChange>> {
         match watch {
             Watch::Tree { root, path } => {
                 let root = root.clone().unwrap_or_else(|| Id::new(ROOT_ID).expect("it is an id"));
                 let list = path.split_last().filter(|(_, step)| self.is_list(step));
                 let asked = list.as_ref().map_or(path, |(above, _)| above);
-                let mut changes = self.tree_ever(&root).difference(asked, at(from), at(to))?;
+                let mut changes = self.tree_ever(&root).difference_of(asked, before, after, Some(touched))?;
                 if let Some((above, step)) = &list {
                     changes.retain(|change| change.concerns(above.steps.len(), &step.name));
                 }
                 Ok(changes.into_iter().map(WatchedChange::Tree).collect())
             }
             Watch::Search { kind, find } => {
-                let [before, after] = [self.as_of(at(from))?, self.as_of(at(to))?];
-                let sides = [Found::new(&before, *kind, find)?, Found::new(&after, *kind, find)?];
-                let mut found = Vec::new();
-                for (_, slot) in self.touched(from, to)?.into_iter().filter(|(touched, _)| touched == kind) {
-                    self.check_cancelled()?;
-                    let change = match [sides[0].holds(slot)?, sides[1].holds(slot)?] {
-                        [false, true] => InstanceChange::Appeared(after.instance_seen(*kind, slot)?),
-                        [true, false] => InstanceChange::Disappeared(before.instance_seen(*kind, slot)?),
-                        [true, true] => match before.difference_to(&after, *kind, slot)? {
-                            Some(difference) => {
-                                let instance = after.instance_seen(*kind, slot)?;
-                                InstanceChange::Changed(instance, Box::new(difference))
-                            }
-                            None => continue,
-                        },
-                        [false, false] => continue,
-                    };
-                    found.push(WatchedChange::Instance(change));
-                }
-                Ok(found)
+                let sides = [Found::new(before, *kind, find)?, Found::new(after, *kind, find)?];
+                let slots = touched.into_iter().filter(|(touched, _)| touched == kind).map(|(_, slot)| slot);
+                let changes = slots.map(|slot| Found::change(&sides, slot)).filter_map(Result::transpose);
+                changes.map(|change| change.map(WatchedChange::Instance)).collect()
             }
         }
     }
@@ -158,6 +154,22 @@ impl<'s> Found<'s> {
             Err(error) => return Err(error),
         };
         Ok(Found { snapshot, kind, types, filter })
+    }
+
+    /// What became of an instance between two sides.
+    fn change([before, after]: &[Found<'_>; 2], slot: u32) -> Result<Option<InstanceChange>> {
+        before.snapshot.check_cancelled()?;
+        let kind = before.kind;
+        Ok(match [before.holds(slot)?, after.holds(slot)?] {
+            [false, true] => Some(InstanceChange::Appeared(after.snapshot.instance_seen(kind, slot)?)),
+            [true, false] => Some(InstanceChange::Disappeared(before.snapshot.instance_seen(kind, slot)?)),
+            [true, true] => {
+                let difference = before.snapshot.difference_to(after.snapshot, kind, slot)?;
+                let instance = after.snapshot.instance_seen(kind, slot)?;
+                difference.map(|difference| InstanceChange::Changed(instance, Box::new(difference)))
+            }
+            [false, false] => None,
+        })
     }
 
     fn holds(&self, slot: u32) -> Result<bool> {

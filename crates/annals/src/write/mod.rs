@@ -24,6 +24,7 @@ mod own_graph;
 mod touched;
 mod tree;
 mod retry;
+mod validation;
 mod candidate;
 
 pub(crate) use candidate::start as start_confirming;
@@ -38,3 +39,4 @@ pub(crate) use sequencer::catch_up;
 pub use ticket::{Receipt, Ticket};
 pub use transaction::{RETRIES_MAX, TRANSACTION_BYTES_MAX, Transaction};
 pub use tree::{Insert, TreeEdit};
+pub use validation::{Proposal, Validator};

@@ -10,6 +10,7 @@ use super::outcome::refuse;
 use super::publisher::Publisher;
 use super::sequencer::Sequencer;
 use super::ticket::{Gate, Promise, Ticket};
+use super::validation::{Validators, check_not_in_hook};
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::graph::put::Batch;
@@ -50,6 +51,7 @@ pub(crate) struct Committer {
     pub(super) is_remembering: Arc<AtomicBool>,
     pub(super) clock: WallClock,
     limits: Limits,
+    pub(super) validators: Arc<Validators>,
     pub(super) state: Mutex<State>,
     // The thread of the repository waits here for something to commit, or to end.
     pub(super) work: Condvar,
@@ -98,6 +100,7 @@ impl Committer {
             is_remembering: Arc::default(),
             clock,
             limits,
+            validators: Arc::default(),
             state: Mutex::new(State { read_only, ..State::default() }),
             work: Condvar::new(),
             room: Condvar::new(),
@@ -115,6 +118,11 @@ impl Committer {
     /// What publishes graphs.
     pub(crate) fn publisher(&self) -> &Arc<Publisher> {
         &self.publisher
+    }
+
+    /// The hooks that look at each transaction before it is durable.
+    pub(crate) fn validators(&self) -> &Validators {
+        &self.validators
     }
 
     pub(crate) fn source(&self) -> &Arc<Source> {
@@ -184,6 +192,7 @@ impl Committer {
         mut work: Box<Work>,
         may_wait: bool,
     ) -> Result<(MutexGuard<'_, State>, Ticket)> {
+        check_not_in_hook()?;
         let bytes = work.body.record_bytes_max();
         let memory = self.source.memory();
         // Names are looked up only where there is a budget to charge them to.

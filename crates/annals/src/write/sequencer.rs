@@ -5,16 +5,19 @@ use std::sync::{Arc, PoisonError};
 
 use super::clock::commit_instant;
 use super::outcome::refuse;
+use super::publisher::Publisher;
 use super::queue::{Committer, State};
 use super::reads::{Touched, touched_by};
 use super::request::{Request, Work};
 use super::ticket::Receipt;
+use super::validation::Validators;
 use crate::graph::indexed::Indexed;
 use crate::graph::{self, Graph, check_conflicts, find_conflict};
 use crate::log::{APPEND_RECORDS_MAX, ReadLimit};
 use crate::memory::{Memory, Stored};
 use crate::model::{Instant, Record};
 use crate::options::WallClock;
+use crate::read::Source;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -62,6 +65,9 @@ pub(super) struct Sequencer {
     recent: VecDeque<(Position, Vec<Touched>)>,
     recent_changes: usize,
     clock: WallClock,
+    validators: Arc<Validators>,
+    publisher: Arc<Publisher>,
+    source: Arc<Source>,
     /// How often in a row a position was said to be taken and nothing was found there.
     empty_conflicts: u32,
     /// The last position when a position was taken.
@@ -81,6 +87,9 @@ impl Sequencer {
             recent: VecDeque::new(),
             recent_changes: 0,
             clock: Arc::clone(&committer.clock),
+            validators: Arc::clone(&committer.validators),
+            publisher: Arc::clone(&committer.publisher),
+            source: Arc::clone(&committer.source),
             empty_conflicts: 0,
             known_position: Position::ZERO,
         }
@@ -93,15 +102,21 @@ impl Sequencer {
 
     /// True if nothing more goes into the batch.
     pub(super) fn is_full(&self) -> bool {
-        self.batch.len() >= APPEND_RECORDS_MAX || self.batch_bytes >= self.batch_bytes_max
+        self.batch.len() >= self.records_max() || self.batch_bytes >= self.batch_bytes_max
+    }
+
+    /// Most records of a batch. A hook sees what is published and one record more.
+    fn records_max(&self) -> usize {
+        if self.validators.are_there() { 1 } else { APPEND_RECORDS_MAX }
     }
 
     /// The waiting requests, as far as they fit the batch.
     pub(super) fn take(&self, state: &mut State) -> Vec<Request> {
         let mut bytes = 0;
         let bytes_max = self.batch_bytes_max.saturating_sub(self.batch_bytes);
+        let records_max = self.records_max();
         let mut taken = Vec::new();
-        while self.batch.len() + taken.len() < APPEND_RECORDS_MAX
+        while self.batch.len() + taken.len() < records_max
             && (bytes < bytes_max || taken.is_empty())
             && let Some(request) = state.requests.pop_front()
         {
@@ -152,6 +167,14 @@ impl Sequencer {
             if error.kind() == ErrorKind::AlreadyExists {
                 find_conflict(&self.working, work.base, &work.record.changes)?;
             }
+            return Err(error);
+        }
+        if self.batch.is_empty()
+            && self.validators.are_there()
+            && let Err(error) =
+                self.validators.check(self.publisher.load(), &self.source, self.working.clone(), &work.record)
+        {
+            self.roll_back();
             return Err(error);
         }
         work.body.set_instant(work.record.instant);

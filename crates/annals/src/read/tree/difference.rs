@@ -11,6 +11,7 @@ use crate::graph::structures::link::Link;
 use crate::model::{Id, TypeKind};
 use crate::read::compare::{Difference, INSTANCES_MAX};
 use crate::read::snapshot::{AsOf, Snapshot};
+use crate::read::taken_along::Slot;
 use crate::tree::{TreePath, TreeStep};
 use crate::{Error, ErrorKind, Position, Result};
 
@@ -76,9 +77,32 @@ impl Tree<'_> {
     /// those of reading history.
     pub fn difference(&self, path: &TreePath, from: AsOf, to: AsOf) -> Result<Vec<TreeChange>> {
         let [before, after] = [self.snapshot.as_of(from)?, self.snapshot.as_of(to)?];
-        let mut then = Side::new(&before, self.root, path)?;
-        let mut now = Side::new(&after, self.root, path)?;
-        let mut open = self.candidates(&then, &now)?;
+        let position = |side: &Snapshot| match side.view() {
+            None => Some(side.position()),
+            Some(view) if view.valid == i64::MAX => Some(Position(view.position)),
+            Some(_) => None,
+        };
+        let positions = position(&before).zip(position(&after));
+        let touched = positions.filter(|_| self.snapshot.pending().is_none());
+        let touched =
+            touched.map(|(from, to)| self.snapshot.touched(from.min(to), from.max(to))).transpose()?;
+        self.difference_of(path, &before, &after, touched)
+    }
+
+    /// The same between two snapshots. Only what `touched` has may differ; if that is `None`, anything.
+    pub(in crate::read) fn difference_of(
+        &self,
+        path: &TreePath,
+        before: &Snapshot,
+        after: &Snapshot,
+        touched: Option<Vec<Slot>>,
+    ) -> Result<Vec<TreeChange>> {
+        let mut then = Side::new(before, self.root, path)?;
+        let mut now = Side::new(after, self.root, path)?;
+        let mut open = match touched {
+            Some(touched) => touched_entities(touched, &then, &now)?,
+            None => both(&then, &now)?,
+        };
         let (mut seen, mut found) = (HashSet::new(), Vec::new());
         while let Some(slot) = open.pop() {
             self.snapshot.check_cancelled()?;
@@ -105,18 +129,18 @@ impl Tree<'_> {
                             TreeChangeKind::Moved { from: was.path.clone(), after: siblings },
                         );
                     }
-                    let difference = before.difference_to(&after, TypeKind::Entity, slot)?;
+                    let difference = before.difference_to(after, TypeKind::Entity, slot)?;
                     if let Some(difference) = difference {
                         add(&is.path, &now, TreeChangeKind::Modified(Box::new(difference)));
                     }
                 }
                 [None, Some(is)] => {
                     add(&is.path, &now, TreeChangeKind::Created);
-                    open.extend(untouched(&before, &after, slot)?);
+                    open.extend(untouched(before, after, slot)?);
                 }
                 [Some(was), None] => {
                     add(&was.path, &then, TreeChangeKind::Deleted);
-                    open.extend(untouched(&after, &before, slot)?);
+                    open.extend(untouched(after, before, slot)?);
                 }
                 [None, None] => {}
             }
@@ -125,32 +149,24 @@ impl Tree<'_> {
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         Ok(found.into_iter().map(|(_, change)| change).collect())
     }
+}
 
-    /// Slots of the entities that may differ.
-    fn candidates(&self, then: &Side, now: &Side) -> Result<Vec<u32>> {
-        let position = |side: &Side| match side.snapshot.view() {
-            None => Some(side.snapshot.position()),
-            Some(view) if view.valid == i64::MAX => Some(Position(view.position)),
-            Some(_) => None,
-        };
-        let positions = position(then).zip(position(now)).filter(|_| self.snapshot.pending().is_none());
-        let Some((from, to)) = positions else { return both(then, now) };
-        let graph = self.snapshot.graph();
-        let mut entities = Vec::new();
-        for (kind, slot) in self.snapshot.touched(from.min(to), from.max(to))? {
-            if kind == TypeKind::Entity {
-                entities.push(slot);
-                continue;
-            }
-            for side in [then, now] {
-                if let Some(held) = side.snapshot.seen(kind, slot, false)? {
-                    let row = side.snapshot.row(kind, slot, &held);
-                    entities.extend(graph.containment(row.type_name()).map(|_| row.ends()[1]));
-                }
+/// Slots of the entities that may differ, for instances that do.
+fn touched_entities(touched: Vec<Slot>, then: &Side, now: &Side) -> Result<Vec<u32>> {
+    let mut entities = Vec::new();
+    for (kind, slot) in touched {
+        if kind == TypeKind::Entity {
+            entities.push(slot);
+            continue;
+        }
+        for side in [then, now] {
+            if let Some(held) = side.snapshot.seen(kind, slot, false)? {
+                let row = side.snapshot.row(kind, slot, &held);
+                entities.extend(side.snapshot.graph().containment(row.type_name()).map(|_| row.ends()[1]));
             }
         }
-        Ok(entities)
     }
+    Ok(entities)
 }
 
 /// All that is in one of the two subtrees.

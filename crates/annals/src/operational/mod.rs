@@ -1,0 +1,328 @@
+//! The operational view: the running tree, with state that clients push under leases and state that providers tell when it is read.
+//! None of that is in the history, unless a lease asks for it.
+
+mod merged;
+mod pushed;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant as Clock};
+
+use crate::feed::subscription::Subscription;
+use crate::model::Id;
+use crate::read::Watch;
+use crate::repository::Repository;
+use crate::tree::{Item, TreePath};
+use crate::write::TreeEdit;
+use crate::{Error, ErrorKind, Position, Result};
+pub use merged::{OperationalBranch, OperationalItem, Origin};
+use pushed::Pushed;
+
+/// Most leases at a time.
+pub const LEASES_MAX: usize = 1_000;
+/// Most providers at a time.
+pub const PROVIDERS_MAX: usize = 1_000;
+/// Longest lease. It can be renewed any number of times.
+pub const LEASE_MAX: Duration = Duration::from_secs(24 * 3_600);
+/// How often leases that are over are looked for.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A lease, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How long it lasts unless it is renewed.
+    pub left: Duration,
+    /// True if what is pushed under it goes into the history of the repository.
+    pub is_recorded: bool,
+}
+
+struct Held {
+    ends: Clock,
+    is_recorded: bool,
+}
+
+type Provide = dyn Fn(&TreePath) -> Result<Option<Item>> + Send + Sync;
+
+struct Provided {
+    name: Arc<str>,
+    path: TreePath,
+    provide: Weak<Provide>,
+}
+
+/// A provider that is asked as long as this is kept. Made by [`Operational::provide`].
+#[must_use = "the provider is asked as long as this is kept"]
+pub struct Provider {
+    _provide: Arc<Provide>,
+}
+
+/// The running tree of a repository, with state from elsewhere merged over it when it is read: what clients push under leases in the
+/// order of their names, and over that what providers tell. Clones share it.
+///
+/// ```
+/// use std::time::Duration;
+/// use annals::{Item, Operational, Origin, Repository, TreePath};
+/// # fn main() -> annals::Result<()> {
+/// let repository = Repository::in_memory();
+/// let eth0 = TreePath::parse("/interfaces/eth0")?;
+/// repository.transact(|t| t.tree().merge(&eth0, &Item::new().property("mtu", 1500)))?;
+/// let operational = Operational::over(&repository)?;
+/// operational.open_lease("driver", Duration::from_secs(10), false)?;
+/// operational.push("driver", |tree| tree.merge(&eth0, &Item::new().property("is-up", true)))?;
+/// let found = operational.get(&eth0, None)?.unwrap();
+/// assert_eq!(found.property("mtu").unwrap().1, Origin::Running);
+/// assert_eq!(found.property("is-up").unwrap().1, Origin::Lease("driver".into()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Operational {
+    inner: Arc<Open>,
+}
+
+/// What all clones share; the thread that ends leases holds the inner part for a moment only.
+struct Open {
+    inner: Arc<Inner>,
+    is_stopping: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Inner {
+    running: Repository,
+    state: Mutex<State>,
+}
+
+struct State {
+    pushed: Pushed,
+    leases: BTreeMap<Arc<str>, Held>,
+    providers: Vec<Provided>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Operational {
+    /// The operational view over a repository, without leases. What leases recorded in it before they could end is deleted.
+    ///
+    /// Errors: those of writing, if there is something to delete; `Io` if no thread can be started.
+    pub fn over(running: &Repository) -> Result<Operational> {
+        if !running.is_read_only() {
+            pushed::delete_left_over(running)?;
+        }
+        let state = State { pushed: Pushed::new()?, leases: BTreeMap::new(), providers: Vec::new() };
+        let inner = Arc::new(Inner { running: running.clone(), state: Mutex::new(state) });
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let (shared, is_over) = (Arc::downgrade(&inner), Arc::clone(&is_stopping));
+        let thread = std::thread::Builder::new()
+            .name("annals-leases".into())
+            .spawn(move || {
+                while !is_over.load(Ordering::SeqCst) {
+                    std::thread::park_timeout(LOOK_INTERVAL);
+                    let Some(inner) = shared.upgrade() else { return };
+                    // What fails is tried again in the next round; nobody is shown it any more.
+                    let _ = inner.end_late(&mut inner.state());
+                }
+            })
+            .map_err(|source| Error::io("start the thread annals-leases", source))?;
+        Ok(Operational { inner: Arc::new(Open { inner, is_stopping, thread: Some(thread) }) })
+    }
+
+    /// Opens a lease: what is pushed under it is gone when it ends. If `is_recorded`, it is in the history of the repository while it
+    /// lasts, and held to the declared types.
+    ///
+    /// Errors: `AlreadyExists`; `InvalidArgument` for a name that no id can have, or a time over [`LEASE_MAX`]; `TooLarge` over
+    /// [`LEASES_MAX`]; `ReadOnly` to record in a repository that does not write.
+    pub fn open_lease(&self, name: &str, lasts: Duration, is_recorded: bool) -> Result<()> {
+        let ends = ends(lasts)?;
+        pushed::root_of(name)?;
+        if is_recorded && self.inner.inner.running.is_read_only() {
+            let text = "lease: it cannot be recorded: the repository is open read-only";
+            return Err(Error::new(ErrorKind::ReadOnly, text));
+        }
+        let mut state = self.state()?;
+        if state.leases.contains_key(name) {
+            let text = format!("lease {name}: there is one of this name; renew it, or end it first");
+            return Err(Error::new(ErrorKind::AlreadyExists, text).with("lease", name));
+        }
+        if state.leases.len() >= LEASES_MAX {
+            let text = format!("lease {name}: expected at most {LEASES_MAX} leases; end some");
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
+        state.leases.insert(name.into(), Held { ends, is_recorded });
+        Ok(())
+    }
+
+    /// Has a lease last so long from now on.
+    ///
+    /// Errors: `NotFound` if there is none, or none any more; `InvalidArgument` for a time over [`LEASE_MAX`].
+    pub fn renew(&self, name: &str, lasts: Duration) -> Result<()> {
+        let ends = ends(lasts)?;
+        self.state()?.leases.get_mut(name).ok_or_else(|| no_lease(name))?.ends = ends;
+        Ok(())
+    }
+
+    /// Ends a lease, and with it what was pushed under it.
+    ///
+    /// Errors: `NotFound`; those of writing for one that is recorded.
+    pub fn end_lease(&self, name: &str) -> Result<()> {
+        let mut state = self.state()?;
+        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
+        self.inner.inner.forget(&state, name, held)?;
+        state.leases.remove(name);
+        Ok(())
+    }
+
+    /// All leases, by name.
+    pub fn leases(&self) -> Result<Vec<Lease>> {
+        let state = self.state()?;
+        let now = Clock::now();
+        let lease = |(name, held): (&Arc<str>, &Held)| Lease {
+            name: Arc::clone(name),
+            left: held.ends.saturating_duration_since(now),
+            is_recorded: held.is_recorded,
+        };
+        Ok(state.leases.iter().map(lease).collect())
+    }
+
+    /// Changes what is pushed under a lease: a tree of its own, with the lists and values of the declared types. What these require is not
+    /// required here, as state is told in parts.
+    ///
+    /// Errors: `NotFound` if there is no such lease; what `work` returns; those of a transaction; `NoRoom` if all pushed state is too large.
+    pub fn push<T>(&self, name: &str, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
+        let root = pushed::root_of(name)?;
+        let mut state = self.state()?;
+        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
+        let running = &self.inner.inner.running;
+        if held.is_recorded {
+            return running.transact(|t| work(&mut t.tree_below(root.clone()))).map(|(done, _)| done);
+        }
+        state.pushed.learn_types(&running.snapshot())?;
+        state.pushed.edit(&root, work)
+    }
+
+    /// What becomes of what is pushed under a lease, at a path and below it, from now on.
+    ///
+    /// Errors: `NotFound` if there is no such lease; `InvalidArgument` as [`Repository::subscribe`]. A subscription to what is not recorded ends
+    /// with `Gap` when the pushed state is packed anew, after many changes: read it, and subscribe again.
+    pub fn subscribe(&self, name: &str, path: &TreePath, after: Option<Position>) -> Result<Subscription> {
+        let state = self.state()?;
+        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
+        let repository = if held.is_recorded { &self.inner.inner.running } else { state.pushed.repository() };
+        repository.subscribe(Watch::Tree { root: Some(pushed::root_of(name)?), path: path.clone() }, after)
+    }
+
+    /// Asks `provide` for what is at a path whenever that, or something above or below it, is read; for as long as the answer of this call is kept.
+    /// It is given the path that is read, and tells the whole item at its own path, or nothing.
+    ///
+    /// Errors: `InvalidArgument` for a path that is not one of names and keys; `TooLarge` over [`PROVIDERS_MAX`].
+    pub fn provide(
+        &self,
+        name: &str,
+        path: &TreePath,
+        provide: impl Fn(&TreePath) -> Result<Option<Item>> + Send + Sync + 'static,
+    ) -> Result<Provider> {
+        Watch::Tree { root: None, path: path.clone() }.check()?;
+        let provide: Arc<Provide> = Arc::new(provide);
+        let mut state = self.inner.inner.state();
+        state.providers.retain(|known| known.provide.strong_count() > 0);
+        if state.providers.len() >= PROVIDERS_MAX {
+            let text = format!("provider {name}: expected at most {PROVIDERS_MAX} providers; drop some");
+            return Err(Error::new(ErrorKind::TooLarge, text));
+        }
+        let weak = Arc::downgrade(&provide);
+        state.providers.push(Provided { name: name.into(), path: path.clone(), provide: weak });
+        Ok(Provider { _provide: provide })
+    }
+
+    /// The item at a path with what is below it, at most `depth` levels, merged from the running tree, the leases and the providers.
+    /// Each value says where it is from.
+    ///
+    /// Shape: `None` if nothing is there. Errors: `InvalidArgument` for a path that is no look-up; those of providers.
+    pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<OperationalItem>> {
+        let running = self.inner.inner.running.snapshot();
+        let mut merging = merged::Merging::new(&running, path, depth);
+        merging.add(running.tree().get(path, depth)?, &Origin::Running);
+        let state = self.state()?;
+        let pushed = state.pushed.repository().snapshot();
+        for (name, held) in &state.leases {
+            let tree = if held.is_recorded { &running } else { &pushed };
+            let item = tree.tree_below(&pushed::root_of(name)?).get(path, depth)?;
+            merging.add(item, &Origin::Lease(Arc::clone(name)));
+        }
+        let live =
+            |known: &Provided| Some((Arc::clone(&known.name), known.path.clone(), known.provide.upgrade()?));
+        let providers: Vec<_> = state.providers.iter().filter_map(live).collect();
+        // Order: providers are the application's, take their time, and may push.
+        drop(state);
+        for (name, at, provide) in providers {
+            if merging.concerns(&at)
+                && let Some(item) = provide(path)?
+            {
+                merging.add_at(&at, item, &Origin::Provider(name))?;
+            }
+        }
+        Ok(merging.done())
+    }
+
+    /// The state, without leases that are over.
+    fn state(&self) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.inner.inner.state();
+        self.inner.inner.end_late(&mut state)?;
+        Ok(state)
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends leases whose time is over.
+    fn end_late(&self, state: &mut State) -> Result<()> {
+        let now = Clock::now();
+        let late: Vec<_> = state
+            .leases
+            .iter()
+            .filter(|(_, held)| held.ends <= now)
+            .map(|(name, _)| Arc::clone(name))
+            .collect();
+        for name in late {
+            self.forget(state, &name, &state.leases[&name])?;
+            state.leases.remove(&name);
+        }
+        Ok(())
+    }
+
+    fn forget(&self, state: &State, name: &str, held: &Held) -> Result<()> {
+        let root: Id = pushed::root_of(name)?;
+        match held.is_recorded {
+            true => pushed::empty(&self.running, &root),
+            false => state.pushed.forget(&root),
+        }
+    }
+}
+
+fn ends(lasts: Duration) -> Result<Clock> {
+    let ends = Clock::now().checked_add(lasts).filter(|_| lasts <= LEASE_MAX && !lasts.is_zero());
+    ends.ok_or_else(|| {
+        let hours = LEASE_MAX.as_secs() / 3_600;
+        let text =
+            format!("lease: expected more than no time and at most {hours} hours, found {lasts:?}; renew it");
+        Error::new(ErrorKind::InvalidArgument, text)
+    })
+}
+
+fn no_lease(name: &str) -> Error {
+    let text = format!("lease {name}: there is none of this name, or it is over; open it");
+    Error::new(ErrorKind::NotFound, text).with("lease", name)
+}

@@ -1,0 +1,150 @@
+//! What clients push: a repository in memory, with a tree for each lease, that forgets its history when that is long.
+
+use std::sync::Arc;
+
+use crate::log::MemoryLog;
+use crate::model::{AttributeDefinition, Id, TypeDefinition, TypeKind};
+use crate::options::Options;
+use crate::read::Snapshot;
+use crate::repository::Repository;
+use crate::search::Find;
+use crate::tree::{Item, TreePath};
+use crate::write::TreeEdit;
+use crate::{Error, ErrorKind, Result};
+
+/// What begins the ids of the roots of leases.
+const ROOT: &str = "lease:";
+/// Their type.
+const ROOT_TYPE: &str = "root";
+/// All that is pushed takes at most so much memory. Units: bytes.
+const BYTES_MAX: u64 = 1 << 30;
+/// After so many changes, and four times as many as there are entities, what is pushed is packed anew without its history.
+const CHANGES_MAX: u64 = 1_000_000;
+
+/// The id of the entity from which the paths of a lease start.
+pub(super) fn root_of(name: &str) -> Result<Id> {
+    if name.is_empty() || name.contains('/') {
+        let text = format!("lease {name:?}: expected a name without slashes; choose another");
+        return Err(Error::new(ErrorKind::InvalidArgument, text));
+    }
+    Id::new(&format!("{ROOT}{name}"))
+}
+
+/// All that is pushed and not recorded.
+pub(super) struct Pushed {
+    repository: Repository,
+    /// How many declarations of types it has learned.
+    types_known: usize,
+    /// How many changes it holds the history of.
+    changes_count: u64,
+}
+
+impl Pushed {
+    pub(super) fn new() -> Result<Pushed> {
+        let options = Options { memory_bytes_max: Some(BYTES_MAX), ..Options::default() };
+        let repository = Repository::with_log(Arc::new(MemoryLog::new()), options)?;
+        Ok(Pushed { repository, types_known: 0, changes_count: 0 })
+    }
+
+    pub(super) fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// Learns of the types that the running repository has declared since, without what they require.
+    pub(super) fn learn_types(&mut self, running: &Snapshot) -> Result<()> {
+        let declared = &running.graph().type_changes;
+        if declared.len() > self.types_known {
+            let news: Vec<_> = declared.iter().skip(self.types_known).collect();
+            self.repository.transact(|t| {
+                news.iter().try_for_each(|(_, definition)| t.define_type(without_duties(definition)))
+            })?;
+            self.types_known = declared.len();
+        }
+        Ok(())
+    }
+
+    /// Changes the tree of a lease.
+    pub(super) fn edit<T>(
+        &mut self,
+        root: &Id,
+        mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let ((done, changes), _) = self.repository.transact(|t| {
+            let done = work(&mut t.tree_below(root.clone()))?;
+            Ok((done, t.changes_count() as u64))
+        })?;
+        self.changes_count += changes;
+        if self.changes_count > CHANGES_MAX.max(4 * self.repository.snapshot().entities_count()) {
+            self.pack()?;
+        }
+        Ok(done)
+    }
+
+    /// Takes away all that was pushed under a lease.
+    pub(super) fn forget(&self, root: &Id) -> Result<()> {
+        empty(&self.repository, root)
+    }
+
+    /// Goes on with a repository that has the same trees and no history.
+    fn pack(&mut self) -> Result<()> {
+        let mut packed = Pushed::new()?;
+        let snapshot = self.repository.snapshot();
+        packed.learn_types(&snapshot)?;
+        packed.types_known = self.types_known;
+        for root in roots(&snapshot)? {
+            if let Some(item) = snapshot.tree_below(&root).get(&TreePath::root(), None)? {
+                packed.repository.transact(|t| t.tree_below(root.clone()).merge(&TreePath::root(), &item))?;
+            }
+        }
+        // Subscriptions to the repository before end.
+        let before = std::mem::replace(self, packed);
+        before.repository.close()
+    }
+}
+
+/// Deletes all items of the tree of a lease. What was recorded stays in the history.
+pub(super) fn empty(repository: &Repository, root: &Id) -> Result<()> {
+    if repository.snapshot().entity(root)?.is_none() {
+        return Ok(());
+    }
+    repository.transact(|t| t.tree_below(root.clone()).put(&TreePath::root(), &Item::new())).map(drop)
+}
+
+/// Deletes what leases recorded that a process left behind.
+pub(super) fn delete_left_over(running: &Repository) -> Result<()> {
+    roots(&running.snapshot())?.iter().try_for_each(|root| empty(running, root))
+}
+
+/// The roots of the trees of leases.
+fn roots(snapshot: &Snapshot) -> Result<Vec<Id>> {
+    let graph = snapshot.graph();
+    if !graph.names.find(ROOT_TYPE).is_some_and(|name| graph.is_type_known(TypeKind::Entity, name)) {
+        return Ok(Vec::new());
+    }
+    let (mut roots, mut find) = (Vec::new(), Find::of(ROOT_TYPE));
+    loop {
+        let page = snapshot.find_entities(&find)?;
+        roots.extend(
+            page.items.iter().map(|root| root.id().clone()).filter(|id| id.to_string().starts_with(ROOT)),
+        );
+        let Some(next) = page.next else { return Ok(roots) };
+        find = find.after(next);
+    }
+}
+
+/// A type as it is for state, which is told in parts: only the keys of lists are required, and nothing is filled in.
+fn without_duties(definition: &TypeDefinition) -> TypeDefinition {
+    let attribute = |attribute: &AttributeDefinition| AttributeDefinition {
+        is_required: attribute.is_key,
+        is_unique: false,
+        default: None,
+        reference: None,
+        ..attribute.clone()
+    };
+    TypeDefinition {
+        attributes: definition.attributes.iter().map(attribute).collect(),
+        required_children: Vec::new(),
+        unique_together: Vec::new(),
+        ..definition.clone()
+    }
+}

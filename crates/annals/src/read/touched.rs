@@ -1,0 +1,112 @@
+//! Which instances records wrote, whatever they were called.
+
+use std::collections::BTreeSet;
+
+use super::compare::INSTANCES_MAX;
+use super::snapshot::Snapshot;
+use super::taken_along::{Slot, takes_along};
+use crate::graph::actions as action;
+use crate::graph::instance::past::Place;
+use crate::graph::kind_of;
+use crate::log::ReadLimit;
+use crate::model::{Action, InstanceId, Record, TypeKind};
+use crate::record::decode_record;
+use crate::{Error, ErrorKind, Position, Result};
+
+/// The instances that some records wrote, as far as they are gathered.
+struct Touched<'s> {
+    snapshot: &'s Snapshot,
+    seen: BTreeSet<(bool, u32)>,
+    touched: Vec<Slot>,
+    /// Of these the container is purged, and what it took along may be somewhere else.
+    lost: BTreeSet<Place>,
+}
+
+impl Touched<'_> {
+    fn take(&mut self, (kind, slot): Slot) -> Result<()> {
+        if self.seen.insert((kind == TypeKind::Relationship, slot)) {
+            self.touched.push((kind, slot));
+        }
+        if self.touched.len() <= INSTANCES_MAX {
+            return Ok(());
+        }
+        let text =
+            format!("difference: expected at most {INSTANCES_MAX} changed instances; narrow the positions");
+        Err(Error::new(ErrorKind::TooLarge, text))
+    }
+
+    fn take_record(&mut self, position: Position, record: &Record) -> Result<()> {
+        for (number, change) in (0..).zip(&record.changes) {
+            let place = Place { position: position.0, change: number };
+            let Some((named, others)) = self.snapshot.written_at(&change.action, place)? else {
+                self.lost.insert(place);
+                continue;
+            };
+            others.into_iter().chain(named).try_for_each(|slot| self.take(slot))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<Slot>> {
+        self.snapshot.written_by(&self.lost)?.into_iter().try_for_each(|slot| self.take(slot))?;
+        Ok(self.touched)
+    }
+}
+
+impl Snapshot {
+    fn nothing_touched(&self) -> Touched<'_> {
+        Touched { snapshot: self, seen: BTreeSet::new(), touched: Vec::new(), lost: BTreeSet::new() }
+    }
+
+    /// Instances that a record which this snapshot sees wrote, in order of first change, each once.
+    pub(crate) fn touched_by(&self, position: Position, record: &Record) -> Result<Vec<Slot>> {
+        let mut touched = self.nothing_touched();
+        touched.take_record(position, record)?;
+        touched.finish()
+    }
+
+    /// Instances that records `from + 1 ..= to` wrote, in order of first change, each once.
+    pub(crate) fn touched(&self, from: Position, to: Position) -> Result<Vec<Slot>> {
+        let mut touched = self.nothing_touched();
+        let mut next = from.next();
+        while next <= to {
+            self.check_cancelled()?;
+            let records = self.source().log().read(next, ReadLimit::default())?;
+            if records.is_empty() {
+                break;
+            }
+            for bytes in records {
+                if next > to {
+                    break;
+                }
+                touched.take_record(next, &decode_record(next, &bytes)?)?;
+                next = next.next();
+            }
+        }
+        touched.finish()
+    }
+
+    /// The instance that the change at `place` named, unless it is purged, and what it wrote beside it. `None` if only a look at all
+    /// instances tells.
+    fn written_at(&self, action: &Action, place: Place) -> Result<Option<(Option<Slot>, Vec<Slot>)>> {
+        let find = |id: &InstanceId| Some((kind_of(id), self.slot_ever(kind_of(id), id.id())?));
+        if let Action::DeleteTaken(action::DeleteTaken { instances })
+        | Action::RestoreTaken(action::RestoreTaken { instances }) = action
+        {
+            return Ok(Some((None, instances.iter().filter_map(find).collect())));
+        }
+        let Some(id) = action.instance() else { return Ok(Some((None, Vec::new()))) };
+        let named = find(&id);
+        if !takes_along(action) {
+            return Ok(Some((named, Vec::new())));
+        }
+        match named {
+            Some((kind, slot)) if self.is_written_at(kind, slot, place)? => {
+                Ok(Some((named, self.taken_along(slot, place, usize::MAX)?)))
+            }
+            // Purged since, or another instance has its id now.
+            _ if self.graph().types.has_containment => Ok(None),
+            _ => Ok(Some((None, Vec::new()))),
+        }
+    }
+}
