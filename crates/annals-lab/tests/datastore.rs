@@ -21,9 +21,7 @@ fn a_quick_run_has_an_object_for_each_row_size_and_target() {
     let what = |object: &Json| ["target", "row", "items"].map(|name| object[name].to_string());
     assert_eq!(objects.iter().map(what).collect::<BTreeSet<_>>().len(), objects.len());
     for object in &objects {
-        let is_measured = object["medianUs"].as_f64().is_some_and(|median| median > 0.0);
-        assert_ne!(is_measured, object["skip"].is_string(), "{object}");
-        assert!(is_measured || object["target"] == "embedded", "{object}");
+        assert!(object["medianUs"].as_f64().is_some_and(|median| median > 0.0), "{object}");
     }
 }
 

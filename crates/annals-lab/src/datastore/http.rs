@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::content::{Content, List, Order, leaf};
 use super::embedded;
-use super::target::{Answer, Call, Keys, Target, Whole, middle};
+use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::{Connection, Server, make_folder};
 
@@ -86,7 +86,13 @@ impl Target for Http {
     fn lacks(&self, call: Call) -> Option<&'static str> {
         match call {
             Call::Subscribe(_) => Some("no subscribers over HTTP yet"),
-            call => embedded::lacks(call),
+            Call::Provide
+            | Call::All(Store::Operational)
+            | Call::SetAll(Store::Operational, ..)
+            | Call::SetLeaf(Store::Operational, _)
+            | Call::RemoveLeaf(Store::Operational)
+            | Call::RemoveEntries(Store::Operational, _) => Some("no operational view over HTTP yet"),
+            _ => None,
         }
     }
 

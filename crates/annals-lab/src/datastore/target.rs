@@ -58,6 +58,8 @@ pub enum Call {
 pub enum Answer {
     /// Whether the transaction changed anything.
     Changed(bool),
+    /// The call succeeded. The target does not report whether it changed anything.
+    Done,
     /// The transaction was refused, with the reason.
     Refused(String),
     /// The leaf.

@@ -204,14 +204,14 @@ impl Target for JsonFile {
             }),
             Call::Provide => {
                 self.provider = Some(Provider::start(count));
-                Ok(Answer::Changed(true))
+                Ok(Answer::Done)
             }
             Call::Subscribe(count) => {
                 self.subscribers = Some(Subscribers::start(count));
-                Ok(Answer::Changed(true))
+                Ok(Answer::Done)
             }
             // `change` waits for all subscribers.
-            Call::Hear => Ok(Answer::Changed(true)),
+            Call::Hear => Ok(Answer::Done),
             Call::Unsubscribe => {
                 let subscribers = self.subscribers.take().ok_or("there are no subscribers")?;
                 Ok(Answer::Heard(subscribers.end()?))
