@@ -25,7 +25,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 19] = [
+    let groups: &[fn() -> Vec<Endpoint>] = &[
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
@@ -46,5 +46,5 @@ pub fn endpoints() -> Vec<Endpoint> {
         feed::endpoints,
         health::endpoints,
     ];
-    groups.into_iter().flat_map(|endpoints| endpoints()).collect()
+    groups.iter().flat_map(|endpoints| endpoints()).collect()
 }
