@@ -10,9 +10,11 @@ mod graph;
 mod find;
 mod tree;
 mod tree_changes;
+mod differences;
 mod classifications;
 mod types;
 mod transactions;
+mod candidates;
 mod log;
 mod import;
 mod export;
@@ -23,7 +25,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 17] = [
+    let groups: &[fn() -> Vec<Endpoint>] = &[
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
@@ -33,14 +35,16 @@ pub fn endpoints() -> Vec<Endpoint> {
         find::endpoints,
         tree::endpoints,
         tree_changes::endpoints,
+        differences::endpoints,
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,
+        candidates::endpoints,
         log::endpoints,
         import::endpoints,
         export::endpoints,
         feed::endpoints,
         health::endpoints,
     ];
-    groups.into_iter().flat_map(|endpoints| endpoints()).collect()
+    groups.iter().flat_map(|endpoints| endpoints()).collect()
 }
