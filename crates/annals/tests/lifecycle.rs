@@ -481,3 +481,19 @@ fn headers_outlive_checkpoints_and_compactions() {
     assert_eq!(repository.snapshot().entity(&id("p")).unwrap_err().kind(), ErrorKind::ProxyOnly);
     assert_eq!(refused(&repository, |t| t.name_collection("other")), ErrorKind::AlreadyExists);
 }
+
+/// The copy holds what the transaction itself attached, of which nobody knows the instant before the commit.
+#[test]
+fn a_copy_keeps_what_its_transaction_attached_with_the_stamp_of_the_commit() {
+    let repository = CheckedRepository::in_memory();
+    commit(&repository, |t| t.save_entity_copy(copy_of("x", "there", 1)));
+    let mut transaction = repository.transaction();
+    transaction.classify(&id("x"), ClassificationContent::new("mine")).unwrap();
+    transaction.save_entity_copy(copy_of("x", "there", 2)).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let receipt = transaction.commit().unwrap();
+    let snapshot = repository.snapshot();
+    let copy = snapshot.entity(&id("x")).unwrap().unwrap();
+    let mine = copy.classification("mine").unwrap();
+    assert_eq!((mine.created().instant, mine.updated().instant), (receipt.instant, receipt.instant));
+}

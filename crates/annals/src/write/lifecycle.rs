@@ -1,5 +1,8 @@
 //! What changes an instance beyond its content, and copies of what belongs to other collections.
 
+use std::sync::Arc;
+
+use super::request::OwnStamps;
 use super::transaction::Transaction;
 use crate::graph::actions as action;
 use crate::graph::kind_of;
@@ -56,19 +59,32 @@ impl Transaction {
         }
         self.reads.instance(InstanceId::Entity(copy.id.clone()));
         let instance = InstanceId::Entity(copy.id.clone());
-        let snapshot =
-            if self.touched.is_changed(&self.changes, &instance) { self.current()? } else { &self.base };
-        let kept = match snapshot.entity_summary(&copy.id)? {
+        let is_changed = self.touched.is_changed(&self.changes, &instance);
+        let last = self.base.instant_of(self.base.position()).unwrap_or_default();
+        let snapshot = if is_changed { self.current()? } else { &self.base };
+        let kept: Vec<ClassificationCopy> = match snapshot.entity_summary(&copy.id)? {
             Some(known) => known.classifications().map(|known| known.to_copy()).collect(),
             None => Vec::new(),
         };
+        let mut stamped = Vec::new();
         for known in kept {
             let is_given = copy.classifications.iter().any(|given| given.name == known.name);
             if !is_given && known.provenance.home != home {
+                // What this transaction itself writes gets its stamps when it is committed.
+                if is_changed && known.updated.instant >= last {
+                    let is_new = known.created.instant >= last;
+                    let (change, name) = (self.changes.len(), Arc::clone(&known.name));
+                    stamped.push(OwnStamps { change, name, is_new });
+                }
                 copy.classifications.push(known);
             }
         }
-        self.push(Box::new(copy))
+        let before = self.changes.len();
+        self.push(Box::new(copy))?;
+        if self.changes.len() > before {
+            self.stamped.extend(stamped);
+        }
+        Ok(())
     }
 
     /// Keeps a relationship of another collection as it is there. Of `proxies`, those that are not known here are kept

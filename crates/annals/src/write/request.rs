@@ -1,11 +1,13 @@
 //! A transaction on its way to the log.
 
+use std::sync::Arc;
+
 use super::expectations::Expectations;
 use super::reads::Reads;
 use super::ticket::Promise;
 use crate::graph::Graph;
 use crate::memory::{Charge, NAMES_FEW, Need};
-use crate::model::{Instant, Record};
+use crate::model::{Action, Instant, Record, Stamp};
 use crate::record::RecordBody;
 use crate::{Error, ErrorKind, Position};
 
@@ -15,6 +17,16 @@ pub(crate) struct Request {
     pub(crate) promise: Promise,
 }
 
+/// A classification in a copy that the same transaction wrote: it gets the stamps of the commit.
+pub(crate) struct OwnStamps {
+    /// Number of the change that saves the copy.
+    pub(crate) change: usize,
+    /// Name of the classification.
+    pub(crate) name: Arc<str>,
+    /// True if the transaction attached it, too.
+    pub(crate) is_new: bool,
+}
+
 /// What a transaction is made of.
 pub(crate) struct Work {
     pub(crate) base: Position,
@@ -22,6 +34,8 @@ pub(crate) struct Work {
     pub(crate) body: RecordBody,
     /// The commit instant, if the caller sets it.
     pub(crate) instant: Option<Instant>,
+    /// Classifications that get the stamps of the commit.
+    pub(crate) stamped: Vec<OwnStamps>,
     /// What a serializable transaction read.
     pub(crate) reads: Option<Reads>,
     /// Versions that must be the last ones at the moment of sequencing.
@@ -30,6 +44,29 @@ pub(crate) struct Work {
     pub(crate) edits: Option<(Position, usize)>,
     /// What the memory budget keeps for it; the queue fills it in.
     pub(crate) charge: Charge,
+}
+
+impl Work {
+    /// Gives the record its instant, and what it holds of it.
+    pub(super) fn set_instant(&mut self, instant: Instant) {
+        self.record.instant = instant;
+        if self.stamped.is_empty() {
+            return;
+        }
+        for OwnStamps { change, name, is_new } in &self.stamped {
+            let Action::SaveEntity(copy) = &mut self.record.changes[*change].action else { continue };
+            let found = copy.classifications.iter_mut().find(|known| known.name == *name);
+            if let Some(known) = found {
+                let author = Arc::clone(&self.record.author);
+                known.updated = Stamp { instant, author };
+                if *is_new {
+                    known.created = known.updated.clone();
+                }
+            }
+        }
+        let Record { author, message, changes, .. } = &self.record;
+        self.body = RecordBody::encode(author, message, None, changes);
+    }
 }
 
 /// What a transaction takes in memory when it is applied to `graph`.

@@ -160,7 +160,7 @@ impl Sequencer {
         self.check_reads(work)?;
         let last = Instant::from_checked_micros(self.working.last_instant());
         // Order: the clock is read after the position is known.
-        work.record.instant = commit_instant(&self.clock, last, work.instant)?;
+        work.set_instant(commit_instant(&self.clock, last, work.instant)?);
         let position = self.working.position.next();
         let start = self.working.record_start();
         let applied = self.working.apply_new(position, &work.record);

@@ -12,7 +12,7 @@ use super::own_graph::OwnGraph;
 use super::properties::check_counts;
 use super::queue::Committer;
 use super::reads::Reads;
-use super::request::Work;
+use super::request::{OwnStamps, Work};
 use super::ticket::{Receipt, Ticket};
 use super::touched::Touched;
 use super::tree::Created;
@@ -50,6 +50,8 @@ pub struct Transaction {
     pub(super) changes: Vec<Change>,
     // How many of them were made of an older base, and of which: the edits of a candidate.
     edits: Option<(Position, usize)>,
+    // Classifications that get the stamps of the commit.
+    pub(super) stamped: Vec<OwnStamps>,
     pub(super) touched: Touched,
     pub(super) created: Created,
     // How many changes were left out, because they would change nothing.
@@ -81,6 +83,7 @@ impl Transaction {
             expectations: Expectations::default(),
             changes: Vec::new(),
             edits: None,
+            stamped: Vec::new(),
             touched: Touched::default(),
             created: Created::default(),
             left_out_count: 0,
@@ -500,6 +503,7 @@ impl Transaction {
             instant,
             reads: self.is_serializable.then_some(self.reads),
             edits,
+            stamped: self.stamped,
             charge: Charge::default(),
             expectations: self.expectations,
         };
