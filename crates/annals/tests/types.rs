@@ -499,17 +499,3 @@ fn a_property_that_is_not_indexed_stays_out_of_the_index_when_it_is_set_twice() 
     assert!(repository.check()?.is_clean());
     Ok(())
 }
-
-/// What was set first was put into an index that the version after, which does not hold the property, did not keep it out of.
-#[test]
-fn a_property_that_is_not_indexed_stays_out_of_the_index_when_it_is_set_and_taken_away() -> Result<()> {
-    let repository = CheckedRepository::in_memory();
-    define(
-        &repository,
-        TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()),
-    )?;
-    create(&repository, &entity("t", "a").property("text", "x"))?;
-    update(&repository, "a", Patch::new().set("text", "y").unset("text"))?;
-    assert!(repository.check()?.is_clean());
-    Ok(())
-}

@@ -152,15 +152,14 @@ impl Put {
         has: &dyn Fn(&Known, Symbol) -> bool,
         take: &mut dyn FnMut(Symbol, &Value, Way),
     ) {
-        // A version tells only of what it holds, and one patch may set and take away a property that the other version held.
-        let has = |name: Symbol| has(before, name) && has(after, name);
         for change in &self.changes {
             match change {
-                ValueChange::Added(name, value) if has(*name) => take(*name, value, Way::In),
-                ValueChange::Removed(name, value) if has(*name) => {
+                ValueChange::Added(name, value) if has(after, *name) => take(*name, value, Way::In),
+                ValueChange::Removed(name, value) if has(before, *name) => {
                     take(*name, value, Way::Out);
                     // A long text shares its key with others that begin alike, and one of them may still be held.
                     if !has_own_key(value)
+                        && has(after, *name)
                         && let Some(held) = after.instance.properties.get(*name)
                     {
                         take(*name, held, Way::In);
