@@ -54,11 +54,7 @@ impl AsOfArguments {
     /// The snapshot that the arguments ask for. Warns if nothing was known at that time.
     pub fn snapshot(&self, repository: &Repository) -> Result<Snapshot> {
         let present = repository.snapshot();
-        let snapshot = present.as_of(AsOf {
-            position: self.at_position.map(Position),
-            instant: self.at,
-            valid: self.valid_at,
-        })?;
+        let snapshot = present.as_of(self.as_of())?;
         if let (Some(at), Position(0), Some(first)) =
             (self.at, snapshot.position(), present.instant_of(Position(1)))
         {
@@ -70,9 +66,14 @@ impl AsOfArguments {
         Ok(snapshot)
     }
 
+    /// The time; now if none is given.
+    pub fn as_of(&self) -> AsOf {
+        AsOf { position: self.at_position.map(Position), instant: self.at, valid: self.valid_at }
+    }
+
     /// True if a time is given.
     pub fn is_given(&self) -> bool {
-        self.at_position.is_some() || self.at.is_some() || self.valid_at.is_some()
+        self.as_of() != AsOf::default()
     }
 }
 

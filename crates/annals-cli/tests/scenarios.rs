@@ -29,12 +29,14 @@ pub trait Door {
 
 /// True for the steps that change a tree: each is called as the action of its operation.
 pub fn is_tree_change(verb: &str) -> bool {
-    verb.ends_with("-tree") && !["get-tree", "list-tree", "find-tree", "explain-tree"].contains(&verb)
+    verb.ends_with("-tree")
+        && !["get-tree", "list-tree", "find-tree", "explain-tree", "diff-tree"].contains(&verb)
 }
 
 /// The operation of a step that changes a tree.
 pub fn tree_operation(step: &Json) -> Json {
-    let names = ["path", "item", "value", "from", "to", "insert", "sibling", "root"];
+    let names =
+        ["path", "item", "value", "from", "to", "insert", "sibling", "root", "atPosition", "at", "validAt"];
     let mut operation = json!({ "action": step["do"] });
     for name in names {
         if let Some(member) = step.get(name) {

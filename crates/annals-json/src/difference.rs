@@ -1,8 +1,11 @@
-//! Differences between versions, and what became of instances, as JSON.
+//! Differences between versions, and what became of instances and of items of trees, as JSON.
 
 use std::sync::Arc;
 
-use annals::{Difference, InstanceChange, InstanceId, PropertyDifference, Provenance, Value};
+use annals::{
+    Difference, InstanceChange, InstanceId, PropertyDifference, Provenance, TreeChange, TreeChangeKind,
+    TreeStep, Value,
+};
 use serde_json::{Value as Json, json};
 
 use super::provenance::provenance_differences;
@@ -75,6 +78,29 @@ pub fn instance_change_to_json(change: &InstanceChange) -> Json {
         json["difference"] = difference_to_json(difference);
     }
     json
+}
+
+/// The JSON form of what became of an item of a tree between two times.
+pub fn tree_change_to_json(change: &TreeChange) -> Json {
+    let mut json = json!({ "path": change.path.to_string(), "id": change.id.to_string() });
+    json["change"] = match &change.kind {
+        TreeChangeKind::Created => "created".into(),
+        TreeChangeKind::Deleted => "deleted".into(),
+        TreeChangeKind::Moved { from, after: [before, after] } => {
+            json["from"] = from.to_string().into();
+            json["previous"] = json!({ "before": step_to_json(before), "after": step_to_json(after) });
+            "moved".into()
+        }
+        TreeChangeKind::Modified(difference) => {
+            json["difference"] = difference_to_json(difference);
+            "modified".into()
+        }
+    };
+    json
+}
+
+fn step_to_json(step: &Option<TreeStep>) -> Json {
+    step.as_ref().map_or(Json::Null, |step| step.to_string().trim_start_matches('/').into())
 }
 
 pub(super) fn kind_name(id: &InstanceId) -> &'static str {

@@ -49,5 +49,8 @@ fn instance_to_json(instance: &LoggedInstance) -> Json {
     if instance.relationships_count > 0 {
         json["relationshipsCount"] = instance.relationships_count.into();
     }
+    if instance.contained_count > 0 {
+        json["containedCount"] = instance.contained_count.into();
+    }
     json
 }

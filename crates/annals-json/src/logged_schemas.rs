@@ -66,6 +66,7 @@ fn instance() -> Json {
             "classification": text(),
             "difference": reference("Difference"),
             "relationshipsCount": number(),
+            "containedCount": number(),
         }),
     )
 }

@@ -1,10 +1,12 @@
 //! Changes of trees as operations of a transaction: `{"action": "put-tree", "path": …, "item": …}`.
 
-use annals::{Error, ErrorKind, Id, Insert, Item, Result, Transaction, TreePath, Value};
+use annals::{AsOf, Error, ErrorKind, Id, Insert, Item, Result, Transaction, TreePath, Value};
 use serde_json::Value as Json;
 
 use super::tree::{TreeContent, insert_from_json};
-use super::{Object, invalid, item_from_json, only, optional_text, text, tree_content_from_json};
+use super::{
+    AS_OF, Object, invalid, item_from_json, only, optional_text, past_from_json, text, tree_content_from_json,
+};
 
 /// A change of the tree below an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,13 +50,17 @@ pub enum TreeChange {
         /// Where the copy goes.
         to: TreePath,
     },
+    /// Put an item, or a property, back to how it was.
+    Revert(TreePath, AsOf),
+    /// Bring back the item that was there.
+    Restore(TreePath, AsOf),
 }
 
 /// Operations with more items are long work. Units: items.
 const SMALL_ITEMS_MAX: usize = 64;
 
 /// The actions of operations that change trees.
-pub(crate) const ACTIONS: [&str; 9] = [
+pub(crate) const ACTIONS: [&str; 11] = [
     "create-tree",
     "merge-tree",
     "put-tree",
@@ -64,6 +70,8 @@ pub(crate) const ACTIONS: [&str; 9] = [
     "remove-tree",
     "move-tree",
     "copy-tree",
+    "revert-tree",
+    "restore-tree",
 ];
 
 /// The change that an operation with this action says; `None` for other actions.
@@ -98,6 +106,12 @@ pub(crate) fn tree_operation_from_json(action: &str, fields: &Object) -> Result<
         "copy-tree" => {
             known(&["from", "to"])?;
             TreeChange::Copy { from: path("from")?, to: path("to")? }
+        }
+        "revert-tree" | "restore-tree" => {
+            known(&[&["path"], &AS_OF[..]].concat())?;
+            let (path, as_of) = (path("path")?, past_from_json(fields, action)?);
+            let change = if action == "revert-tree" { TreeChange::Revert } else { TreeChange::Restore };
+            change(path, as_of)
         }
         _ => {
             known(&["path", "item", "value"])?;
@@ -147,10 +161,12 @@ impl TreeChange {
             TreeChange::Create(_, TreeContent::Item(item))
             | TreeChange::Merge(_, TreeContent::Item(item))
             | TreeChange::Insert(_, item, _) => item.items_count() <= SMALL_ITEMS_MAX,
-            // What goes, or is copied, may be much.
+            // What goes, is copied or comes back may be much.
             TreeChange::Put(_, TreeContent::Item(_))
             | TreeChange::Replace(_, TreeContent::Item(_))
-            | TreeChange::Copy { .. } => false,
+            | TreeChange::Copy { .. }
+            | TreeChange::Revert(..)
+            | TreeChange::Restore(..) => false,
             // All items of a list go one by one, an item with keys takes along what is below it in one change.
             TreeChange::Delete(path) | TreeChange::Remove(path) => {
                 path.steps.last().is_some_and(|step| !step.filters.is_empty())
@@ -170,7 +186,9 @@ impl TreeChange {
             | TreeChange::Delete(path)
             | TreeChange::Remove(path)
             | TreeChange::Move { to: path, .. }
-            | TreeChange::Copy { to: path, .. } => path,
+            | TreeChange::Copy { to: path, .. }
+            | TreeChange::Revert(path, _)
+            | TreeChange::Restore(path, _) => path,
         }
     }
 }
@@ -178,7 +196,7 @@ impl TreeChange {
 impl TreeOperation {
     /// Adds it to a transaction.
     ///
-    /// Shape: the id of the item that it creates or changes, unless it changes a property, moves or deletes. Errors: those of
+    /// Shape: the id of the item that it creates, changes or restores, unless it changes a property, moves, reverts or deletes. Errors: those of
     /// [`annals::TreeEdit`].
     pub fn add_to(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
         if let TreeChange::Replace(path, TreeContent::Value(_)) = &self.change {
@@ -207,6 +225,8 @@ impl TreeOperation {
             TreeChange::Remove(path) => tree.remove(path).map(|_| None),
             TreeChange::Move { from, to, insert } => tree.move_to(from, to, insert.as_ref()).map(|()| None),
             TreeChange::Copy { from, to } => tree.copy(from, to).map(Some),
+            TreeChange::Revert(path, as_of) => tree.revert(path, *as_of).map(|()| None),
+            TreeChange::Restore(path, as_of) => tree.restore(path, *as_of).map(Some),
         }
     }
 
@@ -221,13 +241,14 @@ impl TreeOperation {
 
 /// The members that operations on trees have beside those that others have, with their schemas.
 pub(crate) fn members() -> Json {
-    use super::schema::{reference, text};
-    serde_json::json!({
+    use super::schema::{reference, text, with};
+    let own = serde_json::json!({
         "path": text(),
         "root": text(),
         "item": reference("TreeItem"),
         "value": reference("Value"),
         "insert": { "type": "string", "enum": ["first", "last", "before", "after"] },
         "sibling": text(),
-    })
+    });
+    with(&[own, super::as_of::members()])
 }

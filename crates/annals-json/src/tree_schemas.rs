@@ -36,6 +36,25 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     });
     let ways = json!({ "from": text(), "to": text(), "root": text() });
     let ways_example = json!({ "from": "/system/clock", "to": "/spare/clock" });
+    let past = with(&[json!({ "path": text(), "root": text() }), super::as_of::members()]);
+    let past_example = json!({ "path": "/interfaces", "atPosition": 41 });
+    let change = partial(
+        &["path", "id", "change"],
+        json!({
+            "path": text(),
+            "id": text(),
+            "change": { "type": "string", "enum": ["created", "deleted", "moved", "modified"] },
+            "from": text(),
+            "previous": object(json!({ "before": { "type": ["string", "null"] }, "after": { "type": ["string", "null"] } })),
+            "difference": reference("Difference"),
+        }),
+    );
+    let change_example = json!({
+        "path": path, "id": "eth0", "change": "modified",
+        "difference": {
+            "status": null, "properties": { "mtu": { "before": 1500, "after": 9000 } }, "classifications": [],
+        },
+    });
     let mut page = page_of(reference("TreeEntry"), false);
     page["properties"]["count"] = number();
     vec![
@@ -60,5 +79,12 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         ),
         ("TreeMove", partial(&["from", "to"], with(&[ways.clone(), place])), ways_example.clone()),
         ("TreeCopy", partial(&["from", "to"], ways), ways_example),
+        ("TreePast", partial(&["path"], past), past_example),
+        ("TreeChange", change, change_example.clone()),
+        (
+            "TreeChangePage",
+            page_of(reference("TreeChange"), true),
+            json!({ "items": [change_example], "next": "42-100", "count": 117 }),
+        ),
     ]
 }

@@ -7,13 +7,14 @@ use serde_json::{Value as Json, json};
 use super::problem::Problem;
 
 /// Lines that are items of pages of one schema.
-const ITEMS: [(&str, &str); 6] = [
+const ITEMS: [(&str, &str); 7] = [
     ("TreeLine", "TreePage"),
     ("RelationshipLine", "RelationshipsOfPage"),
     ("NeighborLine", "NeighborPage"),
     ("SharedLine", "SharedPage"),
     ("PathLine", "PathList"),
     ("ChangeLine", "ChangePage"),
+    ("TreeChangeLine", "TreeChangePage"),
 ];
 
 /// The schemas of lines, given those of pages.

@@ -146,6 +146,30 @@ fn create_fails_if_there_and_delete_if_missing() -> Result<()> {
     Ok(())
 }
 
+// The tutorial of a configuration found it: the second put of a file took the defaults away.
+#[test]
+fn what_is_put_twice_keeps_the_defaults_of_its_types() -> Result<()> {
+    let repository = perf();
+    repository.transact(|t| {
+        let mtu = AttributeDefinition::new("mtu", ValueType::Integer).default_value(1500);
+        t.define_type(TypeDefinition::entity("card").attribute(mtu))
+    })?;
+    let card = Item::new().child("card", Item::new().property("speed", 10));
+    edit(&repository, |t| t.put(&path("/c"), &card))?;
+    let position = repository.snapshot().position();
+    edit(&repository, |t| t.put(&path("/c"), &card))?;
+    assert_eq!(repository.snapshot().position(), position);
+    edit(&repository, |t| t.set(&path("/c/card/mtu"), 9000))?;
+    edit(&repository, |t| t.put(&path("/c"), &card))?;
+    assert_eq!(value(&repository, "/c/card/mtu"), Some(1500.into()));
+    // What was taken away on purpose stays away: what is read can be put again.
+    edit(&repository, |t| t.delete(&path("/c/card/mtu")))?;
+    let read = repository.snapshot().tree().get(&path("/c"), None)?.unwrap();
+    edit(&repository, |t| t.put(&path("/c"), &read))?;
+    assert_eq!(value(&repository, "/c/card/mtu"), None);
+    Ok(())
+}
+
 #[test]
 fn put_changes_what_differs_and_deletes_what_is_missing() -> Result<()> {
     let repository = perf();

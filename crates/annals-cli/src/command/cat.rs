@@ -6,8 +6,8 @@ use annals_exchange::text::value_to_text;
 use annals_json::{LeafForm, TreeExtent, write_tree};
 use clap::Args;
 
-use super::tree_path::{RootArgument, nothing, path};
-use crate::context::{AsOfArguments, Context};
+use super::tree_path::{ReadArguments, nothing, path};
+use crate::context::Context;
 use crate::stop::{Outcome, Stop};
 
 /// The text is written when it is as long as this. Units: bytes.
@@ -30,17 +30,15 @@ pub struct Arguments {
     #[arg(long = "ids")]
     has_ids: bool,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    as_of: AsOfArguments,
+    of: ReadArguments,
 }
 
 /// Prints it.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
-    let tree = arguments.root.tree(&snapshot);
+    let snapshot = arguments.of.as_of.snapshot(&repository)?;
+    let tree = arguments.of.root.tree(&snapshot);
     let found = tree.item(&path)?.ok_or_else(|| nothing(&path))?;
     if let Some(value) = found.value() {
         return match context.output.is_json() {

@@ -1,33 +1,44 @@
-//! `annals diff`: what differs between two versions, or between two positions.
+//! `annals diff`: what differs between two versions, between two positions, or of a tree between two times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use annals::{
-    Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Provenance, Value,
+    AsOf, Difference, Error, ErrorKind, Id, InstanceChange, Position, PropertyDifference, Provenance,
+    Snapshot, TreeChange, TreeChangeKind, TreeStep, Value,
 };
 use annals_exchange::text::{one_line, value_to_text};
-use annals_json::{difference_to_json, instance_change_to_json};
+use annals_json::{difference_to_json, instance_change_to_json, tree_change_to_json};
 use clap::Args;
 
 use super::selection::InstanceArgument;
+use super::tree_path::{RootArgument, path};
+use super::tree_times::{FromArguments, ToArguments};
 use crate::context::{AsOfArguments, Context};
 use crate::output::provenance_texts;
 use crate::stop::Outcome;
 
-/// Show what differs between two versions, or between two positions
+/// Show what differs between two versions, between two positions, or of a tree between two times
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    override_usage = "annals diff <ID> <BEFORE> <AFTER>\n       annals diff --positions <FROM> <TO>\n       annals diff <PATH> --from <INSTANT> [--to <INSTANT>]",
+    after_help = "\
 Examples:
   annals diff package:bash 1 2
-  annals diff --positions 100 200       what became of every instance
+  annals diff --positions 100 200                      what became of every instance
+  annals diff /interfaces --from yesterday             what became of a tree since then
+  annals diff / --from-position 41 --to-position 42
++ was created, - deleted, ~ modified, > moved: from another @path, or in an ordered list from behind
+another item, @previous.
 Names with @ are those of the header, such as @status, @type and @home; others are properties.
-With --json and --positions each line is one instance.")]
+With --json, of positions and trees each line is one instance, or one item."
+)]
 pub struct Arguments {
-    /// Id of an entity, or of a relationship if no entity has it
-    #[arg(required_unless_present = "positions", requires_all = ["before", "after"])]
-    id: Option<Id>,
+    /// Id of an entity, or of a relationship if no entity has it; without versions, the path of an item of a tree
+    #[arg(required_unless_present = "positions", value_name = "ID|PATH")]
+    what: Option<String>,
     /// The earlier version
+    #[arg(requires = "after")]
     before: Option<u32>,
     /// The later version
     after: Option<u32>,
@@ -35,14 +46,25 @@ pub struct Arguments {
     #[arg(long = "relationship")]
     is_relationship: bool,
     /// Compare the repository at two positions instead
-    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "id")]
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], conflicts_with = "what")]
     positions: Option<Vec<u64>>,
+    #[command(flatten)]
+    from: FromArguments,
+    #[command(flatten)]
+    to: ToArguments,
+    #[command(flatten)]
+    root: RootArgument,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
 
 /// Prints the differences.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let is_tree = arguments.positions.is_none() && arguments.before.is_none();
+    if !is_tree && [arguments.from.as_of(), arguments.to.as_of()] != [AsOf::default(); 2] {
+        let text = "expected --from and --to with the path of a tree only; versions and positions say what is compared";
+        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+    }
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(&repository)?;
     if let Some(positions) = &arguments.positions {
@@ -55,10 +77,11 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         context.output.end_list();
         return Ok(());
     }
-    let (Some(id), Some(before), Some(after)) = (&arguments.id, arguments.before, arguments.after) else {
-        return Err(Error::new(ErrorKind::InvalidArgument, "expected an id and two versions").into());
+    let what = arguments.what.as_deref().expect("it is there where no positions are");
+    let (Some(before), Some(after)) = (arguments.before, arguments.after) else {
+        return tree(context, &snapshot, what, arguments);
     };
-    let instance = InstanceArgument { id: id.clone(), is_relationship: arguments.is_relationship };
+    let instance = InstanceArgument { id: Id::new(what)?, is_relationship: arguments.is_relationship };
     let instance = instance.find(&snapshot)?;
     let difference = snapshot.difference(&instance, before, after)?;
     if context.output.is_json() {
@@ -69,6 +92,48 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     context.output.line(format!("{instance}: version {before} to {after}"))?;
     print_difference(context, &difference)
+}
+
+/// What became of the item at a path, and of all below it.
+fn tree(context: &mut Context, snapshot: &Snapshot, what: &str, arguments: &Arguments) -> Outcome {
+    if !what.starts_with('/') {
+        let text =
+            format!("{what:?}: expected two versions behind an id, or a path of a tree, which begins with /");
+        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+    }
+    let (from, to) = (arguments.from.past()?, arguments.to.as_of());
+    let found = arguments.root.tree(snapshot).difference(&path(what)?, from, to)?;
+    found.iter().try_for_each(|change| print_tree_change(context, change))?;
+    context.output.end_list();
+    Ok(())
+}
+
+fn print_tree_change(context: &mut Context, change: &TreeChange) -> Outcome {
+    if context.output.is_json() {
+        return context.output.json(&tree_change_to_json(change));
+    }
+    let path = one_line(&change.path.to_string()).to_string();
+    match &change.kind {
+        TreeChangeKind::Created => context.output.line(format!("+ {path}")),
+        TreeChangeKind::Deleted => context.output.line(format!("- {path}")),
+        TreeChangeKind::Moved { from, after } => {
+            context.output.line(format!("> {path}"))?;
+            let step = |step: &Option<TreeStep>| match step {
+                Some(step) => one_line(step.to_string().trim_start_matches('/')).to_string(),
+                None => "(none)".to_owned(),
+            };
+            let sides = [
+                ("@path", [one_line(&from.to_string()).to_string(), path]),
+                ("@previous", [step(&after[0]), step(&after[1])]),
+            ];
+            let differing = sides.into_iter().filter(|(_, [before, after])| before != after);
+            print_sides(context, "    ", differing.map(|(name, sides)| (name.to_owned(), sides)).collect())
+        }
+        TreeChangeKind::Modified(difference) => {
+            context.output.line(format!("~ {path}"))?;
+            print_difference(context, difference)
+        }
+    }
 }
 
 fn print_change(context: &mut Context, change: &InstanceChange) -> Outcome {

@@ -153,15 +153,24 @@ fn parts(instance: &LoggedInstance, committed: Instant) -> Vec<String> {
             parts.push(classification_text(known));
         }
     }
-    match instance.relationships_count {
-        0 => {}
-        1 => parts.push("with 1 relationship".to_owned()),
-        several => parts.push(format!("with {} relationships", count(several as u64))),
-    }
+    parts.extend(taken_text(instance));
     if instance.valid_from != committed {
         parts.push(format!("valid from {}", instance.valid_from));
     }
     parts
+}
+
+/// What went or came with it.
+fn taken_text(instance: &LoggedInstance) -> Option<String> {
+    let counted = |number: usize, one: &str, several: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{} {several}", count(number as u64))),
+    };
+    let items = counted(instance.contained_count, "item below it", "items below it");
+    let relationships = counted(instance.relationships_count, "relationship", "relationships");
+    let taken: Vec<String> = items.into_iter().chain(relationships).collect();
+    (!taken.is_empty()).then(|| format!("with {}", taken.join(" and ")))
 }
 
 fn property_text(property: &PropertyDifference) -> String {

@@ -6,8 +6,8 @@ use annals_json::TreeEntry;
 use clap::Args;
 use serde_json::json;
 
-use super::tree_path::{RootArgument, nothing, path};
-use crate::context::{AsOfArguments, Context};
+use super::tree_path::{ReadArguments, nothing, path};
+use crate::context::Context;
 use crate::output::{Table, properties_summary};
 use crate::stop::Outcome;
 
@@ -43,17 +43,15 @@ pub struct Arguments {
     #[arg(long = "back")]
     is_back: bool,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    as_of: AsOfArguments,
+    of: ReadArguments,
 }
 
 /// Prints one page.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
-    let tree = arguments.root.tree(&snapshot);
+    let snapshot = arguments.of.as_of.snapshot(&repository)?;
+    let tree = arguments.of.root.tree(&snapshot);
     if arguments.is_explain {
         let plan = tree.explain(&path);
         if context.output.is_json() {

@@ -27,6 +27,7 @@ mod cat;
 mod put;
 mod mv;
 mod rm;
+mod revert;
 mod check;
 mod backup;
 mod restore;
@@ -35,6 +36,7 @@ mod serve;
 mod completions;
 mod selection;
 mod tree_path;
+mod tree_times;
 mod listing;
 mod terminal;
 
@@ -101,6 +103,7 @@ enum Command {
     Mv(mv::Mv),
     Cp(mv::Cp),
     Rm(rm::Rm),
+    Revert(revert::Revert),
     Check(check::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
@@ -142,6 +145,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Mv(mv) => mv.run(&mut context),
         Command::Cp(cp) => cp.run(&mut context),
         Command::Rm(rm) => rm.run(&mut context),
+        Command::Revert(revert) => revert.run(&mut context),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),
         Command::Restore(arguments) => restore::run(&mut context, arguments),

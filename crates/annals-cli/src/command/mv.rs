@@ -3,9 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
-use super::apply::commit;
-use super::tree_path::{PlaceArguments, RootArgument};
-use crate::context::{Context, SignatureArguments};
+use super::tree_path::{ChangeArguments, PlaceArguments};
+use crate::context::Context;
 use crate::stop::Outcome;
 
 /// Move an item of a tree with all that is below it, or rename it
@@ -23,9 +22,7 @@ pub struct Mv {
     #[command(flatten)]
     place: PlaceArguments,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    signature: SignatureArguments,
+    of: ChangeArguments,
 }
 
 /// Copy an item of a tree with all that is below it
@@ -39,9 +36,7 @@ pub struct Cp {
     /// Path of the copy
     to: String,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    signature: SignatureArguments,
+    of: ChangeArguments,
 }
 
 impl Mv {
@@ -49,17 +44,13 @@ impl Mv {
     pub fn run(&self, context: &mut Context) -> Outcome {
         let mut members = json!({ "from": self.from, "to": self.to });
         members.as_object_mut().expect("it is one").extend(self.place.members());
-        let operation = self.root.operation("move-tree", members);
-        let repository = context.open_to_write()?;
-        commit(context, repository, &[operation], &self.signature)
+        self.of.commit(context, "move-tree", members)
     }
 }
 
 impl Cp {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
-        let operation = self.root.operation("copy-tree", json!({ "from": self.from, "to": self.to }));
-        let repository = context.open_to_write()?;
-        commit(context, repository, &[operation], &self.signature)
+        self.of.commit(context, "copy-tree", json!({ "from": self.from, "to": self.to }))
     }
 }

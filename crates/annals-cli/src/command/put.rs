@@ -7,9 +7,8 @@ use annals_json::{is_tree_item, json_from_str};
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use super::apply::commit;
-use super::tree_path::{PlaceArguments, RootArgument, read_json};
-use crate::context::{Context, SignatureArguments};
+use super::tree_path::{ChangeArguments, PlaceArguments, read_json};
+use crate::context::Context;
 use crate::stop::Outcome;
 
 /// Put an item of a tree in place, from JSON, or set a property
@@ -40,9 +39,7 @@ pub struct Put {
     #[arg(long = "replace", group = "how")]
     is_replace: bool,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    signature: SignatureArguments,
+    of: ChangeArguments,
 }
 
 /// Put an item into a place of a list that users order
@@ -60,9 +57,7 @@ pub struct Insert {
     #[command(flatten)]
     place: PlaceArguments,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    signature: SignatureArguments,
+    of: ChangeArguments,
 }
 
 impl Put {
@@ -79,9 +74,8 @@ impl Put {
             None => read_json(&self.file)?,
         };
         let member = if is_tree_item(&content) { "item" } else { "value" };
-        let operation = self.root.operation(action, json!({ "path": self.path, member: content }));
         let repository = context.open_or_create()?;
-        commit(context, repository, &[operation], &self.signature)
+        self.of.commit_in(context, repository, action, json!({ "path": self.path, member: content }))
     }
 }
 
@@ -91,8 +85,6 @@ impl Insert {
         let item: Result<Json> = self.file.as_deref().map_or_else(|| Ok(json!({})), read_json);
         let mut members = json!({ "path": self.path, "item": item? });
         members.as_object_mut().expect("it is one").extend(self.place.members());
-        let operation = self.root.operation("insert-tree", members);
-        let repository = context.open_to_write()?;
-        commit(context, repository, &[operation], &self.signature)
+        self.of.commit(context, "insert-tree", members)
     }
 }

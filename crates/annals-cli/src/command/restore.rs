@@ -1,29 +1,62 @@
-//! `annals restore`: makes a repository from a backup.
+//! `annals restore`: makes a repository from a backup, or brings a deleted item of a tree back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use annals::Options;
+use annals::{Error, ErrorKind, Options};
 use clap::Args;
+use serde_json::json;
 
-use crate::context::Context;
+use super::tree_path::ChangeArguments;
+use super::tree_times::as_of_to_json;
+use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
 
-/// Make a repository from a backup, and verify it
+/// Make a repository from a backup, and verify it; or bring a deleted item of a tree back
 #[derive(Args, Debug)]
-#[command(after_help = "\
-Example:
+#[command(
+    override_usage = "annals restore <BACKUP> <FOLDER>\n       annals restore <PATH> --at <INSTANT>",
+    after_help = "\
+Examples:
   annals restore /backup/monday annals-data
-Every record is read back and replayed before the command says that it is done.")]
+  annals restore \"/interfaces/interface[name='eth0']\" --at yesterday
+  annals restore \"/interfaces/interface[name='eth0']\" --at-position 41
+Of a backup every record is read back and replayed before the command says that it is done.
+An item comes back with all that went with it; the time is one at which it was at this path."
+)]
 pub struct Arguments {
-    /// Folder of the backup
-    backup: PathBuf,
+    /// Folder of the backup; with a time, the path of the item
+    #[arg(value_name = "BACKUP|PATH")]
+    what: String,
     /// New folder, or an empty one
-    folder: PathBuf,
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    as_of: AsOfArguments,
+    #[command(flatten)]
+    of: ChangeArguments,
+}
+
+/// Does it, and tells what came back.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    match (&arguments.folder, arguments.as_of.is_given()) {
+        (Some(folder), false) => backup(context, Path::new(&arguments.what), folder),
+        (None, true) => item(context, arguments),
+        _ => {
+            let text = "expected the folder of a backup and a new folder, or the path of an item and one of --at, --at-position and \
+                        --valid-at";
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
+        }
+    }
 }
 
 /// Copies, verifies and tells what was copied.
-pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
     let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
-    let report = annals::restore_with(&arguments.backup, &arguments.folder, &options)?;
-    super::backup::print(context, "restored", &report, &arguments.folder)
+    let report = annals::restore_with(backup, folder, &options)?;
+    super::backup::print(context, "restored", &report, folder)
+}
+
+fn item(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let mut members = json!({ "path": arguments.what });
+    members.as_object_mut().expect("it is one").extend(as_of_to_json(&arguments.as_of.as_of()));
+    arguments.of.commit(context, "restore-tree", members)
 }

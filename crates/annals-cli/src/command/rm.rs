@@ -3,9 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
-use super::apply::commit;
-use super::tree_path::RootArgument;
-use crate::context::{Context, SignatureArguments};
+use super::tree_path::ChangeArguments;
+use crate::context::Context;
 use crate::stop::Outcome;
 
 /// Delete an item of a tree with all that is below it, the items of a list, or a property
@@ -14,7 +13,7 @@ use crate::stop::Outcome;
 Examples:
   annals rm \"/interfaces/interface[name='eth0']\"
   annals rm /interfaces/interface --force     all items of the list, if there are any
-What is deleted stays in the history: read it with --at, bring an item back with its id (`annals apply`, restore).")]
+What is deleted stays in the history: read it with --at, bring an item back with `annals restore`.")]
 pub struct Rm {
     /// Path of what goes
     path: String,
@@ -22,17 +21,13 @@ pub struct Rm {
     #[arg(long = "force", short = 'f')]
     is_forced: bool,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    signature: SignatureArguments,
+    of: ChangeArguments,
 }
 
 impl Rm {
     /// Commits it.
     pub fn run(&self, context: &mut Context) -> Outcome {
         let action = if self.is_forced { "remove-tree" } else { "delete-tree" };
-        let operation = self.root.operation(action, json!({ "path": self.path }));
-        let repository = context.open_to_write()?;
-        commit(context, repository, &[operation], &self.signature)
+        self.of.commit(context, action, json!({ "path": self.path }))
     }
 }

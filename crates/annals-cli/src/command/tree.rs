@@ -4,8 +4,8 @@ use annals::{Entity, Error, ErrorKind, Result, TreeVisitor};
 use annals_exchange::text::one_line;
 use clap::Args;
 
-use super::tree_path::{RootArgument, nothing, path};
-use crate::context::{AsOfArguments, Context};
+use super::tree_path::{ReadArguments, nothing, path};
+use crate::context::Context;
 use crate::output::properties_summary;
 use crate::stop::{Outcome, Stop};
 
@@ -24,17 +24,15 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     #[command(flatten)]
-    root: RootArgument,
-    #[command(flatten)]
-    as_of: AsOfArguments,
+    of: ReadArguments,
 }
 
 /// Prints it.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
-    let tree = arguments.root.tree(&snapshot);
+    let snapshot = arguments.of.as_of.snapshot(&repository)?;
+    let tree = arguments.of.root.tree(&snapshot);
     let found =
         tree.item(&path)?.filter(|found| found.property_name().is_none()).ok_or_else(|| nothing(&path))?;
     let path = found.path()?;

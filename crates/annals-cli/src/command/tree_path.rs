@@ -1,13 +1,18 @@
-//! What the commands on trees share: the path, the entity that it starts from, a place in an ordered list, and an input in JSON.
+//! What the commands on trees share: the path, the entity that it starts from, the time, who writes, a place in an ordered list, and
+//! an input in JSON.
 
 use std::io::Read;
 use std::path::Path;
 
-use annals::{Error, ErrorKind, Id, Result, Snapshot, Tree, TreePath};
+use annals::{Error, ErrorKind, Id, Repository, Result, Snapshot, Tree, TreePath};
 use annals_exchange::import::Source;
 use annals_json::{Object, json_from_slice, tree_of};
 use clap::Args;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
+
+use super::apply::commit;
+use crate::context::{AsOfArguments, Context, SignatureArguments};
+use crate::stop::Outcome;
 
 /// Longest input. Units: bytes of JSON.
 const INPUT_BYTES_MAX: u64 = 256 << 20;
@@ -25,15 +30,46 @@ impl RootArgument {
     pub fn tree<'s>(&self, snapshot: &'s Snapshot) -> Tree<'s> {
         tree_of(snapshot, Some(&self.root))
     }
+}
 
-    /// An operation on it. Shape: as `docs/json.md` has it.
-    pub fn operation(&self, action: &str, members: Json) -> Json {
-        let mut operation = Object::from_iter([
-            ("action".to_owned(), action.into()),
-            ("root".to_owned(), self.root.to_string().into()),
-        ]);
-        operation.extend(members.as_object().cloned().unwrap_or_default());
-        Json::Object(operation)
+/// Which tree is read, and as of when.
+#[derive(Args, Clone, Debug)]
+pub struct ReadArguments {
+    #[command(flatten)]
+    pub root: RootArgument,
+    #[command(flatten)]
+    pub as_of: AsOfArguments,
+}
+
+/// Which tree is changed, by whom and why.
+#[derive(Args, Clone, Debug)]
+pub struct ChangeArguments {
+    #[command(flatten)]
+    root: RootArgument,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+impl ChangeArguments {
+    /// Commits an operation on the tree, and says so. Shape: `members` as `docs/json.md` has them.
+    pub fn commit(&self, context: &mut Context, action: &str, members: impl Into<Json>) -> Outcome {
+        let repository = context.open_to_write()?;
+        self.commit_in(context, repository, action, members)
+    }
+
+    /// The same in a repository that is open.
+    pub fn commit_in(
+        &self,
+        context: &mut Context,
+        repository: Repository,
+        action: &str,
+        members: impl Into<Json>,
+    ) -> Outcome {
+        let mut operation = json!({ "action": action, "root": self.root.root.to_string() });
+        if let (Json::Object(operation), Json::Object(members)) = (&mut operation, members.into()) {
+            operation.extend(members);
+        }
+        commit(context, repository, &[operation], &self.signature)
     }
 }
 

@@ -242,14 +242,23 @@ fn attribute_line(attribute: &AttributeDefinition) -> String {
         line += &format!(" of {}", item_type.name());
     }
     for (is_set, word) in [
+        (attribute.is_key, "key"),
         (attribute.is_many, "many"),
-        (attribute.is_required, "required"),
+        (attribute.is_required && !attribute.is_key, "required"),
         (attribute.is_unique, "unique"),
         (!attribute.is_indexed, "unindexed"),
     ] {
         if is_set {
             line += &format!(", {word}");
         }
+    }
+    for (limit, word) in [(&attribute.minimum, "least"), (&attribute.maximum, "most")] {
+        if let Some(limit) = limit {
+            line += &format!(", at {word} {}", value_to_text(limit));
+        }
+    }
+    if let Some(pattern) = &attribute.pattern {
+        line += &format!(", matches {}", one_line(pattern));
     }
     if let Some(value) = &attribute.default {
         line += &format!(", default {}", value_to_text(value));

@@ -59,6 +59,39 @@ fn what_was_read_can_be_put_again_and_a_value_is_json_or_a_text() {
 }
 
 #[test]
+fn what_became_of_a_tree_is_shown_and_taken_back() {
+    let place = router();
+    let list = r#"{"type": {"kind": "entity", "name": "rule", "attributes": [{"name": "n", "type": "integer", "key": true}]}}
+{"type": {"kind": "relationship", "name": "orders", "containment": {"ordered": true}, "to": {"type": "rule", "many": true}}}"#;
+    place.write("rules.jsonl", list);
+    place.ok(&["import", "rules.jsonl"]);
+    place.write("rules.json", r#"{"rule": [{"n": 1}, {"n": 2}]}"#);
+    place.ok(&["put", "/config", "rules.json", "--merge"]);
+    let position = place.json_one(&["stats"])["position"].to_string();
+    let before = place.ok(&["cat", "/config", "--ids"]);
+    place.ok(&["put", "/config/interface[name='eth0']/mtu", "--value", "9000"]);
+    place.ok(&["rm", "/config/interface[name='eth1']"]);
+    place.ok(&["mv", "/config/clock", "/clock"]);
+    place.ok(&["insert", "/config/rule[n=2]", "--first"]);
+    place.ok(&["put", "/config/new/deep/x", "--value", "true"]);
+    let since = ["diff", "/config", "--from-position", &position];
+    let told = "> /clock\n    @path: /config/clock -> /clock\n+ /config/new\n+ /config/new/deep\n~ /config/interface[name = 'eth0']\n    \
+                mtu: 1500 -> 9000\n- /config/interface[name = 'eth1']\n> /config/rule[n = 2]\n    @previous: rule[n = 1] -> (none)\n";
+    assert_eq!(place.ok(&since), told);
+    assert_eq!(place.ok(&["diff", "/config", "--from-position", &position, "--to", "now"]), told);
+    place.ok(&["restore", "/config/interface[name='eth1']", "--at-position", &position]);
+    assert_eq!(place.ok(&["cat", "/config/interface[name='eth1']/name"]), "eth1\n");
+    assert!(place.ok(&["revert", "/config", "--to-position", &position]).starts_with("applied "));
+    assert_eq!(place.ok(&["cat", "/config", "--ids"]), before);
+    let done = place.run(&since);
+    assert_eq!((done.code, &*done.out, &*done.err), (0, "", "nothing found\n"));
+    assert!(place.ok(&["revert", "/config", "--to-position", &position]).starts_with("nothing to change"));
+    place.ok(&["rm", "/config"]);
+    let log = place.ok(&["log", "--limit", "1", "--verb", "delete"]);
+    assert!(log.contains("with 5 items below it and 6 relationships"), "{log}");
+}
+
+#[test]
 fn what_is_not_there_and_what_is_no_tree_have_their_exit_codes() {
     let place = router();
     place.write("broken.json", "{\"a\": {\"b\": null}}");
@@ -74,9 +107,32 @@ fn what_is_not_there_and_what_is_no_tree_have_their_exit_codes() {
         (&["put", "/config", "config.json", "--create"], 1, "there is an item already"),
         (&["put", "/config", "config.json", "--create", "--merge"], 2, "cannot be used with"),
         (&["put", "/none", "config.json", "--replace"], 3, "there is nothing"),
-        (&["insert", "/config/interface[name='x']", "--first"], 2, "ordered by their keys"),
+        (
+            &["insert", "/config/interface[name='x']", "--first"],
+            2,
+            "that \"contains\" contains are ordered by their keys",
+        ),
         (&["insert", "/config/interface[name='x']"], 2, "expected \"insert\""),
         (&["mv", "/config", "/config/clock/x"], 1, "it cannot move into itself"),
+        (&["diff", "/config"], 2, "expected a time as one of --from, --from-position"),
+        (&["diff", "config", "--from", "2001"], 2, "or a path of a tree, which begins with /"),
+        (&["diff", "/config/interface", "--from", "2001"], 2, "expected the path of one item"),
+        (&["diff", "/config", "--from", "then"], 2, "or one of now, today and yesterday"),
+        (&["diff", "/config", "--from", "2999"], 2, "expected an instant of the past"),
+        (&["diff", "/config", "--from", "2001", "--from-position", "1"], 2, "found both"),
+        (&["diff", "/config", "--from-position", "9"], 3, "expected at most 2"),
+        (&["diff", "/none", "--from-position", "1"], 3, "expected an item at one of the two times"),
+        (&["diff", "/config", "1"], 2, "<AFTER>"),
+        (&["diff", "config", "1", "2", "--to", "now"], 2, "with the path of a tree only"),
+        (&["diff", "--positions", "1", "2", "--from", "now"], 2, "with the path of a tree only"),
+        (&["revert", "/config"], 2, "expected a time as one of --to, --to-position"),
+        (&["revert", "/config/interface", "--to-position", "1"], 2, "expected the path of one item"),
+        (&["revert", "/none", "--to-position", "1"], 3, "there is nothing"),
+        (&["restore", "/config"], 2, "or the path of an item and one of --at"),
+        (&["restore", "/config", "folder", "--at-position", "2"], 2, "and a new folder, or the path"),
+        (&["restore", "/config", "--at-position", "2"], 1, "is not deleted; move it"),
+        (&["restore", "/config", "--at-position", "1"], 3, "there is nothing"),
+        (&["restore", "config", "--at-position", "1"], 2, "expected / before each step"),
     ] {
         let done = place.run(arguments);
         assert_eq!(done.code, code, "{arguments:?}: {done:?}");

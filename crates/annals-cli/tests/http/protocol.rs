@@ -167,6 +167,10 @@ fn example_of(path: &str, operation: &Json) -> String {
     if path == "/v1/feed" {
         query.push("limit=0".into());
     }
+    // One of several is required.
+    if path.starts_with("/v1/tree-diff/") {
+        query.push("fromPosition=0".into());
+    }
     format!("{path}?{}", query.join("&"))
 }
 

@@ -142,3 +142,76 @@ fn changes_of_trees_are_answered_as_described() {
     let none = described(&server, "get /v1/tree/{steps}", server.get("/v1/tree/none"));
     assert_eq!(none.status, 404);
 }
+
+#[test]
+fn what_became_of_a_tree_is_told_in_pages_and_lines_and_taken_back() {
+    let (_folder, server) = filled();
+    let before = server.get("/v1/tree/c?ids").json();
+    let interfaces: Vec<Json> = (0..5).map(|number| json!({"name": format!("new{number}")})).collect();
+    let merged = json!({"interface": interfaces, "deep": {"leaf": {"n": 2}}});
+    assert_eq!(server.send("PATCH", "/v1/tree/c", &merged).status, 200);
+    assert_eq!(server.request("DELETE", "/v1/tree/c/interface[name='eth0']", &[], None).status, 200);
+    let told = |path: &str| described(&server, "get /v1/tree-diff/{steps}", server.get(path));
+    let since = "/v1/tree-diff/c?fromPosition=2";
+    let whole = told(since).json();
+    assert_eq!((&whole["count"], &whole["next"]), (&json!(7), &Json::Null));
+    let changed: Vec<&str> =
+        whole["items"].as_array().unwrap().iter().map(|item| item["change"].as_str().unwrap()).collect();
+    assert_eq!(changed, ["modified", "deleted", "created", "created", "created", "created", "created"]);
+    let leaf = json!({"before": 1, "after": 2});
+    assert_eq!(whole["items"][0]["difference"]["properties"]["n"], leaf);
+    // Later pages show what the first one did.
+    let page = told(&format!("{since}&limit=3")).json();
+    server.send("PUT", "/v1/tree/c/late", &json!({}));
+    let after = page["next"].as_str().unwrap();
+    let rest = told(&format!("{since}&limit=9&after={after}")).json();
+    let paged =
+        [page["items"].as_array().unwrap().clone(), rest["items"].as_array().unwrap().clone()].concat();
+    assert_eq!((Json::from(paged), &rest["next"]), (whole["items"].clone(), &Json::Null));
+    let lines = server.request(
+        "GET",
+        &format!("{since}&toPosition=4&limit=6"),
+        &[("accept", "application/x-ndjson")],
+        None,
+    );
+    let lines = described(&server, "get /v1/tree-diff/{steps}", lines);
+    let lines: Vec<Json> = lines.body.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[..6], lines.len()), (&whole["items"].as_array().unwrap()[..6], 7));
+    for (query, status, kind) in [
+        ("c", 400, "invalid-argument"),
+        ("c?to=2001", 400, "invalid-argument"),
+        ("c?from=then", 400, "invalid-argument"),
+        ("c?from=2999-01-01", 400, "future-instant"),
+        ("c?fromPosition=9", 404, "not-found"),
+        ("none?fromPosition=1", 404, "not-found"),
+        ("c/interface?fromPosition=1", 400, "invalid-argument"),
+        ("c?fromPosition=1&at=2001", 400, "invalid-argument"),
+    ] {
+        let answer = told(&format!("/v1/tree-diff/{query}"));
+        assert_eq!((answer.status, &*answer.problem()), (status, kind), "{query}: {answer:?}");
+    }
+    let change = |verb: &str, body: Json, status: u16| {
+        let answer = server.send("POST", &format!("/v1/tree-{verb}"), &body);
+        assert_eq!(answer.status, status, "{verb} {body}: {answer:?}");
+        described(&server, &format!("post /v1/tree-{verb}"), answer)
+    };
+    let eth0 = "/c/interface[name='eth0']";
+    change("revert", json!({"path": "/c"}), 400);
+    change("revert", json!({"path": "/c", "to": 2}), 400);
+    change("revert", json!({"path": "/c", "atPosition": "2"}), 400);
+    change("revert", json!({"path": "/c", "at": "2999-01-01"}), 400);
+    change("revert", json!({"path": "/none", "atPosition": 2}), 404);
+    change("restore", json!({"atPosition": 2}), 400);
+    change("restore", json!({"path": "/c/deep", "atPosition": 2}), 409);
+    let restored = change("restore", json!({"path": eth0, "atPosition": 2}), 200).json();
+    assert_eq!(restored["id"], before["interface"][1]["@id"]);
+    change("revert", json!({"path": "/c", "atPosition": 2}), 200);
+    assert_eq!(server.get("/v1/tree/c?ids").json(), before);
+    let unchanged = change("revert", json!({"path": "/c", "atPosition": 2}), 200).json();
+    assert_eq!(unchanged["position"], server.get("/health/ready").json()["position"]);
+    // What a deletion took along is counted.
+    assert_eq!(server.request("DELETE", "/v1/tree/c", &[], None).status, 200);
+    let log = described(&server, "get /v1/log", server.get("/v1/log?limit=1")).json();
+    let deleted = &log["items"][0]["changes"][0];
+    assert_eq!((&deleted["containedCount"], &deleted["relationshipsCount"]), (&json!(4), &json!(5)));
+}

@@ -227,6 +227,8 @@ fn answers_of_all_requests_together_are_bounded() {
     assert_eq!(members, ["instant", "position"]);
     drop(silent);
     wait_for_status(&server, page, 200);
+    // The room for the page may still be on its way back.
+    wait_for_status(&server, "/v1/entities/large", 200);
     assert_eq!(server.get("/v1/entities/large").json()["properties"]["text"], text);
     // More than all answers may be is sent alone.
     assert_eq!(server.send("PATCH", "/v1/entities/large", &json!({"more": "y".repeat(200_000)})).status, 200);

@@ -114,6 +114,15 @@ impl CliDoor {
             "remove-tree" => words(["rm", text("path"), "--force"]),
             "move-tree" => words(["mv", text("from"), text("to")]),
             "copy-tree" => words(["cp", text("from"), text("to")]),
+            "revert-tree" => {
+                let times =
+                    ["to-position", "to", "to-valid-at"].into_iter().zip(["atPosition", "at", "validAt"]);
+                let told = times.flat_map(|(option, name)| {
+                    texts(&step[name]).into_iter().map(move |text| format!("--{option}={text}"))
+                });
+                words(["revert", text("path")]).into_iter().chain(told).collect()
+            }
+            "restore-tree" => [words(["restore", text("path")]), options(step, TIMES)].concat(),
             other => panic!("unknown step {other:?}"),
         };
         match step["insert"].as_str() {
@@ -156,6 +165,10 @@ impl CliDoor {
                 Ok(page)
             }
             "find-tree" => self.read([words(["ls", "--find", path]), told(&["limit"])].concat()).items(),
+            "diff-tree" => {
+                let names = ["from", "fromPosition", "fromValidAt", "to", "toPosition", "toValidAt", "root"];
+                self.read([words(["diff", path]), options(step, &names)].concat()).items()
+            }
             "explain-tree" => self.read([words(["ls", "--explain", path]), told(&[])].concat()).one(),
             other => panic!("unknown step {other:?}"),
         }

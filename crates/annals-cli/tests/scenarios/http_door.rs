@@ -36,6 +36,11 @@ impl HttpDoor {
                 self.0.send("POST", "/v1/tree-move", &body)
             }
             "copy-tree" => self.0.send("POST", "/v1/tree-copy", &members(step, &["from", "to", "root"])),
+            verb @ ("revert-tree" | "restore-tree") => {
+                let body = members(step, &["path", "root", "atPosition", "at", "validAt"]);
+                let verb = verb.trim_end_matches("-tree");
+                self.0.send("POST", &format!("/v1/tree-{verb}"), &body)
+            }
             other => panic!("unknown step {other:?}"),
         })
     }
@@ -104,6 +109,10 @@ impl Door for HttpDoor {
             }
             "list-tree" => get(&tree_path("tree-list", step), &["limit", "after", "back", "count", "root"]),
             "find-tree" => get(&tree_path("tree-find", step), &["limit", "root"]),
+            "diff-tree" => {
+                let path = tree_path("tree-diff", step);
+                outcome(self.0.get(&format!("{path}?{}", query(step, DIFFERENCE))))
+            }
             "explain-tree" => get(&tree_path("tree-explain", step), &["root"]),
             verb if is_tree_change(verb) => self.change_tree(step),
             other => panic!("unknown step {other:?}"),
@@ -114,6 +123,8 @@ impl Door for HttpDoor {
 const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
 const WALK: &[&str] =
     &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
+const DIFFERENCE: &[&str] =
+    &["from", "fromPosition", "fromValidAt", "to", "toPosition", "toValidAt", "root", "limit", "after"];
 const FIND_AS_OF: [&str; 4] = ["kind", "atPosition", "at", "validAt"];
 
 fn find(step: &Json) -> Json {

@@ -164,8 +164,23 @@ fn tree_read(snapshot: &Snapshot, step: &Json) -> Result<Json> {
             json!({ "items": entries(page.items), "next": page.next, "count": count })
         }
         "find-tree" => json!({ "items": entries(below.find(&path, number("limit").unwrap_or(100))?) }),
+        "diff-tree" => {
+            let found = below.difference(&path, time(step, "from")?, time(step, "to")?)?;
+            let items: Vec<Json> = found.iter().map(tree_change_to_json).collect();
+            json!({ "count": items.len(), "items": items })
+        }
         "explain-tree" => json!({ "isLookUp": below.explain(&path).is_look_up }),
         other => panic!("unknown step {other:?}"),
+    })
+}
+
+/// The time of a difference that members with this name tell.
+fn time(step: &Json, name: &str) -> Result<AsOf> {
+    let instant = |name: &str| step[name].as_str().map(str::parse).transpose();
+    Ok(AsOf {
+        position: step[format!("{name}Position")].as_u64().map(Position),
+        instant: instant(name)?,
+        valid: instant(&format!("{name}ValidAt"))?,
     })
 }
 

@@ -1,9 +1,9 @@
 //! Searches by type, classification and property.
 
-use annals::{AsOf, Expression, Find, Snapshot};
+use annals::{Expression, Find, Snapshot};
 use annals_json::{
-    Members, Object, ObjectOf, Seen, deleted_from_text, explanation_to_json, find_from_json, object,
-    optional_text, order_from_text, proxies_from_text,
+    AS_OF, Members, ObjectOf, Seen, as_of_from_json, deleted_from_text, explanation_to_json, find_from_json,
+    object, optional_text, order_from_text, proxies_from_text,
 };
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -215,26 +215,11 @@ async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot),
         }
     };
     fields.remove("kind");
-    let as_of = take_as_of(&mut fields)?;
+    let as_of = as_of_from_json(&fields, "search")?;
+    fields.retain(|name, _| !AS_OF.contains(&name.as_str()));
     let mut find = find_from_json(&fields)?;
     let is_limited = fields.contains_key("limit") || find.limit != Find::all().limit;
     find.limit = limit_of(call, is_limited.then_some(find.limit))?;
     find.bytes_max = call.door.limits.page_bytes_max;
     Ok((of, find, call.door.repository()?.snapshot().as_of(as_of)?))
-}
-
-fn take_as_of(fields: &mut Object) -> Result<AsOf, Problem> {
-    let position = fields.remove("atPosition").filter(|position| !position.is_null());
-    let position = position.map(|position| {
-        position
-            .as_u64()
-            .map(annals::Position)
-            .ok_or_else(|| Problem::invalid(format!("atPosition: expected a whole number, found {position}")))
-    });
-    let instant =
-        |name| Ok::<_, Problem>(optional_text(fields, "search", name)?.map(str::parse).transpose()?);
-    let as_of = AsOf { position: position.transpose()?, instant: instant("at")?, valid: instant("validAt")? };
-    fields.remove("at");
-    fields.remove("validAt");
-    Ok(as_of)
 }

@@ -10,6 +10,7 @@ mod graph;
 mod find;
 mod tree;
 mod tree_changes;
+mod differences;
 mod classifications;
 mod types;
 mod transactions;
@@ -23,7 +24,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 17] = [
+    let groups: [fn() -> Vec<Endpoint>; 18] = [
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
@@ -33,6 +34,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         find::endpoints,
         tree::endpoints,
         tree_changes::endpoints,
+        differences::endpoints,
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,

@@ -1,11 +1,11 @@
-//! Changes of trees of containers: items put, merged, created, deleted, moved and copied by their paths.
+//! Changes of trees of containers: items put, merged, created, deleted, moved, copied and taken back to how they were, by their paths.
 
 use std::sync::Arc;
 
-use annals::{Id, Snapshot, Transaction, TreePath};
+use annals::{AsOf, Id, Snapshot, Transaction, TreePath};
 use annals_json::{
-    Object, TreeChange, TreeContent, TreeOperation, insert_from_texts, object, only, optional_text, text,
-    tree_content_from_json, tree_of,
+    AS_OF, Object, TreeChange, TreeContent, TreeOperation, insert_from_texts, object, only, optional_text,
+    past_from_json, text, tree_content_from_json, tree_of,
 };
 use http::{Method, StatusCode};
 
@@ -86,6 +86,19 @@ pub fn endpoints() -> Vec<Endpoint> {
             .describe("All entities of the copy are new.")
             .body("TreeCopy")
             .answers(201, "Copied; `id` is that of the copy.", "TreeReceipt"),
+        writes(Endpoint::new(Method::POST, "/v1/tree-revert", "Put what is at a path back to how it was", revert))
+            .describe(
+                "The item and all below it are as they were at the time, as new versions: what was deleted since comes back, what was \
+                 created since is deleted, and what was moved returns.",
+            )
+            .body("TreePast")
+            .answers(200, "Done.", "TreeReceipt")
+            .fails(&["future-instant"]),
+        writes(Endpoint::new(Method::POST, "/v1/tree-restore", "Bring a deleted item back to its path", restore))
+            .describe("The item that was at the path at the time comes back with all that went with it.")
+            .body("TreePast")
+            .answers(200, "Restored; `id` is that of the item.", "TreeReceipt")
+            .fails(&["not-deleted", "future-instant"]),
     ]
 }
 
@@ -133,11 +146,32 @@ async fn copy(mut call: Box<Call>) -> Outcome {
     write(call, Conditions::default(), root, TreeChange::Copy { from, to }).await
 }
 
+async fn revert(call: Box<Call>) -> Outcome {
+    write_past(call, "revert", TreeChange::Revert).await
+}
+
+async fn restore(call: Box<Call>) -> Outcome {
+    write_past(call, "restore", TreeChange::Restore).await
+}
+
+/// Commits a change that takes back what was at a path at a time.
+async fn write_past(mut call: Box<Call>, what: &str, change: fn(TreePath, AsOf) -> TreeChange) -> Outcome {
+    let body = call.receive().await?;
+    let fields = object(&body, what)?;
+    only(fields, what, &[&["path", "root"], &AS_OF[..]].concat())?;
+    let path = TreePath::parse(text(fields, what, "path")?)?;
+    let (root, as_of) = (root(fields)?, past_from_json(fields, what)?);
+    write(call, Conditions::default(), root, change(path, as_of)).await
+}
+
 /// The paths and the root in the body of a move or a copy.
 fn ways(fields: &Object) -> Result<(TreePath, TreePath, Option<Id>), Problem> {
     let path = |name| TreePath::parse(text(fields, "body", name)?);
-    let root = optional_text(fields, "body", "root")?.map(Id::new).transpose()?;
-    Ok((path("from")?, path("to")?, root))
+    Ok((path("from")?, path("to")?, root(fields)?))
+}
+
+fn root(fields: &Object) -> Result<Option<Id>, Problem> {
+    Ok(optional_text(fields, "body", "root")?.map(Id::new).transpose()?)
 }
 
 /// What becomes of a change of what is not there: true for the second of two answers.
@@ -189,6 +223,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
         let status = match &operation.change {
             TreeChange::Copy { .. } => StatusCode::CREATED,
             TreeChange::Move { .. } | TreeChange::Delete(_) | TreeChange::Remove(_) => StatusCode::OK,
+            TreeChange::Revert(..) | TreeChange::Restore(..) => StatusCode::OK,
             _ if latest_version(transaction.base(), &operation)?.is_some() => StatusCode::OK,
             _ => StatusCode::CREATED,
         };

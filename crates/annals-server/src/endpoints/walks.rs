@@ -1,7 +1,7 @@
-//! Walks over the graph: shortest paths, what is within reach; and what changed between two positions.
+//! Walks over the graph: shortest paths, and what is within reach.
 
-use annals::{Direction, Id, Position, Reach, Related};
-use annals_json::{Members, ObjectOf, ReachedForm, add_path, instance_change_to_json, json_of};
+use annals::{Direction, Id, Reach, Related};
+use annals_json::{Members, ObjectOf, ReachedForm, add_path};
 use http::{Method, StatusCode};
 
 use super::graph::related_lines;
@@ -10,7 +10,6 @@ use crate::answer;
 use crate::call::{Call, Weight};
 use crate::endpoint::Endpoint;
 use crate::lines;
-use crate::names::WAIT_POSITION;
 use crate::offset::Offset;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
@@ -21,7 +20,6 @@ const VISITED_DEFAULT: usize = 100_000;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
-    let position = |name, description| parameters::required(name, parameters::count(), 1, description);
     vec![
         Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
             .tag("graph")
@@ -42,17 +40,6 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers(200, "A page of entities.", "ReachPage")
             .answers_lines("ReachedLine")
             .fails(&["not-found", "too-large", "future-instant"]),
-        Endpoint::new(Method::GET, "/v1/diff", "Compare two positions", diff)
-            .describe(
-                "What became of every instance, in the order of first change; `count` counts all of them.",
-            )
-            .tag("history")
-            .takes([position("from", "The earlier position."), position("to", "The later position.")])
-            .takes(parameters::paging())
-            .takes(parameters::reading().into_iter().filter(|known| known.name == WAIT_POSITION.as_str()))
-            .answers(200, "A page of changes.", "ChangePage")
-            .answers_lines("ChangeLine")
-            .fails(&["not-found", "too-large"]),
     ]
 }
 
@@ -123,47 +110,6 @@ async fn reach(call: Box<Call>) -> Outcome {
         let has_more = page.has_more || items.len() < page.items.len();
         let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, page.count, next, snapshot.position()))
-    })
-    .await
-}
-
-async fn diff(call: Box<Call>) -> Outcome {
-    let position = |name: &str| {
-        call.query.required(name)?;
-        Ok::<Position, Problem>(Position(call.query.number(name)?.expect("it is there")))
-    };
-    let (from, to) = (position("from")?, position("to")?);
-    let offset = Offset::of(&call)?;
-    if lines::are_wanted(&call) {
-        let limit = call.lines_limit()?;
-        let snapshot = offset.pin(call.snapshot().await?)?;
-        return lines::send(call, snapshot, move |_, snapshot, lines| {
-            let mut changes = snapshot.changes(from, to)?.skip(offset.skipped);
-            changes
-                .by_ref()
-                .take(limit)
-                .try_for_each(|change| lines.line(&instance_change_to_json(&change?)))?;
-            let has_more = changes.next().transpose()?.is_some();
-            lines.next(offset.next(has_more, limit, snapshot))
-        })
-        .await;
-    }
-    let limit = call.limit()?;
-    call.read(Weight::Heavy, move |call, snapshot| {
-        let shown = offset.skipped..offset.skipped.saturating_add(limit);
-        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.limits.page_bytes_max.max(1));
-        for change in snapshot.changes(from, to)? {
-            let change = change?;
-            if shown.contains(&count) && left > 0 {
-                let item = instance_change_to_json(&change);
-                left = left.saturating_sub(json_of(&item).len());
-                items.push(item);
-            }
-            count += 1;
-        }
-        let has_more = count > offset.skipped.saturating_add(items.len());
-        let next = offset.next(has_more, items.len(), &snapshot);
-        Ok(answer::page(call, &items, Some(count), next, snapshot.position()))
     })
     .await
 }

@@ -12,7 +12,7 @@ from annals_client.api.operation import get_health_ready
 from annals_client.api.relationships import post_relationships
 from annals_client.api.search import get_entities, post_find
 from annals_client.api.transactions import post_transactions
-from annals_client.api.trees import get_tree_find_steps, get_tree_steps, put_tree_steps
+from annals_client.api.trees import get_tree_diff_steps, get_tree_find_steps, get_tree_steps, post_tree_revert, put_tree_steps
 from annals_client.api.types import get_types_kind_name, post_types
 from annals_client.models import (
     AllExpression,
@@ -51,7 +51,10 @@ from annals_client.models import (
     SetValue,
     TimestampValue,
     Transaction,
+    TreeChangeChange,
+    TreeChangePage,
     TreeMatches,
+    TreePast,
     TreeReceipt,
     Type,
     TypeKind,
@@ -190,12 +193,17 @@ def commit(client: Client) -> None:
 
 def change_a_tree(client: Client) -> None:
     tree = {"tags": ["core", "lab"], "clock": {"zone": "UTC"}}
-    expect(TreeReceipt, put_tree_steps.sync("/config", client=client, body=tree))
+    put = expect(TreeReceipt, put_tree_steps.sync("/config", client=client, body=tree))
     expect(TreeReceipt, put_tree_steps.sync("/config/clock/zone", client=client, body="CET", annals_author="ada"))
     assert get_tree_steps.sync("/config", client=client) == {**tree, "clock": {"zone": "CET"}}
     assert get_tree_steps.sync("config/clock/zone", client=client) == "CET"
     found = expect(TreeMatches, get_tree_find_steps.sync("//zone", client=client))
     assert [(one.path, one.value) for one in found.items] == [("/config/clock/zone", "CET")]
+    differs = expect(TreeChangePage, get_tree_diff_steps.sync("/config", client=client, from_position=put.position))
+    assert [(one.path, one.change) for one in differs.items] == [("/config/clock", TreeChangeChange.MODIFIED)]
+    past = TreePast(path="/config", at_position=put.position)
+    expect(TreeReceipt, post_tree_revert.sync(client=client, body=past))
+    assert get_tree_steps.sync("/config", client=client) == tree
 
 
 def be_refused(client: Client) -> None:

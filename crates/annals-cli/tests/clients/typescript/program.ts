@@ -134,12 +134,18 @@ async function commit() {
 
 async function changeATree() {
   const tree = { tags: ["core", "lab"], clock: { zone: "UTC" } };
-  good(await client.PUT("/v1/tree/{steps}", { params: { path: { steps: "/config" } }, body: tree }));
+  const config = { steps: "/config" };
+  const put = good(await client.PUT("/v1/tree/{steps}", { params: { path: config }, body: tree }));
   const zone = { path: { steps: "/config/clock/zone" } };
   good(await client.PUT("/v1/tree/{steps}", { params: zone, body: "CET" }));
   assert.equal(good(await client.GET("/v1/tree/{steps}", { params: zone })), "CET");
   const found = good(await client.GET("/v1/tree-find/{steps}", { params: { path: { steps: "//zone" } } }));
   assert.deepEqual(found.items.map((one) => one.path), ["/config/clock/zone"]);
+  const since = { path: config, query: { fromPosition: put.position } };
+  const differs = good(await client.GET("/v1/tree-diff/{steps}", { params: since }));
+  assert.deepEqual(differs.items.map((one) => [one.path, one.change]), [["/config/clock", "modified"]]);
+  good(await client.POST("/v1/tree-revert", { body: { path: "/config", atPosition: put.position } }));
+  assert.deepEqual(good(await client.GET("/v1/tree/{steps}", { params: { path: config } })), tree);
 }
 
 async function beRefused() {

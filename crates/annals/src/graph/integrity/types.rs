@@ -467,8 +467,10 @@ pub(crate) fn check_element(
     Err(Error::new(
         ErrorKind::InvalidProperty,
         format!(
-            "type {type_name}, attribute {}: expected an element of the enum {}, found {value:?}",
-            attribute.name, enumeration.name
+            "type {type_name}, attribute {}: expected an element of the enum {}, found {}",
+            attribute.name,
+            enumeration.name,
+            super::values::shown(value)
         ),
     ))
 }

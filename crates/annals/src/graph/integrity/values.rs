@@ -44,22 +44,43 @@ pub(crate) fn check_limits(
         return values.iter().try_for_each(|value| check_limits(type_name, attribute, pattern, &value));
     }
     let wrong = |expected: String| {
-        let text = format!("type {type_name}, attribute {name}: expected {expected}, found {value:?}");
+        let found = shown(value);
+        let text = format!("type {type_name}, attribute {name}: expected {expected}, found {found}");
         Err(Error::new(ErrorKind::InvalidProperty, text))
     };
-    let is_beyond =
-        |limit: &Option<Value>, order| limit.as_ref().and_then(|limit| value.compare(limit)) == Some(order);
-    if is_beyond(minimum, Ordering::Less) {
-        return wrong(format!("at least {minimum:?}"));
-    }
-    if is_beyond(maximum, Ordering::Greater) {
-        return wrong(format!("at most {maximum:?}"));
+    for (limit, beyond, word) in [(minimum, Ordering::Less, "least"), (maximum, Ordering::Greater, "most")] {
+        if let Some(limit) = limit
+            && value.compare(limit) == Some(beyond)
+        {
+            return wrong(format!("at {word} {}", shown(limit)));
+        }
     }
     match (pattern, value.as_str()) {
         (Some(pattern), Some(text)) if !pattern.is_match(text) => {
             wrong(format!("what matches {}", attribute.pattern.as_deref().unwrap_or_default()))
         }
         _ => Ok(()),
+    }
+}
+
+/// A value in the text of an error: as users write it, and not all of a long one.
+pub(crate) fn shown(value: &Value) -> String {
+    const LENGTH_MAX: usize = 100; // characters
+    let text = match value {
+        Value::Boolean(boolean) => boolean.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Decimal(number) => number.to_string(),
+        Value::Date(date) => date.to_string(),
+        Value::Timestamp(instant) => instant.to_string(),
+        Value::Duration(duration) => duration.to_string(),
+        Value::String(text) | Value::Iri(text) => format!("{:?}", &**text),
+        Value::Set(_) => "a set of values".to_owned(),
+        other => other.value_type().name().to_owned(),
+    };
+    match text.char_indices().nth(LENGTH_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

@@ -73,10 +73,16 @@ impl Tree<'_> {
     ///
     /// Cost: between two transaction times it follows what changed, not the size of the tree, save for the lists in which users moved
     /// something. With a valid time both trees are compared.
-    /// Errors: `InvalidArgument` for a path that is no look-up; `TooLarge` over a million changed instances; as [`Snapshot::as_of`];
-    /// those of reading history.
+    /// Errors: `InvalidArgument` for a path that is no look-up; `NotFound` if it leads to an item at neither time; `TooLarge` over a
+    /// million changed instances; as [`Snapshot::as_of`]; those of reading history.
     pub fn difference(&self, path: &TreePath, from: AsOf, to: AsOf) -> Result<Vec<TreeChange>> {
         let [before, after] = [self.snapshot.as_of(from)?, self.snapshot.as_of(to)?];
+        // A watcher may wait for what is not there yet; a question about it is a mistake in the path.
+        let is_there = |side: &Snapshot| Side::new(side, self.root, path).map(|side| side.top.is_some());
+        if !is_there(&before)? && !is_there(&after)? {
+            let text = format!("path {path}: expected an item at one of the two times, found none");
+            return Err(Error::new(ErrorKind::NotFound, text));
+        }
         let position = |side: &Snapshot| match side.view() {
             None => Some(side.position()),
             Some(view) if view.valid == i64::MAX => Some(Position(view.position)),

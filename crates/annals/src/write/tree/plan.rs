@@ -11,7 +11,8 @@ use crate::graph::Graph;
 use crate::graph::actions as action;
 use crate::graph::structures::child::Group;
 use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
-use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, Value};
+use crate::graph::structures::symbols::Symbol;
+use crate::model::{Action, Id, InstanceId, NewEntity, NewRelationship, Patch, PatchStep, TypeKind, Value};
 use crate::read::ChildSlot;
 use crate::structures::order::spread;
 use crate::tree::{Branch, Item};
@@ -197,8 +198,14 @@ impl<'g> Plan<'g> {
             for symbol in row.names() {
                 let name = self.graph.names.name(symbol);
                 let is_given = properties.iter().any(|(given, _)| given == name);
-                if !is_given && !keys.contains(&symbol) {
-                    steps.push(PatchStep::Unset(Arc::clone(name)));
+                if is_given || keys.contains(&symbol) {
+                    continue;
+                }
+                // What has a default gets that back: put twice, an item is as it was put once.
+                match self.default_of(row.type_name(), symbol) {
+                    None => steps.push(PatchStep::Unset(Arc::clone(name))),
+                    Some(value) if self.graph.entities.read_value(slot, symbol)?.as_ref() == Some(value) => {}
+                    Some(value) => steps.push(PatchStep::Set(Arc::clone(name), value.clone())),
                 }
             }
         }
@@ -207,6 +214,11 @@ impl<'g> Plan<'g> {
             self.actions.push(action::Update { instance, patch: Patch { steps } }.into());
         }
         self.children(known, &item.children)
+    }
+
+    fn default_of(&self, type_name: Symbol, attribute: Symbol) -> Option<&Value> {
+        let declared = self.graph.types.get(TypeKind::Entity, type_name)?;
+        declared.attributes.get(&attribute)?.definition.default.as_ref()
     }
 
     /// The same of an item that the transaction created.
@@ -347,7 +359,7 @@ fn longest_ascending(held: &[Option<Vec<u8>>]) -> Vec<bool> {
 
 pub(super) fn not_ordered(type_name: &str) -> Error {
     let text = format!(
-        "insert: the children that {type_name} contains are ordered by their keys or names; leave the place out"
+        "insert: the children that \"{type_name}\" contains are ordered by their keys or names; leave the place out"
     );
     Error::new(ErrorKind::InvalidArgument, text)
 }
@@ -355,8 +367,10 @@ pub(super) fn not_ordered(type_name: &str) -> Error {
 /// Refuses an item of another type, or with another id, than the one that is there.
 fn check_same(known: &Parent, item: &Item) -> Result<()> {
     if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
-        let text =
-            format!("entity {}: it is of type {}, not {told}; retype it instead", known.id, known.type_name);
+        let text = format!(
+            "entity {}: it is of type \"{}\", not \"{told}\"; retype it instead",
+            known.id, known.type_name
+        );
         return Err(Error::new(ErrorKind::WrongType, text));
     }
     if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {

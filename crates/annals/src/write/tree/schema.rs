@@ -118,7 +118,7 @@ pub(super) fn containing(graph: &Graph, parent: &str, child: &str) -> Result<Con
         [(_, one)] => Ok(one.clone()),
         [] => {
             let text = format!(
-                "child of type {child} in a {parent}: expected a declared relationship type that leads from containers to children \
+                "child of type \"{child}\" in a \"{parent}\": expected a declared relationship type that leads from containers to children \
                  between the two, found none; declare one"
             );
             Err(Error::new(ErrorKind::InvalidEnds, text))
@@ -126,7 +126,7 @@ pub(super) fn containing(graph: &Graph, parent: &str, child: &str) -> Result<Con
         several => {
             let names: Vec<&str> = several.iter().map(|(_, known)| &*known.type_name).collect();
             let text = format!(
-                "child of type {child} in a {parent}: expected one relationship type that contains it, found {}; declare the types of \
+                "child of type \"{child}\" in a \"{parent}\": expected one relationship type that contains it, found {}; declare the types of \
                  their ends",
                 names.join(", ")
             );

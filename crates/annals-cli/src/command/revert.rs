@@ -1,0 +1,36 @@
+//! `annals revert`: what is at a path of a tree as it was at a time.
+
+use clap::Args;
+use serde_json::json;
+
+use super::tree_path::ChangeArguments;
+use super::tree_times::{ToArguments, as_of_to_json};
+use crate::context::Context;
+use crate::stop::Outcome;
+
+/// Put an item of a tree, with all that is below it, or a property back to how it was
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals revert /interfaces --to yesterday
+  annals revert /interfaces --to-position 41 -m 'the new links do not come up'
+What was deleted since comes back, what was created since is deleted, what was moved returns: as new
+versions, so that the time between is not lost. `annals diff PATH --from TIME` tells what that will be.")]
+pub struct Revert {
+    /// Path of the item or the property
+    path: String,
+    #[command(flatten)]
+    to: ToArguments,
+    #[command(flatten)]
+    of: ChangeArguments,
+}
+
+impl Revert {
+    /// Commits it.
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        let as_of = self.to.past()?;
+        let mut members = json!({ "path": self.path });
+        members.as_object_mut().expect("it is one").extend(as_of_to_json(&as_of));
+        self.of.commit(context, "revert-tree", members)
+    }
+}

@@ -1,0 +1,39 @@
+//! Which time to read as of, as members of an object.
+
+use annals::{AsOf, Position, Result};
+use serde_json::{Value as Json, json};
+
+use super::schema::{instant, number};
+use super::{Object, invalid, optional_text};
+
+/// The names of the members.
+pub const AS_OF: [&str; 3] = ["atPosition", "at", "validAt"];
+
+/// The time that members of an object tell: now, if they tell none.
+///
+/// Errors: `InvalidArgument` for what is no position or no instant.
+pub fn as_of_from_json(fields: &Object, what: &str) -> Result<AsOf> {
+    let [position, at, valid] = AS_OF;
+    let position = match fields.get(position) {
+        None | Some(Json::Null) => None,
+        Some(json) => Some(Position(json.as_u64().ok_or_else(|| {
+            invalid(format!("{what}: expected a whole number as {position:?}, found {json}"))
+        })?)),
+    };
+    let instant = |name| optional_text(fields, what, name)?.map(str::parse).transpose();
+    Ok(AsOf { position, instant: instant(at)?, valid: instant(valid)? })
+}
+
+/// The same, where a time must be told.
+pub fn past_from_json(fields: &Object, what: &str) -> Result<AsOf> {
+    let as_of = as_of_from_json(fields, what)?;
+    if as_of == AsOf::default() {
+        return Err(invalid(format!("{what}: expected a time as one of {}, found none", AS_OF.join(", "))));
+    }
+    Ok(as_of)
+}
+
+/// The members as schemas.
+pub(crate) fn members() -> Json {
+    json!({ "atPosition": number(), "at": instant(), "validAt": instant() })
+}

@@ -1,0 +1,128 @@
+//! What became of every instance between two positions, and of the items of a tree between two times.
+
+use annals::{AsOf, Position, Snapshot};
+use annals_json::{instance_change_to_json, json_of, tree_change_to_json};
+use http::Method;
+use serde_json::Value as Json;
+
+use super::tree::Spot;
+use crate::answer;
+use crate::call::{Call, Weight};
+use crate::endpoint::Endpoint;
+use crate::lines;
+use crate::offset::Offset;
+use crate::parameters::{self, count, instant, query, required};
+use crate::problem::{Outcome, Problem};
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let differs = |endpoint: Endpoint| {
+        endpoint
+            .takes(parameters::paging())
+            .takes([parameters::wait_position()])
+            .fails(&["not-found", "too-large"])
+    };
+    vec![
+        differs(Endpoint::new(Method::GET, "/v1/diff", "Compare two positions", diff))
+            .describe(
+                "What became of every instance, in the order of first change; `count` counts all of them.",
+            )
+            .tag("history")
+            .takes([
+                required("from", count(), 1, "The earlier position."),
+                required("to", count(), 1, "The later position."),
+            ])
+            .answers(200, "A page of changes.", "ChangePage")
+            .answers_lines("ChangeLine"),
+        differs(Endpoint::new(Method::GET, "/v1/tree-diff/{steps}", "Compare a subtree at two times", tree_diff))
+            .describe(
+                "What became of the item at the path, and of all below it, in the order of the tree; `count` counts all of them. One of \
+                 `from`, `fromPosition` and `fromValidAt` must be given; without `to…` it is compared with the present.",
+            )
+            .tag("trees")
+            .takes(parameters::in_tree())
+            .takes([
+                query("from", instant(), "2025-08-01", "The earlier time: what the repository knew at this instant."),
+                query("fromPosition", count(), 1, "The earlier time: what it knew at this position."),
+                query("fromValidAt", instant(), "2025-08-01", "The earlier time: what was true at this instant."),
+                query("to", instant(), "2025-08-09", "The later time: what the repository knew at this instant."),
+                query("toPosition", count(), 1, "The later time: what it knew at this position."),
+                query("toValidAt", instant(), "2025-08-09", "The later time: what was true at this instant."),
+            ])
+            .answers(200, "A page of changes.", "TreeChangePage")
+            .answers_lines("TreeChangeLine")
+            .fails(&["future-instant"]),
+    ]
+}
+
+async fn diff(call: Box<Call>) -> Outcome {
+    let position = |name: &str| {
+        call.query.required(name)?;
+        Ok::<Position, Problem>(Position(call.query.number(name)?.expect("it is there")))
+    };
+    let (from, to) = (position("from")?, position("to")?);
+    send(call, move |snapshot| Ok(Box::new(snapshot.changes(from, to)?)), instance_change_to_json).await
+}
+
+async fn tree_diff(call: Box<Call>) -> Outcome {
+    let spot = Spot::of(&call)?;
+    let from = time(&call, ["fromPosition", "from", "fromValidAt"])?;
+    let to = time(&call, ["toPosition", "to", "toValidAt"])?;
+    if from == AsOf::default() {
+        let text = "parameter from: expected a time as one of from, fromPosition, fromValidAt, found none";
+        return Err(Problem::invalid(text).with("parameter", "from"));
+    }
+    let find = move |snapshot: &Snapshot| spot.tree(snapshot).difference(&spot.path, from, to);
+    send(call, move |snapshot| Ok(Box::new(find(snapshot)?.into_iter().map(Ok))), tree_change_to_json).await
+}
+
+/// The time that parameters with these names tell.
+fn time(call: &Call, [position, instant, valid]: [&'static str; 3]) -> Result<AsOf, Problem> {
+    Ok(AsOf {
+        position: call.query.number(position)?.map(Position),
+        instant: call.query.instant(instant)?,
+        valid: call.query.instant(valid)?,
+    })
+}
+
+/// Changes that are compared one after the other.
+type Found<'s, C> = Box<dyn Iterator<Item = annals::Result<C>> + 's>;
+
+/// Answers with what is found: in lines, or a page of it with the count of all.
+async fn send<C: 'static>(
+    call: Box<Call>,
+    find: impl for<'s> Fn(&'s Snapshot) -> annals::Result<Found<'s, C>> + Send + 'static,
+    to_json: fn(&C) -> Json,
+) -> Outcome {
+    let offset = Offset::of(&call)?;
+    if lines::are_wanted(&call) {
+        let limit = call.lines_limit()?;
+        let snapshot = offset.pin(call.snapshot().await?)?;
+        return lines::send(call, snapshot, move |_, snapshot, lines| {
+            let mut found = find(snapshot)?.skip(offset.skipped);
+            found.by_ref().take(limit).try_for_each(|change| lines.line(&to_json(&change?)))?;
+            let has_more = found.next().transpose()?.is_some();
+            lines.next(offset.next(has_more, limit, snapshot))
+        })
+        .await;
+    }
+    let limit = call.limit()?;
+    call.read(Weight::Heavy, move |call, snapshot| {
+        let snapshot = offset.pin(snapshot)?;
+        let shown = offset.skipped..offset.skipped.saturating_add(limit);
+        let (mut count, mut items, mut left) = (0, Vec::new(), call.door.limits.page_bytes_max.max(1));
+        for change in find(&snapshot)? {
+            let change = change?;
+            if shown.contains(&count) && left > 0 {
+                let item = to_json(&change);
+                left = left.saturating_sub(json_of(&item).len());
+                items.push(item);
+            }
+            count += 1;
+        }
+        let has_more = count > offset.skipped.saturating_add(items.len());
+        let next = offset.next(has_more, items.len(), &snapshot);
+        Ok(answer::page(call, &items, Some(count), next, snapshot.position()))
+    })
+    .await
+}
