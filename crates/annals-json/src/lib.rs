@@ -40,7 +40,7 @@ mod feed_schemas;
 
 pub use as_of::{AS_OF, as_of_from_json, past_from_json};
 pub use change::{action_from_json, actions, creation_from_json, patch_from_json, record_to_json};
-pub use difference::{difference_to_json, instance_change_to_json, tree_change_to_json};
+pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
     proxies_from_text,

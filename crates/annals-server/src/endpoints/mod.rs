@@ -17,6 +17,7 @@ mod transactions;
 mod log;
 mod import;
 mod export;
+mod feed_events;
 mod feed;
 mod health;
 
