@@ -31,6 +31,9 @@ pub struct Global {
         value_parser = annals::parse_size
     )]
     pub memory_bytes_max: Option<u64>,
+    /// Read what this candidate would make of the present, or make the changes edits of it
+    #[arg(long = "candidate", global = true, value_name = "NAME")]
+    pub candidate: Option<String>,
     /// Answer in JSON: one object, or one per line for lists; errors too
     #[arg(long = "json", global = true)]
     pub is_json: bool,
@@ -52,8 +55,11 @@ pub struct AsOfArguments {
 
 impl AsOfArguments {
     /// The snapshot that the arguments ask for. Warns if nothing was known at that time.
-    pub fn snapshot(&self, repository: &Repository) -> Result<Snapshot> {
-        let present = repository.snapshot();
+    pub fn snapshot(&self, context: &Context, repository: &Repository) -> Result<Snapshot> {
+        let present = match &context.candidate {
+            Some(name) => repository.candidates().view(name)?,
+            None => repository.snapshot(),
+        };
         let snapshot = present.as_of(self.as_of())?;
         if let (Some(at), Position(0), Some(first)) =
             (self.at, snapshot.position(), present.instant_of(Position(1)))
@@ -136,6 +142,8 @@ pub struct Context {
     pub path: PathBuf,
     /// The memory budget, if there is one. Units: bytes.
     pub memory_bytes_max: Option<u64>,
+    /// The candidate that is read or edited.
+    pub candidate: Option<String>,
     /// Where answers go.
     pub output: Output,
 }
@@ -146,6 +154,7 @@ impl Context {
         Context {
             path: global.repository.clone(),
             memory_bytes_max: global.memory_bytes_max,
+            candidate: global.candidate.clone(),
             output: Output::new(global.is_json),
         }
     }

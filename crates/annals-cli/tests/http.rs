@@ -4,6 +4,7 @@ mod support;
 
 mod http {
     mod authors;
+    mod candidates;
     mod conditions;
     mod description;
     mod durability;

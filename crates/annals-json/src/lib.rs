@@ -34,12 +34,17 @@ mod type_schemas;
 mod provenance_schemas;
 mod operation_schemas;
 mod tree_schemas;
+mod candidate;
+mod candidate_schemas;
 mod logged_schemas;
 mod exchange_schemas;
 mod feed_schemas;
 
 pub use as_of::{AS_OF, as_of_from_json, past_from_json};
-pub use change::{action_from_json, actions, creation_from_json, patch_from_json, record_to_json};
+pub use candidate::*;
+pub use change::{
+    action_from_json, action_to_json, actions, creation_from_json, patch_from_json, record_to_json,
+};
 pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,

@@ -8,6 +8,7 @@ mod graph;
 mod lines;
 mod larger;
 mod methods;
+mod datastore;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,8 @@ enum Command {
     Larger(larger::Larger),
     /// Every method of a metadata repository, with the data and in the order of the published runs.
     Methods(methods::Methods),
+    /// Every row of a published benchmark of a configuration datastore, on Annals and on a JSON file.
+    Datastore(datastore::Datastore),
     /// One round of one experiment, in a process of its own. Prints what it measured, as JSON.
     #[command(hide = true)]
     Round(run::Job),
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Limits(limits) => limits.run(),
         Command::Larger(larger) => larger.run(),
         Command::Methods(methods) => methods.run(),
+        Command::Datastore(datastore) => datastore.run(),
         Command::Round(job) => lines::run_round(&job),
     };
     match outcome {

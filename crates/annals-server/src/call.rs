@@ -107,7 +107,14 @@ impl Call {
     /// The snapshot as of the time asked for, once what the client waits for is visible.
     pub async fn snapshot(&self) -> Result<Snapshot, Problem> {
         self.wait_visible().await?;
-        Ok(self.door.repository()?.snapshot().as_of(self.query.as_of()?)?)
+        Ok(self.present().await?.as_of(self.query.as_of()?)?)
+    }
+
+    /// The present, or what the candidate that is named would make of it.
+    async fn present(&self) -> Result<Snapshot, Problem> {
+        let Some(name) = self.query.get("candidate") else { return Ok(self.door.repository()?.snapshot()) };
+        let (door, name) = (Arc::clone(&self.door), name.to_owned());
+        Box::pin(heavy(&self.door, move || Ok(door.repository()?.candidates().view(&name)?))).await
     }
 
     /// Reads a snapshot, as of the time asked for.
@@ -117,7 +124,7 @@ impl Call {
         work: impl Fn(&Call, Snapshot) -> Outcome + Send + 'static,
     ) -> Outcome {
         self.wait_visible().await?;
-        let present = self.door.repository()?.snapshot();
+        let present = self.present().await?;
         let as_of = self.query.as_of()?;
         let is_present = as_of == annals::AsOf::default();
         let snapshot = present.as_of(as_of)?;

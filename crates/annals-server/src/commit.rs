@@ -24,6 +24,8 @@ pub struct Signature {
     pub valid_from: Option<annals::Instant>,
     /// True if changes that change nothing make versions, too.
     pub is_always: bool,
+    /// The candidate that the changes are edits of.
+    pub candidate: Option<Arc<str>>,
 }
 
 impl Signature {
@@ -41,6 +43,7 @@ impl Signature {
             message: call.header(&MESSAGE)?.unwrap_or_default(),
             valid_from: call.query.instant("validFrom")?,
             is_always: call.query.flag("always")?,
+            candidate: call.query.get("candidate").map(Into::into),
         })
     }
 
@@ -58,9 +61,46 @@ impl Signature {
 /// while a request is worked on, and every hand would make room for all of it.
 pub type Build<T> = Box<dyn FnMut(&mut Transaction) -> Result<T, Problem> + Send>;
 
+/// Commits what `build` puts into a transaction, or makes it edits of the candidate that is named.
+pub async fn commit<T: Send + 'static>(
+    door: &Arc<Door>,
+    weight: Weight,
+    candidate: Option<Arc<str>>,
+    build: Build<T>,
+) -> Result<(T, Receipt), Problem> {
+    match candidate {
+        Some(name) => Box::pin(edit(door, name, build)).await,
+        None => commit_now(door, weight, build).await,
+    }
+}
+
+/// Makes what `build` puts into a transaction edits of a candidate.
+async fn edit<T: Send + 'static>(
+    door: &Arc<Door>,
+    name: Arc<str>,
+    mut build: Build<T>,
+) -> Result<(T, Receipt), Problem> {
+    let shared = Arc::clone(door);
+    heavy(door, move || {
+        // What goes wrong at this door is told as it is.
+        let mut problem = None;
+        let outcome = shared.repository()?.candidates().edit(&name, |transaction| {
+            build(transaction).map_err(|error| {
+                problem = Some(error);
+                annals::Error::new(ErrorKind::InvalidArgument, "the problem is kept beside this")
+            })
+        });
+        shared
+            .metrics
+            .count_commit(&outcome.as_ref().map(|(_, receipt)| *receipt).map_err(annals::Error::duplicate));
+        outcome.map_err(|error| problem.unwrap_or_else(|| error.into()))
+    })
+    .await
+}
+
 /// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
 /// [`annals::Repository::transact`] does, but holds no thread while the log syncs, unless the request is alone.
-pub async fn commit<T: Send + 'static>(
+async fn commit_now<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
     mut build: Build<T>,

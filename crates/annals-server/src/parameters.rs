@@ -54,6 +54,7 @@ pub fn path(name: &str) -> Parameter {
         "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
         "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
         "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
+        "candidate" => parameter("candidate", Place::Path, text(), "maintenance", "Name of the candidate."),
         "steps" => parameter(
             "steps",
             Place::Path,
@@ -115,6 +116,7 @@ pub fn reading() -> Vec<Parameter> {
         query("atPosition", count(), 1, "Read what the repository knew at this position."),
         query("at", instant(), "2025-08-09T00:00:00Z", "Read what the repository knew at this instant."),
         query("validAt", instant(), "2025-08-09T00:00:00Z", "Read what was true at this instant."),
+        candidate("Read what this candidate would make of the present."),
         wait_position(),
     ]
 }
@@ -133,10 +135,21 @@ pub fn writing() -> Vec<Parameter> {
     vec![
         query("validFrom", instant(), "2025-08-09", "From when the change is true; now if left out."),
         query("always", flag(), true, "Make a version even if the change changes nothing."),
+        candidate("Make the change an edit of this candidate; nobody else sees it before that is committed."),
         header(AUTHOR.as_str(), "ada", "Who commits; percent-encode what is not ASCII."),
         header(MESSAGE.as_str(), "new release", "Why; percent-encode what is not ASCII."),
         header(WAIT_POSITION.as_str(), "1", "Wait (bounded) until this position is visible before writing."),
     ]
+}
+
+fn candidate(description: &'static str) -> Parameter {
+    query("candidate", text(), "maintenance", description)
+}
+
+/// Who writes, why, and what is waited for first.
+pub fn signing() -> Vec<Parameter> {
+    let is_header = |parameter: &Parameter| parameter.place == Place::Header;
+    writing().into_iter().filter(is_header).collect()
 }
 
 /// What an import takes.

@@ -47,11 +47,11 @@ pub enum ErrorKind {
     TypeViolation,
     /// A property does not fit the declared type: unknown to it, of another value type, or required and missing.
     InvalidProperty,
-    /// A relationship end does not exist (or not at that valid time).
+    /// A relationship end does not exist (or not at that valid time), or nothing has the value that an attribute refers to.
     MissingEnd,
-    /// A value of a unique attribute is taken.
+    /// A value of a unique attribute is taken, or values that are unique together are.
     NotUnique,
-    /// A relationship would exceed the cardinality of its type.
+    /// A relationship would exceed the cardinality of its type, or a required child is missing.
     Cardinality,
     /// The instance, or the named type, is of another type or kind than stated.
     WrongType,

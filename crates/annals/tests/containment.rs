@@ -331,19 +331,3 @@ fn a_serializable_search_loses_to_the_deletion_of_a_container_of_what_it_may_fin
     outcome("other")?;
     Ok(())
 }
-
-/// A constraint that nothing checks would be a promise.
-#[test]
-fn what_is_not_enforced_cannot_be_declared() {
-    let repository = CheckedRepository::in_memory();
-    let text = |name: &str| AttributeDefinition::new(name, ValueType::String);
-    for definition in [
-        TypeDefinition::entity("e").requiring_child("c"),
-        TypeDefinition::entity("e").attribute(text("a")).unique_together(&["a"]),
-        TypeDefinition::entity("e").attribute(text("a").referring_to("/a/b")),
-    ] {
-        let refused = repository.transact(|t| t.define_type(definition.clone()));
-        assert_eq!(kind_of(refused), ErrorKind::TypeViolation);
-    }
-    assert_eq!(repository.snapshot().position(), Position::ZERO);
-}

@@ -44,6 +44,10 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let operations = read_operations(arguments)?;
     let repository = context.open_or_create()?;
     match arguments.is_dry_run {
+        true if context.candidate.is_some() => {
+            let text = "expected --dry-run without --candidate; edits of a candidate change nothing before it is committed";
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
+        }
         true => dry_run(context, &repository, &operations, &arguments.signature),
         false => commit(context, repository, &operations, &arguments.signature),
     }
@@ -56,9 +60,22 @@ pub fn commit(
     operations: &[Json],
     signature: &SignatureArguments,
 ) -> Outcome {
-    let (transaction, ids) = collect(&repository, operations, signature)?;
-    let changes_count = transaction.changes_count() as u64;
-    let receipt = transaction.commit()?;
+    let (ids, changes_count, receipt) = match &context.candidate {
+        Some(name) => {
+            let edit = |transaction: &mut Transaction| {
+                let before = transaction.changes_count();
+                let ids = fill(transaction, operations, signature)?;
+                Ok((ids, (transaction.changes_count() - before) as u64))
+            };
+            let ((ids, changes_count), receipt) = repository.candidates().edit(name, edit)?;
+            (ids, changes_count, receipt)
+        }
+        None => {
+            let mut transaction = repository.transaction();
+            let ids = fill(&mut transaction, operations, signature)?;
+            (ids, transaction.changes_count() as u64, transaction.commit()?)
+        }
+    };
     repository.close()?;
     if context.output.is_json() {
         return context.output.json(&json!({
@@ -90,7 +107,8 @@ fn dry_run(
     operations: &[Json],
     signature: &SignatureArguments,
 ) -> Outcome {
-    let (transaction, ids) = collect(repository, operations, signature)?;
+    let mut transaction = repository.transaction();
+    let ids = fill(&mut transaction, operations, signature)?;
     let changes_count = transaction.changes_count() as u64;
     let snapshot = transaction.dry_run()?;
     let (entities, relationships) = (snapshot.entities_count(), snapshot.relationships_count());
@@ -111,23 +129,22 @@ fn dry_run(
     ))
 }
 
-/// A transaction of these operations.
+/// Puts operations into a transaction.
 ///
-/// Shape: beside it, for each operation the id it is about, fresh ones too; null for operations on types.
-fn collect(
-    repository: &Repository,
+/// Shape: for each operation the id it is about, fresh ones too; null for operations on types.
+fn fill(
+    transaction: &mut Transaction,
     operations: &[Json],
     signature: &SignatureArguments,
-) -> Result<(Transaction, Vec<Json>)> {
-    let mut transaction = repository.transaction();
+) -> Result<Vec<Json>> {
     transaction.author(&signature.author).message(&signature.message);
     let mut ids = Vec::new();
     for (index, operation) in operations.iter().enumerate() {
-        let id = add(&mut transaction, operation, signature.valid_from)
+        let id = add(transaction, operation, signature.valid_from)
             .map_err(|error| error.with("operation", index))?;
         ids.push(id.map_or(Json::Null, |id| id.to_string().into()));
     }
-    Ok((transaction, ids))
+    Ok(ids)
 }
 
 fn read_operations(arguments: &Arguments) -> Result<Vec<Json>> {

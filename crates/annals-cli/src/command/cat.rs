@@ -37,7 +37,7 @@ pub struct Arguments {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.of.as_of.snapshot(&repository)?;
+    let snapshot = arguments.of.as_of.snapshot(context, &repository)?;
     let tree = arguments.of.root.tree(&snapshot);
     let found = tree.item(&path)?.ok_or_else(|| nothing(&path))?;
     if let Some(value) = found.value() {

@@ -66,7 +66,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     if let Some(positions) = &arguments.positions {
         let (from, to) = (Position(positions[0]), Position(positions[1]));
         if to > snapshot.position() {
@@ -79,7 +79,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
     let what = arguments.what.as_deref().expect("it is there where no positions are");
     let (Some(before), Some(after)) = (arguments.before, arguments.after) else {
-        return tree(context, &snapshot, what, arguments);
+        let present = repository.snapshot().position();
+        return tree(context, &snapshot, present, what, arguments);
     };
     let instance = InstanceArgument { id: Id::new(what)?, is_relationship: arguments.is_relationship };
     let instance = instance.find(&snapshot)?;
@@ -95,13 +96,24 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
 }
 
 /// What became of the item at a path, and of all below it.
-fn tree(context: &mut Context, snapshot: &Snapshot, what: &str, arguments: &Arguments) -> Outcome {
+fn tree(
+    context: &mut Context,
+    snapshot: &Snapshot,
+    present: Position,
+    what: &str,
+    arguments: &Arguments,
+) -> Outcome {
     if !what.starts_with('/') {
         let text =
             format!("{what:?}: expected two versions behind an id, or a path of a tree, which begins with /");
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
-    let (from, to) = (arguments.from.past()?, arguments.to.as_of());
+    // A candidate is compared with what is committed.
+    let from = match arguments.from.as_of() == AsOf::default() && context.candidate.is_some() {
+        true => AsOf { position: Some(present), ..AsOf::default() },
+        false => arguments.from.past()?,
+    };
+    let to = arguments.to.as_of();
     let found = arguments.root.tree(snapshot).difference(&path(what)?, from, to)?;
     found.iter().try_for_each(|change| print_tree_change(context, change))?;
     context.output.end_list();

@@ -48,7 +48,7 @@ enum Format {
 /// Exports.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let progress = Progress::new("export", if arguments.is_history { "records" } else { "instances" });
     let selection = Selection { types: arguments.types.clone() };
     let outcome = match (arguments.format, &arguments.output) {

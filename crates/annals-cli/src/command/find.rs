@@ -89,7 +89,7 @@ enum DeletedArgument {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut find = search(arguments)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let is_json = context.output.is_json();
     if arguments.is_counted {
         let count = match arguments.is_relationships {

@@ -34,7 +34,7 @@ pub struct Arguments {
 /// Prints the instance.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     match arguments.instance.find(&snapshot)? {
         InstanceId::Entity(id) => {
             let entity = match arguments.version {

@@ -67,7 +67,7 @@ fn rare_columns(versions: &[VersionInfo]) -> Vec<Column> {
 /// Prints the versions.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let instance = arguments.instance.find(&snapshot)?;
     let history = History {
         from: arguments.from,

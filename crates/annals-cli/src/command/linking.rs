@@ -22,6 +22,6 @@ pub struct Arguments {
 /// Prints what links them.
 pub fn run(context: &mut Context, Arguments { ends }: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = ends.as_of.snapshot(&repository)?;
+    let snapshot = ends.as_of.snapshot(context, &repository)?;
     super::neighborhood::show(context, &snapshot.linking(&ends.from, &ends.to, &ends.walk.reach_both())?)
 }

@@ -50,7 +50,7 @@ pub struct Arguments {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let path = path(&arguments.path)?;
     let repository = context.open_to_read()?;
-    let snapshot = arguments.of.as_of.snapshot(&repository)?;
+    let snapshot = arguments.of.as_of.snapshot(context, &repository)?;
     let tree = arguments.of.root.tree(&snapshot);
     if arguments.is_explain {
         let plan = tree.explain(&path);

@@ -27,6 +27,7 @@ mod cat;
 mod put;
 mod mv;
 mod rm;
+mod candidate;
 mod revert;
 mod check;
 mod backup;
@@ -40,6 +41,7 @@ mod tree_times;
 mod listing;
 mod terminal;
 
+use annals::{Error, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::context::{Context, Global};
@@ -103,6 +105,7 @@ enum Command {
     Mv(mv::Mv),
     Cp(mv::Cp),
     Rm(rm::Rm),
+    Candidate(candidate::Arguments),
     Revert(revert::Revert),
     Check(check::Arguments),
     Backup(backup::Arguments),
@@ -112,9 +115,32 @@ enum Command {
     Completions(completions::Arguments),
 }
 
+impl Command {
+    /// True if it reads or edits the candidate that `--candidate` names.
+    fn takes_candidate(&self) -> bool {
+        !matches!(
+            self,
+            Command::Import(_)
+                | Command::Log(_)
+                | Command::Follow(_)
+                | Command::Types(_)
+                | Command::Candidate(_)
+                | Command::Check(_)
+                | Command::Backup(_)
+                | Command::Compact(_)
+                | Command::Serve(_)
+                | Command::Completions(_)
+        )
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: Arguments) -> Outcome {
     let mut context = Context::new(&arguments.global);
+    if let (Some(name), false) = (&context.candidate, arguments.command.takes_candidate()) {
+        let text = format!("--candidate {name}: this command takes no candidate; leave it out");
+        return Err(Error::new(ErrorKind::InvalidArgument, text).into());
+    }
     let outcome = match &arguments.command {
         Command::Import(arguments) => import::run(&mut context, arguments),
         Command::Export(arguments) => export::run(&mut context, arguments),
@@ -145,6 +171,7 @@ pub fn run(arguments: Arguments) -> Outcome {
         Command::Mv(mv) => mv.run(&mut context),
         Command::Cp(cp) => cp.run(&mut context),
         Command::Rm(rm) => rm.run(&mut context),
+        Command::Candidate(arguments) => candidate::run(&mut context, arguments),
         Command::Revert(revert) => revert.run(&mut context),
         Command::Check(arguments) => check::run(&mut context, arguments),
         Command::Backup(arguments) => backup::run(&mut context, arguments),

@@ -28,7 +28,7 @@ pub struct Arguments {
 /// Prints the neighbourhood.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     show(context, &snapshot.neighborhood(&arguments.id, &arguments.walk.reach_near())?)
 }
 

@@ -49,7 +49,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         return Err(Error::new(ErrorKind::InvalidArgument, text).into());
     }
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     if arguments.is_count {
         return print_count(context, arguments, &snapshot);
     }

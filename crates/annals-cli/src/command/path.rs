@@ -110,7 +110,7 @@ impl WalkArguments {
 /// Prints the path, or the paths.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let (from, to) = (&arguments.from, &arguments.to);
     let reach = arguments.walk.reach();
     let weight = arguments.weight.as_deref();

@@ -36,7 +36,7 @@ pub struct Arguments {
 /// Prints the entities with their distances.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let walk = snapshot.walk(&arguments.id, &arguments.walk.reach())?;
     let mut walk = walk.entities().filter(is_elsewhere);
     let mut listing = Listing::of_reached();

@@ -50,7 +50,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         is_counted: arguments.is_count,
     };
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     if !arguments.is_count && related.order.is_empty() && related.limit > 0 {
         return as_it_walks(context, arguments, &snapshot, related.reach);
     }

@@ -62,7 +62,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         ..RelationshipsOf::both()
     };
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     if arguments.is_count {
         let count = snapshot.relationships_of_count(&arguments.id, &of)?;
         if context.output.is_json() {

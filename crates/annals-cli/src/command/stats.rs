@@ -31,7 +31,7 @@ pub struct Arguments {
 /// Prints the counts.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let position = snapshot.position();
     let instant = snapshot.instant_of(position);
     if context.output.is_json() {

@@ -107,7 +107,7 @@ fn load(context: &mut Context, file: &Path, author: &str, message: &str) -> Outc
 fn verify(context: &mut Context, file: &Path, as_of: &AsOfArguments) -> Outcome {
     let definitions = read_types(file)?;
     let repository = context.open_to_read()?;
-    let snapshot = as_of.snapshot(&repository)?;
+    let snapshot = as_of.snapshot(context, &repository)?;
     let mut broken = 0;
     for given in &definitions {
         let (outcome, differences) = snapshot.verify_type(given);
@@ -168,7 +168,7 @@ fn read_types(file: &Path) -> annals::Result<Vec<TypeDefinition>> {
 
 fn print_all(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
-    let snapshot = arguments.as_of.snapshot(&repository)?;
+    let snapshot = arguments.as_of.snapshot(context, &repository)?;
     for definition in snapshot.types() {
         let is_wanted = arguments.name.as_deref().is_none_or(|name| name == &*definition.name)
             && arguments.kind.is_none_or(|kind| kind == definition.kind)

@@ -92,6 +92,37 @@ fn what_became_of_a_tree_is_shown_and_taken_back() {
 }
 
 #[test]
+fn a_candidate_is_edited_compared_and_committed() {
+    let place = router();
+    place.ok(&["candidate", "open", "night", "--author", "ada"]);
+    place.ok(&["put", "/config/clock/zones", "--value", "[\"CET\"]", "--candidate", "night"]);
+    assert_eq!(place.ok(&["cat", "/config/clock"]), "{\"zones\":[\"UTC\"]}\n");
+    assert_eq!(place.ok(&["cat", "/config/clock", "--candidate", "night"]), "{\"zones\":[\"CET\"]}\n");
+    let diff = place.ok(&["diff", "/", "--candidate", "night"]);
+    assert!(diff.starts_with("~ /config/clock\n"), "{diff}");
+    let listed = place.ok(&["candidate", "list"]);
+    assert!(listed.starts_with("night: 1 edits, open, made of position "), "{listed}");
+    let edits = place.ok(&["candidate", "edits", "night"]);
+    assert!(edits.contains("\"action\":\"update\""), "{edits}");
+    for (arguments, code, text) in [
+        (&["cat", "/config", "--candidate", "none"][..], 3, "open it first"),
+        (&["candidate", "open", "night"], 1, "there is one of this name"),
+        (&["candidate", "confirm", "night"], 4, "nothing waits"),
+        (&["candidate", "commit", "night", "--confirm-within", "soon"], 2, "expected 90s, 10m, 2h or PT10M"),
+        (&["check", "--candidate", "night"], 2, "takes no candidate"),
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, code, "{arguments:?}: {done:?}");
+        assert!(done.err.contains(text), "{arguments:?}: {done:?}");
+    }
+    place.ok(&["candidate", "commit", "night", "--confirm-within", "10m"]);
+    assert!(place.ok(&["candidate", "list"]).contains("waits for its confirmation until"));
+    place.ok(&["candidate", "confirm", "night"]);
+    assert_eq!(place.ok(&["cat", "/config/clock"]), "{\"zones\":[\"CET\"]}\n");
+    assert_eq!(place.ok(&["candidate", "list"]), "");
+}
+
+#[test]
 fn what_is_not_there_and_what_is_no_tree_have_their_exit_codes() {
     let place = router();
     place.write("broken.json", "{\"a\": {\"b\": null}}");

@@ -1,9 +1,7 @@
 //! Answers through the HTTP door of another process, over one connection that stays open.
 
-use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant as Clock};
+use std::net::SocketAddr;
+use std::time::Instant as Clock;
 
 use annals::{Id, InstanceId, Instant, TypeKind, Value};
 use serde_json::{Value as Json, json};
@@ -12,16 +10,11 @@ use super::call::{Answer, Call, Looked, Target, Timed};
 use super::http_body::{Body, Item};
 use super::operation::{operation, value};
 use crate::outcome::Outcome;
-
-/// Longest time one answer may take.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+use crate::run::Connection;
 
 /// A client of `annals serve`.
 pub struct Http {
-    address: SocketAddr,
-    stream: BufReader<TcpStream>,
-    /// The body of the last answer; its memory serves the next one.
-    body: Vec<u8>,
+    connection: Connection,
 }
 
 /// A request, ready to be sent.
@@ -34,10 +27,7 @@ struct Request {
 impl Http {
     /// Connects.
     pub fn connect(address: SocketAddr) -> Outcome<Http> {
-        let stream = TcpStream::connect(address)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-        Ok(Http { address, stream: BufReader::new(stream), body: Vec::new() })
+        Ok(Http { connection: Connection::connect(address)? })
     }
 
     /// Sends all types in one transaction.
@@ -45,63 +35,12 @@ impl Http {
         let types = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Json>, _>>()?;
         let body = json!({ "types": types }).to_string();
         let status = self.send(&Request { method: "POST", path: "/v1/types".into(), body })?;
-        check(status, &self.body)
+        self.connection.check(status)
     }
 
-    /// Returns the status. The body is in `self.body`.
+    /// Returns the status. The body is in `self.connection.body`.
     fn send(&mut self, request: &Request) -> Outcome<u16> {
-        let Request { method, path, body } = request;
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
-        if !body.is_empty() {
-            write!(head, "Content-Type: application/json\r\nContent-Length: {}\r\n", body.len())?;
-        }
-        head.push_str("\r\n");
-        head.push_str(body);
-        self.stream.get_mut().write_all(head.as_bytes())?;
-        let mut line = String::new();
-        self.stream.read_line(&mut line)?;
-        let status = line.split(' ').nth(1).and_then(|text| text.parse().ok());
-        let status = status.ok_or_else(|| format!("{path}: expected an answer of HTTP, found {line:?}"))?;
-        let (mut length, mut is_chunked) = (0, false);
-        loop {
-            line.clear();
-            self.stream.read_line(&mut line)?;
-            let header = line.trim_end().to_ascii_lowercase();
-            if header.is_empty() {
-                break;
-            }
-            if let Some(text) = header.strip_prefix("content-length:") {
-                length = text.trim().parse()?;
-            }
-            is_chunked |= header == "transfer-encoding: chunked";
-        }
-        if is_chunked {
-            self.chunks()?;
-        } else {
-            self.bytes(0, length)?;
-        }
-        Ok(status)
-    }
-
-    /// Reads so many bytes into the body behind those at `start`.
-    fn bytes(&mut self, start: usize, length: usize) -> Outcome<()> {
-        self.body.resize(start + length, 0);
-        Ok(self.stream.read_exact(&mut self.body[start..])?)
-    }
-
-    fn chunks(&mut self) -> Outcome<()> {
-        let mut read = 0;
-        loop {
-            let mut line = String::new();
-            self.stream.read_line(&mut line)?;
-            let length = usize::from_str_radix(line.trim(), 16)?;
-            self.bytes(read, length + 2)?;
-            read += length;
-            self.body.truncate(read);
-            if length == 0 {
-                return Ok(());
-            }
-        }
+        self.connection.send(request.method, &request.path, &request.body)
     }
 }
 
@@ -111,7 +50,7 @@ impl Target for Http {
         let start = Clock::now();
         let status = self.send(&request)?;
         let elapsed = start.elapsed();
-        let body = &self.body;
+        let body = &self.connection.body;
         let answer = match status {
             200..300 => Ok(answer(&call, serde_json::from_slice(body)?)?),
             // What is not there is an answer, as it is of the engine.
@@ -127,7 +66,7 @@ impl Target for Http {
         let operations: Vec<Json> = calls.iter().map(operation).collect();
         let body = json!({ "always": true, "operations": operations }).to_string();
         let status = self.send(&Request { method: "POST", path: "/v1/transactions".into(), body })?;
-        check(status, &self.body)
+        self.connection.check(status)
     }
 
     fn look(&mut self, id: &InstanceId, then: Option<Instant>) -> Outcome<Option<Looked>> {
@@ -136,8 +75,8 @@ impl Target for Http {
         if status == 404 || status == 410 {
             return Ok(None);
         }
-        check(status, &self.body)?;
-        let json: Json = serde_json::from_slice(&self.body)?;
+        self.connection.check(status)?;
+        let json: Json = serde_json::from_slice(&self.connection.body)?;
         let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
         let names = json["classifications"].as_object().into_iter().flatten().map(|(name, _)| name.clone());
         let mut found: Vec<(String, Value)> = Vec::new();
@@ -153,14 +92,6 @@ impl Target for Http {
             classifications: names.collect(),
         }))
     }
-}
-
-/// Errors: unless it is a success.
-fn check(status: u16, body: &[u8]) -> Outcome<()> {
-    if (200..300).contains(&status) {
-        return Ok(());
-    }
-    Err(format!("HTTP {status}: {}", String::from_utf8_lossy(body)).into())
 }
 
 fn request(call: &Call, then: Option<Instant>) -> Request {

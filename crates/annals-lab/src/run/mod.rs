@@ -16,9 +16,11 @@ mod growth;
 mod child;
 mod folder;
 mod server;
+mod connection;
 mod raw_file;
 
 pub use catalogue::{MEMORY, SAME_WORK};
+pub use connection::Connection;
 pub use cores::Cores;
 pub use folder::make_folder;
 pub use job::{Job, write_sample};
@@ -28,4 +30,5 @@ pub use raw_file::RawFile;
 pub use report::figure;
 pub use sample::{Latencies, Sample, Timed, agree, in_turn, per_second};
 pub use server::{Load, Server, request};
+pub use summary::quantile;
 pub use threads::together;

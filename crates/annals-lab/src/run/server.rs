@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::child::Child;
@@ -122,16 +123,20 @@ impl Drop for Server {
     }
 }
 
-/// The program `annals`, which lies beside this one. Under cargo it is built first, because it may be an old one.
+/// The program `annals`, which lies beside this one. Under cargo it is built first, once, because it may be an old one.
 fn annals_program() -> Outcome<PathBuf> {
+    static IS_BUILT: AtomicBool = AtomicBool::new(false);
     let program = std::env::current_exe()?.with_file_name("annals");
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
-    if let Some(cargo) = std::env::var_os("CARGO") {
+    if !IS_BUILT.load(Ordering::Relaxed)
+        && let Some(cargo) = std::env::var_os("CARGO")
+    {
         let mut build = Command::new(cargo);
         build.args(["build", "--quiet", "--package", "annals-cli", "--profile", profile]);
         if !build.status()?.success() {
             return Err("annals serve: it could not be built".into());
         }
+        IS_BUILT.store(true, Ordering::Relaxed);
     }
     if !program.exists() {
         let build = format!("cargo build --profile {profile} -p annals-cli");

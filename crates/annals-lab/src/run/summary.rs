@@ -99,7 +99,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The value below which this share of `sorted` lies. Not a number if there is none.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

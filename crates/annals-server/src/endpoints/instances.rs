@@ -276,7 +276,13 @@ async fn write_with_status(
     work: Build<StatusCode>,
 ) -> Outcome {
     let door = Arc::clone(&call.door);
+    let is_edit = call.query.get("candidate").is_some();
     let (status, receipt, id, unchanged) = write_only(call, weight, id, work).await?;
+    if is_edit {
+        // What the repository has is not what the candidate has.
+        let json = sending::receipt_to_json(&receipt);
+        return Ok(sending::written(answer::json(status, &json, receipt.position), &receipt));
+    }
     // What changed nothing shows what it saw.
     let is_unchanged = unchanged.is_some();
     let snapshot = unchanged.map_or_else(|| Ok(door.repository()?.snapshot()), Ok::<_, Problem>)?;
@@ -304,6 +310,7 @@ async fn write_only<T: Send + 'static>(
 ) -> Result<(T, Receipt, InstanceId, Option<Snapshot>), Problem> {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
+    let candidate = signature.candidate.clone();
     let conditions = Conditions::of(&call)?;
     // What the request brought is not kept while the log syncs: many wait there, and a core's cache is small.
     let door = Arc::clone(&call.door);
@@ -316,7 +323,7 @@ async fn write_only<T: Send + 'static>(
         let unchanged = (transaction.changes_count() == 0).then(|| transaction.base().clone());
         Ok((result, unchanged))
     };
-    let ((result, unchanged), receipt) = commit(&door, weight, Box::new(build)).await?;
+    let ((result, unchanged), receipt) = commit(&door, weight, candidate, Box::new(build)).await?;
     Ok((result, receipt, id, unchanged))
 }
 

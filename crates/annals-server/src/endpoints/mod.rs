@@ -14,6 +14,7 @@ mod differences;
 mod classifications;
 mod types;
 mod transactions;
+mod candidates;
 mod log;
 mod import;
 mod export;
@@ -25,7 +26,7 @@ use crate::endpoint::Endpoint;
 
 /// All endpoints, in the order in which they are described.
 pub fn endpoints() -> Vec<Endpoint> {
-    let groups: [fn() -> Vec<Endpoint>; 18] = [
+    let groups: &[fn() -> Vec<Endpoint>] = &[
         instances::endpoints,
         lifecycle::endpoints,
         versions::endpoints,
@@ -39,11 +40,12 @@ pub fn endpoints() -> Vec<Endpoint> {
         classifications::endpoints,
         types::endpoints,
         transactions::endpoints,
+        candidates::endpoints,
         log::endpoints,
         import::endpoints,
         export::endpoints,
         feed::endpoints,
         health::endpoints,
     ];
-    groups.into_iter().flat_map(|endpoints| endpoints()).collect()
+    groups.iter().flat_map(|endpoints| endpoints()).collect()
 }

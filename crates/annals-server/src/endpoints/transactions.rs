@@ -73,6 +73,7 @@ impl Described {
             message: optional_text(fields, what, "message")?.map_or(headers.message, str::to_owned),
             valid_from: valid_from.or(headers.valid_from),
             is_always: boolean(fields, what, "always", headers.is_always)?,
+            candidate: headers.candidate,
         };
         let mut operations = Vec::new();
         for (index, operation) in array(fields, what, "operations")?.iter().enumerate() {
@@ -134,8 +135,9 @@ async fn post(mut call: Box<Call>) -> Outcome {
     // Looking at its own changes makes a transaction apply them: `undo` does.
     let is_light = is_small && described.operations.iter().all(Operation::is_short);
     let weight = if is_light { Weight::Light } else { Weight::Heavy };
+    let candidate = described.signature.candidate.clone();
     let build = move |transaction: &mut Transaction| described.build(transaction);
-    let (ids, receipt) = commit(&call.door, weight, Box::new(build)).await?;
+    let (ids, receipt) = commit(&call.door, weight, candidate, Box::new(build)).await?;
     let mut body = sending::receipt_to_json(&receipt);
     body["ids"] = ids.iter().map(|id| Json::from(id.to_string())).collect();
     Ok(sending::written(answer::json(StatusCode::OK, &body, receipt.position), &receipt))

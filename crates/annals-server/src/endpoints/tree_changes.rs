@@ -207,6 +207,7 @@ async fn write_at(call: Box<Call>, root: Option<Id>, change: TreeChange) -> Outc
 async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change: TreeChange) -> Outcome {
     call.wait_visible().await?;
     let signature = Signature::of(&call)?;
+    let candidate = signature.candidate.clone();
     let door = Arc::clone(&call.door);
     // The room for the body is that of what was made of it.
     let body_room = call.body_room.clone();
@@ -229,7 +230,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
         };
         Ok((id, status))
     };
-    let ((id, status), receipt) = commit(&door, weight, Box::new(build)).await?;
+    let ((id, status), receipt) = commit(&door, weight, candidate, Box::new(build)).await?;
     drop(body_room);
     let mut body = sending::receipt_to_json(&receipt);
     if let Some(id) = id {

@@ -112,11 +112,12 @@ async fn declare(mut call: Box<Call>) -> Outcome {
     let types = array(fields, "body", "types")?;
     let definitions = types.iter().map(type_from_json).collect::<annals::Result<Vec<_>>>()?;
     let signature = Signature::of(&call)?;
+    let candidate = signature.candidate.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         Ok(transaction.define_types(definitions.clone())?)
     };
-    let ((), receipt) = commit(&call.door, Weight::Heavy, Box::new(build)).await?;
+    let ((), receipt) = commit(&call.door, Weight::Heavy, candidate, Box::new(build)).await?;
     Ok(answer::json(StatusCode::OK, &sending::receipt_to_json(&receipt), receipt.position))
 }
 
@@ -177,11 +178,12 @@ async fn change(
     call.wait_visible().await?;
     let (kind, name) = (kind_of(&call)?, call.path("name").to_owned());
     let signature = Signature::of(&call)?;
+    let candidate = signature.candidate.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
         work(transaction)
     };
-    let ((), receipt) = commit(&call.door, Weight::Light, Box::new(build)).await?;
+    let ((), receipt) = commit(&call.door, Weight::Light, candidate, Box::new(build)).await?;
     let found = call.door.repository()?.snapshot().type_definition(kind, &name);
     let json = found.map_or_else(|| json!({}), |found| type_to_json(&found));
     Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))

@@ -33,6 +33,12 @@ impl Graph {
         self.types.get(TypeKind::Entity, type_name).map_or(&[], |declared| &declared.keys)
     }
 
+    /// The type with keys of this name: its children make a list.
+    pub(crate) fn list_type(&self, name: &str) -> Option<Symbol> {
+        let symbol = self.names.find(name)?;
+        (!self.keys_of(symbol).is_empty()).then_some(symbol)
+    }
+
     /// The live relationship that an entity is contained by, from the side of the entity.
     pub(crate) fn container_link(&self, entity: u32) -> Option<Link> {
         if !self.types.has_containment {
@@ -83,7 +89,8 @@ impl Graph {
             Some(Value::Bytes(bytes)) if rule.is_ordered => Some(bytes.to_vec()),
             _ => None,
         };
-        Ok(Some(Child { parent, group, name, order }))
+        let values = self.listed_values(&self.types, slot, child)?;
+        Ok(Some(Child { parent, group, name, order, values }))
     }
 
     fn child_name(
@@ -225,12 +232,16 @@ impl Graph {
         Ok(())
     }
 
-    /// True if the name that an entity has in its parent may change with its keys, or its type.
+    /// True if what an entity is listed by in its parent may change with its keys, its type, or values.
     pub(crate) fn may_rename(&self, before: &Instance, after: &Instance) -> bool {
-        let is_other = |key: &Symbol| before.properties.get(*key) != after.properties.get(*key);
+        let is_other = |name: &Symbol| before.properties.get(*name) != after.properties.get(*name);
+        let Some(declared) = self.types.get(TypeKind::Entity, after.type_name) else {
+            return self.types.has_containment && after.is_live() && before.type_name != after.type_name;
+        };
+        let listed = declared.constraints.listed_attributes();
         self.types.has_containment
             && after.is_live()
-            && (before.type_name != after.type_name || self.keys_of(after.type_name).iter().any(is_other))
+            && (before.type_name != after.type_name || declared.keys.iter().chain(listed).any(is_other))
     }
 }
 

@@ -8,6 +8,9 @@ pub(crate) mod table;
 pub(crate) mod former_ids;
 pub(crate) mod integrity;
 pub(crate) mod containment;
+pub(crate) mod siblings;
+pub(crate) mod references;
+pub(crate) mod record_end;
 pub(crate) mod put;
 pub mod actions;
 pub(crate) mod indexed;
@@ -38,7 +41,9 @@ use table::Table;
 use crate::Position;
 use crate::model::{Direction, Id, InstanceId, Instant, TypeDefinition, TypeKind};
 
-pub(crate) use actions::apply::{check_conflicts, find_conflict, reidentified, too_many_properties};
+pub(crate) use actions::apply::{
+    changed_since, check_conflicts, find_conflict, reidentified, too_many_properties,
+};
 
 /// A version that a purge has removed.
 #[derive(Clone)]

@@ -36,8 +36,9 @@ pub struct AttributeDefinition {
     pub maximum: Option<Value>,
     /// A regular expression that each string must match as a whole.
     pub pattern: Option<Arc<str>>,
-    /// A path to a property, such as `/interfaces/interface/name`: the value must be one that this property has somewhere.
-    /// Not enforced yet, so refused.
+    /// A path to a property, such as `/interfaces/interface/name` or `../../interface/name`: at the end of each transaction each
+    /// value must be one that this property has in some item there. Names only: of children, and of lists for any of their items.
+    /// `/` is the outermost container of the item that refers, the first `..` that item.
     pub reference: Option<Arc<str>>,
 }
 

@@ -66,14 +66,16 @@ pub struct TypeDefinition {
     pub external_id: Option<Arc<str>>,
     /// A number that its maintainers count; 1 unless told otherwise.
     pub version: u32,
-    /// True if uniqueness and cardinalities are told and not enforced: for models that expect others to check them.
+    /// True if uniqueness, cardinalities and required children are told and not enforced: for models that expect others to check
+    /// them.
     pub is_advisory: bool,
     /// Relationship types: the entity at the start contains the one at the end.
     pub containment: Option<Containment>,
-    /// Entity types: names of children that an instance must have at the end of each transaction. Not enforced yet, so refused.
+    /// Entity types: names of children, or of lists with at least one item, that an instance must have at the end of each
+    /// transaction.
     pub required_children: Vec<Arc<str>>,
-    /// Entity types: attributes whose values together may occur once among the children of one entity. An instance that lacks
-    /// one of the values is not compared. Not enforced yet, so refused.
+    /// Entity types: attributes whose values together may occur once among the children of one entity that are of the type, or of
+    /// a subtype, at the end of each transaction. An instance that lacks one of the values is not compared.
     pub unique_together: Vec<Vec<Arc<str>>>,
 }
 

@@ -6,6 +6,7 @@ use super::request::need;
 use crate::Result;
 use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
+use crate::graph::record_end::RecordStart;
 use crate::memory::{Charge, Memory};
 use crate::model::{Change, Instant, Record};
 use crate::record::RecordBody;
@@ -20,12 +21,13 @@ pub(super) struct OwnGraph {
     /// When the changes would be committed.
     instant: Instant,
     applied: usize,
+    start: RecordStart,
 }
 
 impl OwnGraph {
     /// The graph of the base, without changes so far.
     pub(super) fn new(base: &Indexed, instant: Instant) -> OwnGraph {
-        OwnGraph { indexed: base.speculative(), instant, applied: 0 }
+        OwnGraph { indexed: base.speculative(), instant, applied: 0, start: base.graph.record_start() }
     }
 
     /// True if it can learn of the rest of `changes`: none of them claims to be true only from a later instant on.
@@ -58,6 +60,14 @@ impl OwnGraph {
         }
         self.applied = changes.len();
         Ok(())
+    }
+
+    /// Checks what must hold at the end of the transaction. Reads do not ask: they see it half made. Asked before
+    /// [`OwnGraph::indexed`], which takes away what this looks at.
+    ///
+    /// Errors: as [`Graph::check_record`].
+    pub(super) fn check_end(&self) -> Result<()> {
+        self.indexed.graph.check_record(&self.start)
     }
 
     /// When the changes would be committed.

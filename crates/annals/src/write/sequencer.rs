@@ -162,7 +162,9 @@ impl Sequencer {
         // Order: the clock is read after the position is known.
         work.record.instant = commit_instant(&self.clock, last, work.instant)?;
         let position = self.working.position.next();
-        if let Err(error) = self.working.apply_new(position, &work.record) {
+        let start = self.working.record_start();
+        let applied = self.working.apply_new(position, &work.record);
+        if let Err(error) = applied.and_then(|()| self.working.check_record(&start)) {
             self.roll_back();
             if error.kind() == ErrorKind::AlreadyExists {
                 find_conflict(&self.working, work.base, &work.record.changes)?;

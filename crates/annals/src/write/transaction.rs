@@ -440,6 +440,7 @@ impl Transaction {
             check_conflicts(latest.graph(), base, &self.changes[..count])?;
         }
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
+        transaction.own_graph()?.check_end()?;
         transaction.check_corrections()?;
         transaction.current().cloned()
     }

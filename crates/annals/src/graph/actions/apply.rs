@@ -254,26 +254,7 @@ fn find_conflict_of<'c>(
         return Ok(());
     }
     for change in changes {
-        let (what, changed) = match &change.action {
-            Action::DefineType(definition) => {
-                let declared = graph
-                    .names
-                    .find(&definition.name)
-                    .and_then(|name| graph.types.get(definition.kind, name));
-                (format!("type {}", definition.name), declared.map_or(0, |declared| declared.changed))
-            }
-            action => {
-                let Some(instance) = action.instance() else { continue };
-                let table = graph.table(kind_of(&instance));
-                let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
-                let changed = slot.and_then(|slot| table.row(slot)).map_or(0, Row::changed);
-                if changed <= base.0 {
-                    continue;
-                }
-                (instance.to_string(), changed)
-            }
-        };
-        if changed > base.0 {
+        if let Some((what, changed)) = changed_since(graph, base, change) {
             return Err(Error::new(
                 ErrorKind::Conflict,
                 format!(
@@ -283,4 +264,24 @@ fn find_conflict_of<'c>(
         }
     }
     Ok(())
+}
+
+/// What a change is about, and where that was written last, if another transaction wrote it after `base`.
+pub(crate) fn changed_since(graph: &Graph, base: Position, change: &Change) -> Option<(String, Position)> {
+    let (what, changed) = match &change.action {
+        Action::DefineType(definition) => {
+            let declared =
+                graph.names.find(&definition.name).and_then(|name| graph.types.get(definition.kind, name));
+            let changed = declared.map_or(0, |declared| declared.changed);
+            (changed > base.0).then(|| (format!("type {}", definition.name), changed))
+        }
+        action => {
+            let instance = action.instance()?;
+            let table = graph.table(kind_of(&instance));
+            let slot = table.slot(instance.id()).or_else(|| table.former_ids.slot(instance.id()));
+            let changed = slot.and_then(|slot| table.row(slot)).map_or(0, Row::changed);
+            (changed > base.0).then(|| (instance.to_string(), changed))
+        }
+    }?;
+    Some((what, Position(changed)))
 }

@@ -54,6 +54,9 @@ impl Act for DefineType {
         for &subtype in &declared.descendants {
             graph.check_same_places(definition.kind, subtype, &before)?;
             graph.check_and_reindex(definition.kind, subtype, &before)?;
+            if definition.kind == TypeKind::Entity {
+                graph.relist_children(subtype, &before)?;
+            }
         }
         Ok(())
     }

@@ -1,16 +1,18 @@
-//! The children of entities: by name, in the order that users give them, and by the names that they had.
+//! The children of entities: by name, in the order that users give them, by values that they are found by, and by the names that
+//! they had.
 
 use super::event::{Event, Put};
 use super::{Index, LoadSets, SavedSet};
 use crate::graph::report::Report;
 use crate::graph::structures::child::{
-    Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of,
+    Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of, values_prefix,
 };
 use crate::structures::key_set::KeySet;
 
 const NAMED: u8 = 10;
 const ORDERED: u8 = 11;
 const PAST: u8 = 12;
+const VALUES: u8 = 13;
 
 /// Children of entities. Contained relationships are slots of the table of relationships.
 #[derive(Clone, Default)]
@@ -21,6 +23,8 @@ pub(crate) struct Children {
     ordered: KeySet,
     // Children that left, or have another name since. Shape of a key: as those of `named`.
     past: KeySet,
+    // By values that are unique together, and those that refer. Shape of a key: parent (4), values, relationship (4).
+    by_values: KeySet,
 }
 
 impl Children {
@@ -56,6 +60,20 @@ impl Children {
         &self.ordered
     }
 
+    /// Relationships that lead to children which may have these values.
+    pub(crate) fn with_values(&self, parent: u32, values: &[u8]) -> impl Iterator<Item = u32> {
+        self.by_values.prefix(&values_prefix(parent, values)).map(relationship_of)
+    }
+
+    /// Lists a child by values, or takes it out.
+    pub(crate) fn change_values(&mut self, relationship: u32, parent: u32, values: &[u8], is_added: bool) {
+        let key = [&values_prefix(parent, values)[..], &relationship.to_be_bytes()].concat();
+        match is_added {
+            true => self.by_values.insert(&key),
+            false => self.by_values.remove(&key),
+        };
+    }
+
     /// Puts a child into its place.
     pub(crate) fn enter(&mut self, relationship: u32, child: &Child) {
         let key = name_key(relationship, child);
@@ -64,6 +82,8 @@ impl Children {
         if let Some(key) = order_key(relationship, child) {
             self.ordered.insert(&key);
         }
+        let values = child.values.iter();
+        values.for_each(|values| self.change_values(relationship, child.parent, values, true));
     }
 
     /// Takes a child out of its place; reads as of before find it by its name.
@@ -74,6 +94,8 @@ impl Children {
         if let Some(key) = order_key(relationship, child) {
             self.ordered.remove(&key);
         }
+        let values = child.values.iter();
+        values.for_each(|values| self.change_values(relationship, child.parent, values, false));
     }
 
     fn put(&mut self, put: &Put) {
@@ -93,7 +115,7 @@ impl Children {
 
 impl Index for Children {
     const NAME: &'static str = "children";
-    const SETS: &'static [u8] = &[NAMED, ORDERED, PAST];
+    const SETS: &'static [u8] = &[NAMED, ORDERED, PAST, VALUES];
 
     fn take(&mut self, events: &[&Event]) {
         for event in events {
@@ -110,7 +132,7 @@ impl Index for Children {
     }
 
     fn save(&self) -> Vec<SavedSet<'_>> {
-        [(NAMED, &self.named), (ORDERED, &self.ordered), (PAST, &self.past)]
+        [(NAMED, &self.named), (ORDERED, &self.ordered), (PAST, &self.past), (VALUES, &self.by_values)]
             .map(|(code, keys)| SavedSet { code, number: 0, keys })
             .into()
     }
@@ -119,9 +141,10 @@ impl Index for Children {
         self.named = sets.one(NAMED);
         self.ordered = sets.one(ORDERED);
         self.past = sets.one(PAST);
+        self.by_values = sets.one(VALUES);
         let slots_count = sets.slots_count;
         let is_right = |key: &[u8]| key.len() >= 12 && (relationship_of(key) as usize) < slots_count;
-        [&self.named, &self.ordered, &self.past]
+        [&self.named, &self.ordered, &self.past, &self.by_values]
             .into_iter()
             .flat_map(KeySet::iter)
             .all(is_right)
@@ -132,5 +155,6 @@ impl Index for Children {
         report.compare_keys("children by name", &self.named, &found.named);
         report.compare_keys("children by order", &self.ordered, &found.ordered);
         report.compare_keys("past children", &self.past, &found.past);
+        report.compare_keys("children by values", &self.by_values, &found.by_values);
     }
 }

@@ -73,7 +73,6 @@ fn check_containers(definition: &TypeDefinition) -> Result<()> {
         }
         names.iter().try_for_each(|name| check_name("attribute", name))?;
     }
-    check_enforced(definition)?;
     for attribute in definition.attributes.iter().filter(|attribute| attribute.is_key) {
         let is_scalar = !matches!(attribute.value_type, ValueType::Any | ValueType::List | ValueType::Map);
         if attribute.is_many || !attribute.is_required || !is_scalar {
@@ -85,22 +84,6 @@ fn check_containers(definition: &TypeDefinition) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Refuses what this version can write down and does not check: a declaration that nothing enforces would be a promise.
-fn check_enforced(definition: &TypeDefinition) -> Result<()> {
-    let what = match definition {
-        TypeDefinition { required_children, .. } if !required_children.is_empty() => "required children",
-        TypeDefinition { unique_together, .. } if !unique_together.is_empty() => "attributes unique together",
-        TypeDefinition { attributes, .. }
-            if attributes.iter().any(|attribute| attribute.reference.is_some()) =>
-        {
-            "attributes that refer to a path"
-        }
-        _ => return Ok(()),
-    };
-    let text = format!("it declares {what}, which this version does not enforce; leave them out");
-    Err(violation(definition, text))
 }
 
 fn check_attribute_type(definition: &TypeDefinition, attribute: &AttributeDefinition) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Declared types, and what instances must fulfil.
 
 pub(crate) mod checks;
+pub(crate) mod constraints;
 pub(crate) mod definitions;
 pub(crate) mod types;
 pub(crate) mod status;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 use smallvec::{SmallVec, smallvec};
 
+use super::constraints::{Constraints, Reference, declared_references};
 use super::definitions::{check_definition, check_extension, violation};
 use super::status::ACTIVE;
 use crate::graph::structures::child::{NAME_PROPERTY, ORDER_PROPERTY};
@@ -30,8 +31,15 @@ pub(crate) struct Types {
     by_name: BTreeMap<(TypeKind, Symbol), Arc<DeclaredType>>,
     /// Names of properties that some type keeps, or kept, out of the index: searches cannot rely on it.
     pub(crate) unindexed: BTreeSet<Symbol>,
-    /// Names of attributes that some type declares, or declared, unique.
+    /// Names of attributes whose values are searched for at commits: some type declares, or declared, them as unique, or as
+    /// references; or they are what such a reference leads to in items that no look-up finds.
     pub(crate) unique: BTreeSet<Symbol>,
+    /// True if some type asks for something at the end of each record.
+    pub(crate) has_constraints: bool,
+    /// By the property that references lead to: the attributes that refer, and how.
+    pub(crate) referring: BTreeMap<Symbol, Vec<(Symbol, Arc<Reference>)>>,
+    /// All references that were ever declared.
+    references: Vec<Arc<Reference>>,
     /// Relationship types that lead from containers to children, ascending.
     pub(crate) containments: Vec<Symbol>,
     /// True if there are such.
@@ -72,6 +80,8 @@ pub(crate) struct DeclaredType {
     pub(crate) keys: Vec<Symbol>,
     /// Relationship types: whether they lead from containers to children.
     pub(crate) containment: Option<ContainmentRule>,
+    /// Entity types: what holds of their instances at the end of each record.
+    pub(crate) constraints: Constraints,
 }
 
 /// An attribute as a type has it: its nearest declaration, as strict as all it inherits together.
@@ -136,6 +146,7 @@ impl Types {
         }
         types.by_name = resolve(&definitions, names)?;
         types.note_containments();
+        types.note_constraints(names);
         Ok(types)
     }
 
@@ -143,9 +154,46 @@ impl Types {
         for attribute in definition.attributes.iter().filter(|attribute| !attribute.is_indexed) {
             self.unindexed.insert(names.intern(&attribute.name));
         }
-        for attribute in definition.attributes.iter().filter(|attribute| attribute.is_unique) {
+        let is_searched =
+            |attribute: &&AttributeDefinition| attribute.is_unique || attribute.reference.is_some();
+        for attribute in definition.attributes.iter().filter(is_searched) {
             self.unique.insert(names.intern(&attribute.name));
         }
+        for reference in declared_references(definition, names) {
+            if !self.references.contains(&reference) {
+                self.references.push(reference);
+            }
+        }
+    }
+
+    fn note_constraints(&mut self, names: &Symbols) {
+        let of_all = self.by_name.values().map(|declared| &declared.constraints);
+        self.has_constraints = of_all.clone().any(|constraints| !constraints.is_empty());
+        self.referring = BTreeMap::new();
+        for told in of_all.flat_map(|constraints| &constraints.references) {
+            let referring = self.referring.entry(told.1.leaf).or_default();
+            if !referring.contains(told) {
+                referring.push(told.clone());
+            }
+        }
+        // Invariant: a path that look-ups do not follow to its end will never be one that they do, as keys and lists stay. So this
+        // follows from the types of now, whatever their order.
+        let searched = self.references.iter().filter(|reference| !self.is_look_up(reference, names));
+        let leaves: Vec<Symbol> = searched.map(|reference| reference.leaf).collect();
+        self.unique.extend(leaves);
+    }
+
+    /// The attributes whose values name the items of a list, in order; none if there is no list of this name.
+    pub(crate) fn list_keys(&self, name: &str, names: &Symbols) -> &[Symbol] {
+        let declared = names.find(name).and_then(|name| self.get(TypeKind::Entity, name));
+        declared.map_or(&[], |declared| &declared.keys)
+    }
+
+    /// True if look-ups follow a reference to its end: each step leads to one item, the last at least once the value is known.
+    fn is_look_up(&self, reference: &Reference, names: &Symbols) -> bool {
+        let Some((last, before)) = reference.steps.split_last() else { return true };
+        let is_named = |step: &Arc<str>| self.list_keys(step, names).is_empty();
+        before.iter().all(is_named) && (is_named(last) || self.list_keys(last, names) == [reference.leaf])
     }
 
     fn note_containments(&mut self) {
@@ -173,6 +221,7 @@ impl Types {
         if before.is_none() {
             self.add(definition, name, names, position)?;
             self.note_containments();
+            self.note_constraints(names);
             return Ok(name);
         }
         let mut definitions: Definitions = self
@@ -183,6 +232,7 @@ impl Types {
         definitions.insert((definition.kind, name), (definition.clone(), position));
         self.by_name = resolve(&definitions, names)?;
         self.note_containments();
+        self.note_constraints(names);
         Ok(name)
     }
 
@@ -370,6 +420,8 @@ fn declare<'d>(
             own_keys.push(key)
         }
     });
+    let told = chain.iter().map(|&ancestor| (ancestor, inherited_from(ancestor)));
+    let constraints = Constraints::of(definition, told, &attributes, names)?;
     let statuses = nearest(|known| !known.statuses.is_empty()).map_or(&[][..], |known| &known.statuses);
     let initial_status = nearest(|known| known.initial_status.is_some())
         .and_then(|known| known.initial_status.as_ref())
@@ -380,6 +432,7 @@ fn declare<'d>(
         initial_status: initial_status.cloned(),
         keys: own_keys,
         containment,
+        constraints,
         definition: definition.clone(),
         changed,
         ancestors: chain.to_vec(),
@@ -405,6 +458,14 @@ fn inherit(
         let is_narrower = above.value_type == ValueType::Any || above.value_type == declared.value_type;
         let is_other_enum = above.enum_type.is_some() && above.enum_type != declared.enum_type;
         let is_other_item = above.item_type.is_some() && above.item_type != declared.item_type;
+        if above.reference.is_some() && declared.reference.is_some() && above.reference != declared.reference
+        {
+            let text = format!(
+                "attribute {} is inherited with another reference; leave it out, or give the attribute another name",
+                declared.name
+            );
+            return Err(violation(definition, text));
+        }
         if !is_narrower || above.is_many != declared.is_many || is_other_enum || is_other_item {
             return Err(violation(
                 definition,

@@ -22,6 +22,8 @@ pub(crate) struct Child {
     pub(crate) name: Vec<u8>,
     /// Where users put it, if they order the children.
     pub(crate) order: Option<Vec<u8>>,
+    /// What stands for values that it is found by in its parent: those that are unique together, and those that refer.
+    pub(crate) values: Vec<Vec<u8>>,
 }
 
 /// Children that are named alike: those of one entity type with keys, which make a list; or all that have names of their own.
@@ -64,6 +66,11 @@ pub(crate) fn group_of(key: &[u8]) -> Group {
 /// The order in a key of the list of orders.
 pub(crate) fn order_of(key: &[u8]) -> &[u8] {
     &key[8..key.len() - ORDER_END.len() - 4]
+}
+
+/// What the keys of children with these values begin with.
+pub(crate) fn values_prefix(parent: u32, values: &[u8]) -> Vec<u8> {
+    [&parent.to_be_bytes()[..], values].concat()
 }
 
 pub(crate) fn name_prefix(parent: u32, group: Group, name: &[u8]) -> Vec<u8> {

@@ -126,7 +126,7 @@ impl Snapshot {
         };
         let parent = self.row(TypeKind::Relationship, link.relationship, &relationship).ends()[0];
         let name = self.name_then(link.other, &entity, || value(rule.name));
-        Ok(name.map(|(group, name)| Child { parent, group, name, order }))
+        Ok(name.map(|(group, name)| Child { parent, group, name, order, values: Vec::new() }))
     }
 
     fn name_then(&self, slot: u32, entity: &Held, own: impl FnOnce() -> Option<Value>) -> Option<(Group, Vec<u8>)> {

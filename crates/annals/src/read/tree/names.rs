@@ -56,12 +56,6 @@ impl Graph {
         Some(ChildName { group: group_of_type(type_name).0, name })
     }
 
-    /// The type with keys of this name: its children make a list.
-    pub(crate) fn list_type(&self, name: &str) -> Option<Symbol> {
-        let symbol = self.names.find(name)?;
-        (!self.keys_of(symbol).is_empty()).then_some(symbol)
-    }
-
     /// What a step asks for.
     pub(crate) fn target(&self, step: &TreeStep) -> Target {
         let Some((name, keys)) = step.keys() else { return Target::Search };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::model::Keep;
 use super::stored::Stored;
-use crate::graph::find_conflict;
+use crate::graph::changed_since;
 use crate::model::{Change, InstanceId};
 use crate::write::Transaction;
 use crate::write::queue::Committer;
@@ -31,17 +31,22 @@ pub struct CandidateConflict {
 ///
 /// Errors: `PreconditionFailed`.
 pub(super) fn check(stored: &Stored) -> Result<()> {
-    let graph = stored.snapshot.graph();
-    find_conflict(graph, stored.base(), &changing(&stored.edits()?)).map_err(|conflict| {
+    let edits = stored.edits()?;
+    let found = edits.iter().find_map(|edit| conflict(stored, edit));
+    found.map_or(Ok(()), |conflict| {
         let text =
             format!("candidate {}: {}; see its conflicts, then rebase it", stored.name, conflict.text());
-        Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name)
+        Err(Error::new(ErrorKind::PreconditionFailed, text).with("candidate", &stored.name))
     })
 }
 
-/// The edits that change what was there: those that create something are refused when they are applied.
-fn changing(edits: &[Change]) -> Vec<Change> {
-    edits.iter().filter(|edit| !edit.action.is_create()).cloned().collect()
+/// Why an edit conflicts with what others committed. One that creates something is refused when it is applied.
+fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
+    let base = stored.base();
+    let (what, changed) =
+        changed_since(stored.snapshot.graph(), base, edit).filter(|_| !edit.action.is_create())?;
+    let text = format!("{what} was changed at position {changed}, after the base {base}");
+    Some(Error::new(ErrorKind::Conflict, text))
 }
 
 /// All that stands in the way, in the order of the edits.
@@ -81,7 +86,6 @@ fn sort(
     keep: Option<Keep>,
 ) -> Result<(Vec<CandidateConflict>, Vec<Change>)> {
     let edits = stored.edits()?;
-    let graph = stored.snapshot.graph();
     let mut transaction = Transaction::new(Arc::clone(committer), stored.snapshot.clone());
     // Edits of what the candidate itself created depend on nobody else.
     let mut created: HashSet<InstanceId> = HashSet::new();
@@ -93,7 +97,7 @@ fn sort(
         let is_create = change.action.is_create();
         let changed = match is_create || is_own || keep == Some(Keep::Mine) {
             true => Ok(()),
-            false => find_conflict(graph, stored.base(), std::slice::from_ref(&change)),
+            false => conflict(stored, &change).map_or(Ok(()), Err),
         };
         match changed.and_then(|()| transaction.try_change(&change)) {
             Ok(()) => {

@@ -14,7 +14,7 @@ use super::retry::transact;
 use super::ticket::Receipt;
 use super::transaction::Transaction;
 use super::tree::check_can_be_taken_back;
-use crate::model::{Instant, Patch};
+use crate::model::{Change, Instant, Patch};
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};
 pub(crate) use confirm::start;
@@ -104,6 +104,13 @@ impl Candidates {
     pub fn view(&self, name: &str) -> Result<Snapshot> {
         let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
         self.with_edits(&stored)?.current().cloned()
+    }
+
+    /// The edits of a candidate, in order.
+    ///
+    /// Errors: `NotFound`.
+    pub fn edits(&self, name: &str) -> Result<Vec<Change>> {
+        Stored::read(&self.committer.snapshot(), name)?.edits()
     }
 
     /// What stands in the way of committing the candidate: edits of what others have changed since its base, and edits that

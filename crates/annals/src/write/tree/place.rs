@@ -102,6 +102,7 @@ fn sibling(graph: &Graph, parent: u32, group: Group, step: &TreeStep) -> Result<
         group,
         name: Vec::new(),
         order: Some(order.clone()),
+        values: Vec::new(),
     };
     let key =
         crate::graph::structures::child::order_key(child.relationship, &place).expect("it has an order");

@@ -1,0 +1,204 @@
+//! `annals candidate`: working copies that last.
+
+use annals::{Candidate, CandidateConflict, Candidates, Receipt};
+use annals_exchange::text::{count, one_line};
+use annals_json::{
+    action_to_json, candidate_commit_from_json, candidate_to_json, conflict_to_json, keep_from_text,
+};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::context::{Context, SignatureArguments};
+use crate::stop::Outcome;
+
+/// Open, look at, commit and discard candidates: working copies that last
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  annals candidate open night
+  annals put /interfaces/eth0/mtu --value 9000 --candidate night    edits it; nobody else sees that
+  annals cat /interfaces --candidate night                          the repository as it would be
+  annals diff / --candidate night                                   what the commit would change
+  annals candidate commit night --confirm-within 10m
+  annals candidate confirm night
+Every command that reads, or writes by operations or paths, takes --candidate. A commit that nobody confirms is taken
+back by the server, or by the next command that writes.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// List the candidates
+    List,
+    /// Open a candidate of the repository as it is now
+    Open(Named),
+    /// Show a candidate
+    Show {
+        /// Its name
+        name: String,
+    },
+    /// List the edits of a candidate as operations
+    Edits {
+        /// Its name
+        name: String,
+    },
+    /// List the edits that are in the way of a commit
+    Conflicts {
+        /// Its name
+        name: String,
+    },
+    /// Make the repository as it is now the base of a candidate
+    Rebase {
+        /// Its name
+        name: String,
+        /// Of edits in conflict: mine keeps them, theirs drops them
+        #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
+        keep: Option<String>,
+    },
+    /// Commit the edits of a candidate as one transaction
+    Commit {
+        #[command(flatten)]
+        named: Named,
+        /// Take the commit back unless it is confirmed within this time, as in 90s, 10m, 2h or PT10M
+        #[arg(long, value_name = "TIME", value_parser = time)]
+        confirm_within: Option<String>,
+    },
+    /// Confirm a commit that waits for it
+    Confirm(Named),
+    /// Take back a commit that waits for its confirmation; the candidate is open again
+    TakeBack(Named),
+    /// End a candidate without committing its edits
+    Discard(Named),
+}
+
+#[derive(Args, Debug)]
+struct Named {
+    /// Its name
+    name: String,
+    #[command(flatten)]
+    signature: SignatureArguments,
+}
+
+/// A time such as `10m` in the form of ISO 8601.
+fn time(text: &str) -> Result<String, String> {
+    let (digits, unit) = text.split_at(text.find(|character: char| !character.is_ascii_digit()).unwrap_or(0));
+    let unit = match unit {
+        "s" => "S",
+        "m" => "M",
+        "h" => "H",
+        _ => {
+            let known = annals_json::time_from_text(text);
+            return known
+                .map(|_| text.to_owned())
+                .map_err(|_| format!("expected 90s, 10m, 2h or PT10M, found {text:?}"));
+        }
+    };
+    Ok(format!("PT{digits}{unit}"))
+}
+
+/// Does it.
+pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    match &arguments.action {
+        Action::List => {
+            let all = context.open_to_read()?.candidates().list()?;
+            all.iter().try_for_each(|candidate| print(context, candidate))?;
+            context.output.end_list();
+            Ok(())
+        }
+        Action::Show { name } => {
+            let candidate = context.open_to_read()?.candidates().get(name)?;
+            print(context, &candidate)
+        }
+        Action::Edits { name } => {
+            let edits = context.open_to_read()?.candidates().edits(name)?;
+            edits.iter().try_for_each(|edit| context.output.json(&action_to_json(&edit.action)))
+        }
+        Action::Conflicts { name } => {
+            let conflicts = context.open_to_read()?.candidates().conflicts(name)?;
+            print_conflicts(context, &conflicts)
+        }
+        Action::Rebase { name, keep } => {
+            let keep = keep.as_deref().map(keep_from_text).transpose()?;
+            let repository = context.open_to_write()?;
+            let dropped = repository.candidates().rebase(name, keep)?;
+            let base = repository.candidates().get(name)?.base;
+            repository.close()?;
+            if !context.output.is_json() {
+                let dropped = count(dropped.len() as u64);
+                context.output.line(format!("rebased on position {base}, {dropped} edits dropped"))?;
+            }
+            dropped.iter().try_for_each(|conflict| print_conflict(context, conflict))
+        }
+        Action::Open(named) => {
+            write(context, named, |candidates, name, author| candidates.open(name, author))
+        }
+        Action::Commit { named, confirm_within } => {
+            let SignatureArguments { author, message, .. } = &named.signature;
+            let body =
+                confirm_within.as_ref().map_or_else(|| json!({}), |time| json!({ "confirmWithin": time }));
+            let how = candidate_commit_from_json(&body, author.clone(), message.clone())?;
+            write(context, named, |candidates, name, _| candidates.commit(name, &how))
+        }
+        Action::Confirm(named) => {
+            write(context, named, |candidates, name, author| candidates.confirm(name, author))
+        }
+        Action::TakeBack(named) => {
+            write(context, named, |candidates, name, author| candidates.take_back(name, author))
+        }
+        Action::Discard(named) => {
+            write(context, named, |candidates, name, author| candidates.discard(name, author))
+        }
+    }
+}
+
+fn write(
+    context: &mut Context,
+    Named { name, signature }: &Named,
+    work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt>,
+) -> Outcome {
+    let repository = context.open_to_write()?;
+    let receipt = work(&repository.candidates(), name, &signature.author)?;
+    repository.close()?;
+    if context.output.is_json() {
+        let (position, instant) = (receipt.position.0, receipt.instant.to_string());
+        return context.output.json(&json!({ "position": position, "instant": instant }));
+    }
+    context.output.line(format!("done at position {}, {}", receipt.position, receipt.instant))
+}
+
+fn print(context: &mut Context, candidate: &Candidate) -> Outcome {
+    if context.output.is_json() {
+        return context.output.json(&candidate_to_json(candidate));
+    }
+    let state = match &candidate.unconfirmed {
+        None => format!("open, made of position {}", candidate.base),
+        Some(waiting) => {
+            let failure =
+                waiting.failure.as_ref().map(|failure| format!("; taking it back failed: {failure}"));
+            format!(
+                "committed at position {}, waits for its confirmation until {}{}",
+                waiting.position,
+                waiting.confirm_before,
+                failure.unwrap_or_default()
+            )
+        }
+    };
+    let changes = count(candidate.changes_count);
+    context.output.line(format!("{}: {changes} edits, {state}", one_line(&candidate.name)))
+}
+
+fn print_conflicts(context: &mut Context, conflicts: &[CandidateConflict]) -> Outcome {
+    conflicts.iter().try_for_each(|conflict| print_conflict(context, conflict))?;
+    context.output.end_list();
+    Ok(())
+}
+
+fn print_conflict(context: &mut Context, conflict: &CandidateConflict) -> Outcome {
+    if context.output.is_json() {
+        return context.output.json(&conflict_to_json(conflict));
+    }
+    let (edit, verb) = (conflict.edit, conflict.verb);
+    context.output.line(format!("edit {edit}, {verb}: {}", one_line(conflict.reason.text())))
+}

@@ -1,0 +1,118 @@
+//! Candidates over HTTP: reads and writes that name one, conflicts, and commits that wait for a confirmation.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use super::description::described;
+use super::protocol::server;
+use crate::support::Server;
+
+fn filled() -> (tempfile::TempDir, Server) {
+    let (folder, server) = server();
+    assert_eq!(server.send("PUT", "/v1/tree/c", &json!({"a": 1, "b": {"x": 1}})).status, 201);
+    let opened = server.send("POST", "/v1/candidates", &json!({"name": "night"}));
+    let opened = described(&server, "post /v1/candidates", opened);
+    assert_eq!((opened.status, &opened.json()["name"]), (201, &json!("night")));
+    (folder, server)
+}
+
+fn items(server: &Server, path: &str) -> Vec<Json> {
+    server.get(path).json()["items"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_names_a_candidate_reads_and_writes_it_alone() {
+    let (_folder, server) = filled();
+    assert_eq!(server.send("PUT", "/v1/tree/c/a?candidate=night", &json!(2)).status, 200);
+    let entity = json!({"id": "e", "type": "node", "properties": {"n": 1}});
+    let created = server.send("POST", "/v1/entities?candidate=night", &entity);
+    assert_eq!((created.status, created.json().get("id")), (201, None), "{created:?}");
+    let update =
+        json!({"operations": [{"action": "update", "kind": "entity", "id": "e", "patch": {"n": 2}}]});
+    assert_eq!(server.send("POST", "/v1/transactions?candidate=night", &update).status, 200);
+    assert_eq!(server.get("/v1/tree/c/a").body, "1");
+    assert_eq!(server.get("/v1/entities/e").status, 404);
+    assert_eq!(server.get("/v1/tree/c/a?candidate=night").body, "2");
+    assert_eq!(server.get("/v1/entities/e?candidate=night").json()["properties"]["n"], 2);
+    let found = server.get("/v1/entities?type=node&candidate=night").json();
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
+    let edits =
+        described(&server, "get /v1/candidates/{candidate}/edits", server.get("/v1/candidates/night/edits"));
+    assert_eq!(edits.json()["items"].as_array().unwrap().len(), 3);
+    let committed = server.send("POST", "/v1/candidates/night/commit", &json!({}));
+    let committed = described(&server, "post /v1/candidates/{candidate}/commit", committed);
+    assert_eq!(committed.status, 200, "{committed:?}");
+    assert_eq!(server.get("/v1/tree/c/a").body, "2");
+    assert_eq!(server.get("/v1/entities/e").json()["properties"]["n"], 2);
+    assert!(items(&server, "/v1/candidates").is_empty());
+}
+
+#[test]
+fn conflicts_are_told_and_solved() {
+    let (_folder, server) = filled();
+    assert_eq!(server.send("PUT", "/v1/tree/c/a?candidate=night", &json!(2)).status, 200);
+    assert_eq!(server.send("PUT", "/v1/tree/c/a", &json!(3)).status, 200);
+    let refused = server.send("POST", "/v1/candidates/night/commit", &json!({}));
+    assert_eq!((refused.status, &*refused.problem()), (412, "precondition-failed"));
+    let told = server.get("/v1/candidates/night/conflicts");
+    let told = described(&server, "get /v1/candidates/{candidate}/conflicts", told);
+    assert_eq!(told.json()["items"][0]["reason"], "conflict");
+    let refused = server.send("POST", "/v1/candidates/night/rebase", &json!({}));
+    assert_eq!(refused.status, 412);
+    let rebased = server.send("POST", "/v1/candidates/night/rebase", &json!({"keep": "theirs"}));
+    assert_eq!((rebased.status, rebased.json()["items"].as_array().unwrap().len()), (200, 1));
+    assert_eq!(server.send("DELETE", "/v1/candidates/night", &json!(null)).status, 200);
+    assert_eq!(server.get("/v1/tree/c/a").body, "3");
+}
+
+#[test]
+fn a_commit_takes_itself_back_unless_it_is_confirmed() {
+    let (_folder, server) = filled();
+    for is_confirmed in [false, true] {
+        assert_eq!(server.send("PUT", "/v1/tree/c/a?candidate=night", &json!(2)).status, 200);
+        let within = if is_confirmed { "PT1H" } else { "PT0.5S" };
+        let committed = server.send("POST", "/v1/candidates/night/commit", &json!({"confirmWithin": within}));
+        assert_eq!(committed.status, 200, "{committed:?}");
+        assert_eq!(server.get("/v1/tree/c/a").body, "2");
+        let candidate =
+            described(&server, "get /v1/candidates/{candidate}", server.get("/v1/candidates/night"));
+        if is_confirmed {
+            assert_eq!(candidate.json()["unconfirmed"]["position"], committed.json()["position"]);
+            assert_eq!(server.send("POST", "/v1/candidates/night/confirm", &json!(null)).status, 200);
+            assert_eq!(server.get("/v1/candidates/night").status, 404);
+        } else {
+            let start = Instant::now();
+            while server.get("/v1/tree/c/a").body != "1" {
+                assert!(start.elapsed() < Duration::from_secs(20), "it is taken back");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            assert_eq!(server.get("/v1/tree/c/a?candidate=night").body, "2");
+        }
+    }
+    assert_eq!(server.get("/v1/tree/c/a").body, "2");
+}
+
+#[test]
+fn what_is_wrong_is_refused() {
+    let (_folder, server) = filled();
+    let cases = [
+        ("POST", "/v1/candidates", json!({"name": "night"}), 409, "already-exists"),
+        ("POST", "/v1/candidates", json!({"name": "a/b"}), 400, "invalid-argument"),
+        ("POST", "/v1/candidates", json!({"nam": "x"}), 400, "invalid-argument"),
+        ("POST", "/v1/candidates/none/commit", json!({}), 404, "not-found"),
+        ("POST", "/v1/candidates/night/commit", json!({"confirmWithin": "soon"}), 400, "invalid-argument"),
+        ("POST", "/v1/candidates/night/commit", json!({"confirmWithin": "-PT1S"}), 400, "invalid-argument"),
+        ("POST", "/v1/candidates/night/commit", json!({"confirmWithin": "P4000D"}), 400, "invalid-argument"),
+        ("POST", "/v1/candidates/night/rebase", json!({"keep": "both"}), 400, "invalid-argument"),
+        ("POST", "/v1/candidates/night/confirm", json!(null), 412, "precondition-failed"),
+        ("PUT", "/v1/tree/c/a?candidate=none", json!(2), 404, "not-found"),
+        ("PUT", "/v1/tree/c/a?candidate=night&missing=often", json!(2), 400, "invalid-argument"),
+    ];
+    for (method, path, body, status, kind) in cases {
+        let answer = server.send(method, path, &body);
+        assert_eq!((answer.status, &*answer.problem()), (status, kind), "{method} {path} {body}: {answer:?}");
+    }
+    assert_eq!(server.get("/v1/tree/c?candidate=none").status, 404);
+    assert_eq!(server.get("/v1/tree/c/a").body, "1");
+}

@@ -1,0 +1,81 @@
+//! Candidates in JSON: what they are, what is in their way, and how they are committed.
+
+use std::time::Duration;
+
+use annals::{
+    Candidate, CandidateCommit, CandidateConflict, Error, ErrorKind, InstanceId, Keep, Result, Stamp,
+};
+use serde_json::{Value as Json, json};
+
+use super::{invalid, object, only, optional_text};
+
+/// A candidate.
+pub fn candidate_to_json(candidate: &Candidate) -> Json {
+    let stamp = |stamp: &Stamp| json!({ "instant": stamp.instant.to_string(), "author": &*stamp.author });
+    let mut json = json!({
+        "name": &*candidate.name,
+        "base": candidate.base.0,
+        "changes": candidate.changes_count,
+        "created": stamp(&candidate.created),
+        "updated": stamp(&candidate.updated),
+    });
+    if let Some(unconfirmed) = &candidate.unconfirmed {
+        json["unconfirmed"] = json!({
+            "position": unconfirmed.position.0,
+            "confirmBefore": unconfirmed.confirm_before.to_string(),
+        });
+        if let Some(failure) = &unconfirmed.failure {
+            json["unconfirmed"]["failure"] = (**failure).into();
+        }
+    }
+    json
+}
+
+/// An edit that is in the way of committing a candidate.
+pub fn conflict_to_json(conflict: &CandidateConflict) -> Json {
+    let mut json = json!({
+        "edit": conflict.edit,
+        "action": conflict.verb,
+        "reason": conflict.reason.kind().name(),
+        "detail": conflict.reason.text(),
+    });
+    if let Some(instance) = &conflict.instance {
+        let kind = if matches!(instance, InstanceId::Entity(_)) { "entity" } else { "relationship" };
+        json["kind"] = kind.into();
+        json["id"] = instance.id().to_string().into();
+    }
+    json
+}
+
+/// Whose changes stay where both sides changed something.
+///
+/// Errors: `InvalidArgument`.
+pub fn keep_from_text(text: &str) -> Result<Keep> {
+    match text {
+        "mine" => Ok(Keep::Mine),
+        "theirs" => Ok(Keep::Theirs),
+        other => Err(invalid(format!("keep: expected mine or theirs, found {other:?}"))),
+    }
+}
+
+/// How a candidate is committed: `{"confirmWithin": "PT10M"}`, where the time may be left out.
+///
+/// Errors: `InvalidArgument`.
+pub fn candidate_commit_from_json(json: &Json, author: String, message: String) -> Result<CandidateCommit> {
+    let fields = object(json, "commit")?;
+    only(fields, "commit", &["confirmWithin"])?;
+    let within = optional_text(fields, "commit", "confirmWithin")?.map(time_from_text).transpose()?;
+    Ok(CandidateCommit { author, message, confirm_within: within })
+}
+
+/// A length of time such as `PT10M`, which must not be negative.
+///
+/// Errors: `InvalidArgument`.
+pub fn time_from_text(text: &str) -> Result<Duration> {
+    let micros = text.parse().map(|time: annals::Duration| time.micros()).map_err(|error: Error| {
+        Error::new(ErrorKind::InvalidArgument, format!("{}, such as PT10M for ten minutes", error.text()))
+    })?;
+    let micros = u64::try_from(micros)
+        .map_err(|_| invalid(format!("a time to wait: expected none before now, found {text}")))?;
+    Ok(Duration::from_micros(micros))
+}

@@ -1,0 +1,190 @@
+//! Candidates: opened, looked at, rebased, committed, confirmed and discarded. What is read and written with `?candidate=` goes by their names.
+
+use std::sync::Arc;
+
+use annals::{Candidates, Receipt};
+use annals_json::{
+    action_to_json, candidate_commit_from_json, candidate_to_json, conflict_to_json, keep_from_text, object,
+    only, optional_text, text,
+};
+use http::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::answer;
+use crate::call::{Call, heavy};
+use crate::commit::Signature;
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let of = |endpoint: Endpoint| endpoint.tag("candidates").fails(&["not-found"]);
+    let writes = |endpoint: Endpoint| {
+        of(endpoint).takes(parameters::signing()).fails(&["precondition-failed"]).fails(&[
+            "read-only",
+            "conflict",
+            "busy",
+            "unavailable",
+            "no-room",
+            "io",
+        ])
+    };
+    let commits = [
+        "invalid-property",
+        "invalid-ends",
+        "wrong-type",
+        "type-violation",
+        "not-unique",
+        "cardinality",
+        "missing-end",
+        "already-exists",
+        "deleted",
+        "refused",
+        "invalid-classification",
+        "status-not-allowed",
+        "not-deleted",
+    ];
+    vec![
+        of(Endpoint::new(Method::GET, "/v1/candidates", "List the candidates", list))
+            .describe("Candidates are working copies that last: reads and writes name one with `candidate`.")
+            .answers(200, "All candidates, by name.", "CandidateList"),
+        writes(Endpoint::new(Method::POST, "/v1/candidates", "Open a candidate", open))
+            .body("CandidateName")
+            .answers(201, "Opened.", "Candidate")
+            .fails(&["already-exists"]),
+        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}", "Read a candidate", show))
+            .answers(200, "The candidate.", "Candidate"),
+        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/edits", "List the edits of a candidate", edits))
+            .answers(200, "The edits as operations, in order.", "CandidateEdits"),
+        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/conflicts", "List what is in the way of a commit", conflicts))
+            .describe("Edits of what others changed since the base, and edits that cannot be applied any more; at most 1,000.")
+            .answers(200, "The conflicts, in the order of the edits.", "CandidateConflicts")
+            .fails(&["precondition-failed"]),
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/rebase", "Make the present the base", rebase))
+            .describe("Of edits in conflict, `mine` keeps them, and `theirs` drops them. Without `keep`, a conflict refuses.")
+            .body("CandidateRebase")
+            .answers(200, "The edits that were dropped.", "CandidateConflicts"),
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/commit", "Commit a candidate as one transaction", commit))
+            .describe("With `confirmWithin`, the commit is taken back unless it is confirmed in time, also after a restart.")
+            .body("CandidateCommit")
+            .answers(200, "Durable.", "Receipt")
+            .fails(&commits),
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/confirm", "Confirm a commit that waits for it", confirm))
+            .answers(200, "Confirmed; the candidate is over.", "Receipt"),
+        writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/take-back", "Take back a commit that waits", take_back))
+            .describe("The candidate is open again, with its edits.")
+            .answers(200, "Taken back.", "Receipt")
+            .fails(&commits),
+        writes(Endpoint::new(Method::DELETE, "/v1/candidates/{candidate}", "Discard a candidate", discard))
+            .answers(200, "Discarded.", "Receipt"),
+    ]
+}
+
+async fn list(call: Box<Call>) -> Outcome {
+    reads(call, |candidates, _| {
+        let all: Vec<Json> = candidates.list()?.iter().map(candidate_to_json).collect();
+        Ok(json!({ "items": all }))
+    })
+    .await
+}
+
+async fn open(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let fields = object(&body, "candidate")?;
+    only(fields, "candidate", &["name"])?;
+    let name = text(fields, "candidate", "name")?.to_owned();
+    let author = Signature::of(&call)?.author;
+    let door = Arc::clone(&call.door);
+    heavy(&call.door, move || {
+        let candidates = door.repository()?.candidates();
+        let receipt = candidates.open(&name, &author)?;
+        let json = candidate_to_json(&candidates.get(&name)?);
+        Ok(sending::written(answer::json(StatusCode::CREATED, &json, receipt.position), &receipt))
+    })
+    .await
+}
+
+async fn show(call: Box<Call>) -> Outcome {
+    reads(call, |candidates, name| Ok(candidate_to_json(&candidates.get(name)?))).await
+}
+
+async fn edits(call: Box<Call>) -> Outcome {
+    reads(call, |candidates, name| {
+        let edits = candidates.edits(name)?;
+        Ok(json!({ "items": edits.iter().map(|edit| action_to_json(&edit.action)).collect::<Vec<_>>() }))
+    })
+    .await
+}
+
+async fn conflicts(call: Box<Call>) -> Outcome {
+    reads(call, |candidates, name| {
+        let all: Vec<Json> = candidates.conflicts(name)?.iter().map(conflict_to_json).collect();
+        Ok(json!({ "items": all }))
+    })
+    .await
+}
+
+async fn rebase(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let fields = object(&body, "rebase")?;
+    only(fields, "rebase", &["keep"])?;
+    let keep = optional_text(fields, "rebase", "keep")?.map(keep_from_text).transpose()?;
+    Signature::of(&call)?;
+    reads(call, move |candidates, name| {
+        let dropped: Vec<Json> = candidates.rebase(name, keep)?.iter().map(conflict_to_json).collect();
+        Ok(json!({ "items": dropped }))
+    })
+    .await
+}
+
+async fn commit(mut call: Box<Call>) -> Outcome {
+    let body = call.receive().await?;
+    let Signature { author, message, .. } = Signature::of(&call)?;
+    let how = candidate_commit_from_json(&body, author, message)?;
+    writes(call, move |candidates, name, _| candidates.commit(name, &how)).await
+}
+
+async fn confirm(call: Box<Call>) -> Outcome {
+    writes(call, |candidates, name, author| candidates.confirm(name, author)).await
+}
+
+async fn take_back(call: Box<Call>) -> Outcome {
+    writes(call, |candidates, name, author| candidates.take_back(name, author)).await
+}
+
+async fn discard(call: Box<Call>) -> Outcome {
+    writes(call, |candidates, name, author| candidates.discard(name, author)).await
+}
+
+/// Answers with what `work` tells of the candidate in the path.
+async fn reads(
+    call: Box<Call>,
+    work: impl FnOnce(&Candidates, &str) -> annals::Result<Json> + Send + 'static,
+) -> Outcome {
+    call.wait_visible().await?;
+    let door = Arc::clone(&call.door);
+    heavy(&door, move || {
+        let repository = call.door.repository()?;
+        let json = work(&repository.candidates(), call.path("candidate"))?;
+        Ok(answer::json(StatusCode::OK, &json, repository.snapshot().position()))
+    })
+    .await
+}
+
+/// Does `work` with the candidate in the path and the author of the request, and answers with the receipt.
+async fn writes(
+    call: Box<Call>,
+    work: impl FnOnce(&Candidates, &str, &str) -> annals::Result<Receipt> + Send + 'static,
+) -> Outcome {
+    call.wait_visible().await?;
+    let author = Signature::of(&call)?.author;
+    let door = Arc::clone(&call.door);
+    heavy(&door, move || -> Result<_, Problem> {
+        let receipt = work(&call.door.repository()?.candidates(), call.path("candidate"), &author)?;
+        let json = sending::receipt_to_json(&receipt);
+        Ok(sending::written(answer::json(StatusCode::OK, &json, receipt.position), &receipt))
+    })
+    .await
+}

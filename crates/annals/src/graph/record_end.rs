@@ -1,0 +1,255 @@
+//! The end of a record: what must hold of trees then, of what the record changed and of what depends on that.
+//!
+//! It is asked of what is about to be written, and not of a log again: a compaction takes purged instances out of records in which
+//! they were what others needed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Graph;
+use super::index::event::{Event, Known, Put};
+use super::index::key::for_each_indexed;
+use super::integrity::constraints::Constraints;
+use super::integrity::types::{DeclaredType, Types};
+use super::structures::child::{Child, NAMED_GROUP, append_name, group_of_type};
+use super::structures::slot_set::SlotSet;
+use super::structures::symbols::Symbol;
+use crate::model::{TypeKind, Value};
+use crate::{Error, ErrorKind, Result};
+
+/// Where a record begins.
+#[derive(Clone)]
+pub(crate) struct RecordStart {
+    /// How many events there were of each table.
+    events: [usize; 2],
+    types: Arc<Types>,
+}
+
+/// What is to be looked at.
+struct Concerned<'g> {
+    graph: &'g Graph,
+    /// Slots of entities, some several times.
+    entities: Vec<u32>,
+    /// Values that entities had, and do not have any more where references lead to.
+    lost: Vec<(u32, Symbol, Value)>,
+    /// Entities whose place is another one, and whether they had one before.
+    moved: Vec<(u32, bool)>,
+    /// What contained such entities when the record began.
+    former: HashMap<u32, Option<u32>>,
+}
+
+impl Graph {
+    /// Where the next record begins.
+    pub(crate) fn record_start(&self) -> RecordStart {
+        RecordStart {
+            events: [self.entities.events.len(), self.relationships.events.len()],
+            types: Arc::clone(&self.types),
+        }
+    }
+
+    /// Checks what must hold at the end of the record that began there: required children, values that are unique together,
+    /// references.
+    ///
+    /// Errors: `Cardinality`, `NotUnique`, `MissingEnd`.
+    pub(crate) fn check_record(&self, start: &RecordStart) -> Result<()> {
+        if !self.types.has_constraints {
+            return Ok(());
+        }
+        let mut concerned = Concerned {
+            graph: self,
+            entities: Vec::new(),
+            lost: Vec::new(),
+            moved: Vec::new(),
+            former: HashMap::new(),
+        };
+        let [entities, relationships] = start.events;
+        for event in self.entities.events.iter_from(entities) {
+            concerned.take_entity(event);
+        }
+        for event in self.relationships.events.iter_from(relationships) {
+            concerned.take_relationship(event);
+        }
+        if !self.types.referring.is_empty() {
+            concerned.follow_moved()?;
+            concerned.follow_lost()?;
+        }
+        let mut entities = concerned.entities;
+        entities.sort_unstable();
+        entities.dedup();
+        entities.into_iter().try_for_each(|slot| self.check_constraints(slot))?;
+        match Arc::ptr_eq(&start.types, &self.types) {
+            true => Ok(()),
+            false => self.check_declared(&start.types),
+        }
+    }
+
+    /// The same of the instances of types that ask for something else than in the types before.
+    fn check_declared(&self, before: &Types) -> Result<()> {
+        let types = &self.types;
+        let keys_before = |step: &Arc<str>| before.list_keys(step, &self.names);
+        let is_other_path = |constraints: &Constraints| {
+            let steps = constraints.references.iter().flat_map(|(_, reference)| &reference.steps);
+            steps.into_iter().any(|step| keys_before(step) != types.list_keys(step, &self.names))
+        };
+        for (name, declared) in types.of_kind(TypeKind::Entity) {
+            let DeclaredType { constraints, .. } = &**declared;
+            let known = before.get(TypeKind::Entity, name).map(|known| &known.constraints);
+            if constraints.is_empty() || (known == Some(constraints) && !is_other_path(constraints)) {
+                continue;
+            }
+            let slots = self.entities.lists.by_type.extents.of(name).into_iter().flat_map(SlotSet::iter);
+            for slot in slots {
+                let outcome = self.check_constraints(slot);
+                outcome.map_err(|error| error.with("already there", self.entities.id(slot)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies are as they are at home; of a proxy little is known.
+    fn check_constraints(&self, slot: u32) -> Result<()> {
+        let Some(row) = self.entities.row(slot).filter(|row| row.is_live()) else { return Ok(()) };
+        let Some(declared) = self.types.get(TypeKind::Entity, row.type_name()) else { return Ok(()) };
+        if declared.constraints.is_empty() || !self.is_own(row.header()) {
+            return Ok(());
+        }
+        self.check_required_children(slot, declared)?;
+        self.check_together(slot, &declared.constraints)?;
+        self.check_references(slot, &declared.constraints)
+    }
+
+    fn check_required_children(&self, slot: u32, declared: &DeclaredType) -> Result<()> {
+        let children = &self.relationships.lists.children;
+        for required in &declared.constraints.required_children {
+            let mut name = Vec::with_capacity(required.len() + 1);
+            append_name(required, &mut name);
+            let has_item = |list| children.of_group(slot, group_of_type(list)).next().is_some();
+            let is_there = children.named(slot, NAMED_GROUP, &name).next().is_some()
+                || self.list_type(required).is_some_and(has_item);
+            if !is_there {
+                let text = format!(
+                    "entity {}: type {} requires a child, or an item of a list, called {required}, found none; create or keep one",
+                    self.entities.id(slot),
+                    declared.definition.name
+                );
+                return Err(Error::new(ErrorKind::Cardinality, text));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Concerned<'_> {
+    fn take_entity(&mut self, event: &Event) {
+        match event {
+            Event::Put(put) => {
+                self.entities.push(put.slot);
+                let Some(before) = put.before.as_ref().filter(|before| before.instance.is_live()) else {
+                    return;
+                };
+                self.lose(put.slot, before, Some(&put.after));
+                if before.instance.type_name != put.after.instance.type_name {
+                    // It may stand in another list.
+                    self.moved.push((put.slot, true));
+                    let link = self.graph.container_link(put.slot);
+                    self.entities.extend(link.map(|link| link.other));
+                }
+            }
+            Event::Purge(purge) if purge.last.instance.is_live() => {
+                self.lose(purge.slot, &purge.last, None);
+            }
+            Event::Purge(_) | Event::Correct(_) | Event::Reindex(_) => {}
+        }
+    }
+
+    fn take_relationship(&mut self, event: &Event) {
+        match event {
+            Event::Put(put) => self.take_child(put),
+            Event::Purge(purge) => self.take_left(purge.last.child.as_deref(), &purge.last),
+            Event::Correct(_) | Event::Reindex(_) => {}
+        }
+    }
+
+    fn take_child(&mut self, put: &Put) {
+        let (before, after) = (put.before.as_ref(), &put.after);
+        let was = before.and_then(|before| before.child.as_deref());
+        let is = after.child.as_deref();
+        if was == is {
+            return;
+        }
+        let place = |child: &Child| {
+            let name = (child.group == NAMED_GROUP).then(|| child.name.clone());
+            (child.parent, child.group, name)
+        };
+        if was.map(place) == is.map(place) {
+            return;
+        }
+        before.into_iter().for_each(|before| self.take_left(was, before));
+        if is.is_some() {
+            let slot = after.instance.ends[1];
+            self.former.entry(slot).or_insert(None);
+            self.entities.push(slot);
+            self.moved.push((slot, false));
+        }
+    }
+
+    /// A child left its place.
+    fn take_left(&mut self, child: Option<&Child>, relationship: &Known) {
+        let Some(child) = child else { return };
+        let slot = relationship.instance.ends[1];
+        self.former.entry(slot).or_insert(Some(child.parent));
+        self.entities.push(child.parent);
+        self.moved.push((slot, true));
+    }
+
+    /// Notes the values that an entity had, and that references may lead to.
+    fn lose(&mut self, slot: u32, before: &Known, after: Option<&Known>) {
+        let (before, after) = (&before.instance, after.map(|after| &after.instance));
+        let after = after.filter(|after| after.is_live() && after.type_name == before.type_name);
+        for leaf in self.graph.types.referring.keys() {
+            let value = before.properties.get(*leaf);
+            if value != after.and_then(|after| after.properties.get(*leaf)) {
+                value.into_iter().for_each(|value| note(&mut self.lost, slot, *leaf, value));
+            }
+        }
+    }
+
+    /// Finds what stands below what moved: their references start elsewhere. What left may be what others refer to.
+    fn follow_moved(&mut self) -> Result<()> {
+        let mut met = HashSet::new();
+        // Order: those that left first, because each is met once.
+        self.moved.sort_by_key(|(_, has_left)| !has_left);
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.reverse();
+        while let Some((slot, has_left)) = moved.pop() {
+            if !met.insert(slot) {
+                continue;
+            }
+            self.entities.push(slot);
+            if has_left {
+                for leaf in self.graph.types.referring.keys() {
+                    let value = self.graph.entities.read_value(slot, *leaf)?;
+                    value.iter().for_each(|value| note(&mut self.lost, slot, *leaf, value));
+                }
+            }
+            moved.extend(self.graph.child_links(slot).map(|link| (link.other, has_left)));
+        }
+        Ok(())
+    }
+
+    /// Finds what may refer to what was lost.
+    fn follow_lost(&mut self) -> Result<()> {
+        let container =
+            |entity: u32| self.former.get(&entity).copied().unwrap_or_else(|| self.graph.container(entity));
+        for (slot, leaf, value) in &self.lost {
+            for referring in &self.graph.types.referring[leaf] {
+                self.entities.extend(self.graph.referring_to(*slot, referring, value, container)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn note(lost: &mut Vec<(u32, Symbol, Value)>, slot: u32, leaf: Symbol, value: &Value) {
+    for_each_indexed(value, |scalar| lost.push((slot, leaf, scalar.clone())));
+}
