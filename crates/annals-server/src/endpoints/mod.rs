@@ -15,6 +15,7 @@ mod classifications;
 mod types;
 mod transactions;
 mod candidates;
+mod operational;
 mod log;
 mod import;
 mod export;
@@ -41,6 +42,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         types::endpoints,
         transactions::endpoints,
         candidates::endpoints,
+        operational::endpoints,
         log::endpoints,
         import::endpoints,
         export::endpoints,
