@@ -466,6 +466,22 @@ fn a_correction_of_the_past_obeys_the_declared_types() {
     assert_eq!(name, Some(Value::from("Countess")));
 }
 
+/// What a patch set on the way to taking the property away was put into the index: the instance does not have the property any more.
+#[test]
+fn a_property_that_is_not_indexed_stays_out_of_the_index_when_a_patch_sets_and_unsets_it() -> Result<()> {
+    let repository = CheckedRepository::in_memory();
+    define(
+        &repository,
+        TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()),
+    )?;
+    create(&repository, &entity("t", "a"))?;
+    update(&repository, "a", Patch::new().set("text", "before"))?;
+    update(&repository, "a", Patch::new().set("text", "on the way").unset("text"))?;
+    repository.assert_consistent();
+    assert!(repository.check()?.is_clean());
+    Ok(())
+}
+
 /// Set twice in one patch, the first of two long texts that begin alike was taken out of an index that never had it, and the second
 /// was put there in its place.
 #[test]

@@ -23,7 +23,7 @@ use embedded::Embedded;
 use file::JsonFile;
 use http::Http;
 use measure::{Form, Plan, measure};
-use report::{Measured, Table};
+use report::{Found, Measured, Table};
 use row::{PUBLISHED_ITEMS, ROWS, Row};
 use target::Target;
 
@@ -116,7 +116,7 @@ impl Name {
 impl Datastore {
     /// Measures and reports.
     ///
-    /// Errors: a wrong answer, or a failure of a target. The other targets are measured first.
+    /// Errors: all wrong answers and failures, after the other rows and targets.
     pub fn run(&self) -> Outcome<()> {
         let rows = self.rows()?;
         let folder = make_folder(self.folder.as_deref())?;
@@ -131,10 +131,11 @@ impl Datastore {
                 form: self.plan().form,
                 is_judged: !self.quick && !self.page,
                 items: self.items(),
-                rows: rows.iter().map(|row| Measured { row, sizes: Vec::new(), skip: None }).collect(),
+                rows: rows.iter().map(|row| Measured { row, sizes: Vec::new() }).collect(),
             };
-            if let Err(error) = self.fill(&mut table, &mut *target, &mut file) {
-                failed.push(format!("{}: {error}", table.title));
+            let errors = &mut failed;
+            if let Err(error) = self.fill(&mut table, &mut *target, &mut file, errors) {
+                errors.push(format!("{}: {error}", table.title));
             }
             if !self.json {
                 println!("{}", table.text());
@@ -146,31 +147,40 @@ impl Datastore {
             println!("## What is unfair\n");
             unfair.iter().for_each(|text| println!("- {text}"));
         }
-        if failed.is_empty() { Ok(()) } else { Err(failed.join("; ").into()) }
+        if failed.is_empty() { Ok(()) } else { Err(failed.join("\nannals-lab: ").into()) }
     }
 
-    /// All rows of a target at all sizes.
+    /// All rows of a target at all sizes. A row that fails is added to `errors`, and the next row goes on.
     ///
-    /// Errors: the first wrong answer, or failure of the target.
-    fn fill(&self, table: &mut Table, target: &mut dyn Target, file: &mut RawFile) -> Outcome<()> {
+    /// Errors: the first wrong answer of the check.
+    fn fill(
+        &self,
+        table: &mut Table,
+        target: &mut dyn Target,
+        file: &mut RawFile,
+        errors: &mut Vec<String>,
+    ) -> Outcome<()> {
         for items in self.items() {
             eprintln!("{}, {items} items: answers", table.title);
             check::check(target, items)?;
             for measured in &mut table.rows {
                 let row = measured.row;
-                measured.skip = row.calls().find_map(|call| target.lacks(call)).map(str::to_owned);
-                let samples = match &measured.skip {
-                    Some(reason) => Err(reason.clone()),
-                    None => {
-                        eprintln!("{}, {items} items: {}", table.title, row.name);
-                        let told = |error| format!("{}, {items} items: {error}", row.name);
-                        Ok(measure(target, row, items, self.plan(), file).map_err(told)?)
+                let found = if let Some(reason) = row.calls().find_map(|call| target.lacks(call)) {
+                    Found::Skip(reason)
+                } else {
+                    eprintln!("{}, {items} items: {}", table.title, row.name);
+                    match measure(target, row, items, self.plan(), file) {
+                        Ok(samples) => Found::Samples(samples),
+                        Err(error) => {
+                            errors.push(format!("{}, {items} items, {}: {error}", table.title, row.name));
+                            Found::Error(error.to_string())
+                        }
                     }
                 };
                 if self.json {
-                    println!("{}", report::json(table.name, row, items, table.form, &samples));
+                    println!("{}", report::json(table.name, row, items, table.form, &found));
                 }
-                measured.sizes.extend(samples.ok().map(|samples| (items, samples)));
+                measured.sizes.push((items, found));
             }
         }
         Ok(())

@@ -13,10 +13,17 @@ const JUDGED_ITEMS: u32 = 100_000;
 /// A row of one target, at every size.
 pub struct Measured {
     pub row: &'static Row,
-    /// Shape: items, samples.
-    pub sizes: Vec<(u32, Samples)>,
-    /// Why the target skips the row.
-    pub skip: Option<String>,
+    /// Shape: items, the result.
+    pub sizes: Vec<(u32, Found)>,
+}
+
+/// The result of a row at one size.
+pub enum Found {
+    Samples(Samples),
+    /// The target cannot answer a call of the row yet, for this reason.
+    Skip(&'static str),
+    /// The row failed.
+    Error(String),
 }
 
 /// All rows of one target.
@@ -29,6 +36,16 @@ pub struct Table {
     pub is_judged: bool,
     pub items: Vec<u32>,
     pub rows: Vec<Measured>,
+}
+
+impl Measured {
+    /// The sizes with samples.
+    fn samples(&self) -> impl Iterator<Item = (u32, &Samples)> {
+        self.sizes.iter().filter_map(|(items, found)| match found {
+            Found::Samples(samples) => Some((*items, samples)),
+            Found::Skip(_) | Found::Error(_) => None,
+        })
+    }
 }
 
 impl Table {
@@ -51,16 +68,14 @@ impl Table {
     }
 
     fn line(&self, measured: &Measured) -> Vec<String> {
-        let found = |items: &u32| measured.sizes.iter().find(|(measured, _)| measured == items);
-        let cell = |items: &u32| match (found(items), &measured.skip) {
-            (Some((_, samples)), _) => self.cell(samples),
-            (None, Some(reason)) => format!("SKIP({reason})"),
-            (None, None) => "ERR".into(),
+        let cell = |items: &u32| match measured.sizes.iter().find(|(size, _)| size == items) {
+            Some((_, Found::Samples(samples))) => self.cell(samples),
+            Some((_, Found::Skip(reason))) => format!("SKIP({reason})"),
+            Some((_, Found::Error(_))) | None => "ERR".into(),
         };
         let points: Vec<(f64, f64)> = measured
-            .sizes
-            .iter()
-            .map(|(items, samples)| (f64::from(*items), self.form.figure(samples)))
+            .samples()
+            .map(|(items, samples)| (f64::from(items), self.form.figure(samples)))
             .collect();
         let cost = Cost::fit(&points).map_or(String::new(), |cost| cost.to_string());
         let published: Vec<String> = self
@@ -83,15 +98,16 @@ impl Table {
     /// The bars of this target, each with its figure.
     fn bars(&self) -> String {
         let mut text = String::new();
-        for Measured { row, sizes, .. } in &self.rows {
+        for measured in &self.rows {
+            let row = measured.row;
             let Some(bar) = row.bar.as_ref().filter(|bar| bar.target == self.name && self.is_judged) else {
                 continue;
             };
-            for (items, samples) in sizes {
+            for (items, samples) in measured.samples() {
                 let median = self.form.figure(samples);
-                let at = format!("{}, {}", row.name, figure(f64::from(*items)).trim_end_matches(".00"));
+                let at = format!("{}, {}", row.name, figure(f64::from(items)).trim_end_matches(".00"));
                 let (found, most, holds) = match bar.limit {
-                    Limit::Ns(_) if *items != JUDGED_ITEMS => continue,
+                    Limit::Ns(_) if items != JUDGED_ITEMS => continue,
                     Limit::Ns(most) => (time(median), time(most), median <= most),
                     Limit::Syncs(most) => {
                         let Some(sync) = samples.sync_ns() else { continue };
@@ -112,12 +128,13 @@ impl Table {
 }
 
 /// One row at one size.
-pub fn json(name: &str, row: &Row, items: u32, form: Form, samples: &Result<Samples, String>) -> Json {
+pub fn json(name: &str, row: &Row, items: u32, form: Form, found: &Found) -> Json {
     let micros = |ns: f64| ns / 1e3;
     let mut json = json!({ "target": name, "row": row.name, "items": items, "form": form.name() });
-    match samples {
-        Err(reason) => json["skip"] = reason.as_str().into(),
-        Ok(samples) => {
+    match found {
+        Found::Skip(reason) => json["skip"] = (*reason).into(),
+        Found::Error(error) => json["error"] = error.as_str().into(),
+        Found::Samples(samples) => {
             let counts = match form {
                 Form::Honest => "medianUs",
                 Form::Page => "meanUs",
@@ -169,14 +186,12 @@ mod tests {
     use crate::datastore::row::ROWS;
 
     fn table(form: Form) -> Table {
-        let of = |ns: f64| Samples { ns: vec![ns; 3], syncs_ns: vec![1e6; 3] };
+        let of = |ns: f64| Found::Samples(Samples { ns: vec![ns; 3], syncs_ns: vec![1e6; 3] });
         let row = |name| ROWS.iter().find(|row| row.name == name).unwrap();
-        let modify = Measured {
-            row: row("modify an item"),
-            sizes: vec![(1_000, of(1.5e6)), (100_000, of(3e6))],
-            skip: None,
-        };
-        let oper = Measured { row: row("get oper tree"), sizes: Vec::new(), skip: Some("no view".into()) };
+        let modify =
+            Measured { row: row("modify an item"), sizes: vec![(1_000, of(1.5e6)), (100_000, of(3e6))] };
+        let sizes = vec![(1_000, Found::Skip("no view")), (100_000, Found::Error("no room".into()))];
+        let oper = Measured { row: row("get oper tree"), sizes };
         let (is_judged, items) = (form == Form::Honest, vec![1_000, 100_000]);
         Table { name: "embedded", title: "Annals", form, is_judged, items, rows: vec![modify, oper] }
     }
@@ -195,8 +210,7 @@ mod tests {
             cells("modify"),
             ["modify an item", "1.50 ms ±0 %", "3.00 ms ±0 %", cost, "1.40 ms / 162 ms"]
         );
-        let skip = "SKIP(no view)";
-        assert_eq!(cells("get oper"), ["get oper tree", skip, skip, "", "3.30 ms / 414 ms"]);
+        assert_eq!(cells("get oper"), ["get oper tree", "SKIP(no view)", "ERR", "", "3.30 ms / 414 ms"]);
         assert!(
             text.contains("- modify an item, 1,000: 1.50 durable writes of 1.00 ms <= 2: holds\n"),
             "{text}"
@@ -209,14 +223,13 @@ mod tests {
     #[test]
     fn an_object_has_units_in_its_names() {
         let measured = &table(Form::Page).rows[0];
-        let samples = Ok(measured.sizes[0].1.clone());
         let expected = json!({
             "target": "embedded", "row": "modify an item", "items": 1_000, "form": "page", "meanUs": 1_500.0,
             "quartile1Us": 1_500.0, "quartile3Us": 1_500.0, "samples": 3, "durableWriteUs": 1_000.0,
             "publishedThereUs": 1_398.0,
         });
-        assert_eq!(json("embedded", measured.row, 1_000, Form::Page, &samples), expected);
-        let skipped = json("http", measured.row, 7, Form::Honest, &Err("no".into()));
+        assert_eq!(json("embedded", measured.row, 1_000, Form::Page, &measured.sizes[0].1), expected);
+        let skipped = json("http", measured.row, 7, Form::Honest, &Found::Skip("no"));
         let expected = json!({
             "target": "http", "row": "modify an item", "items": 7, "form": "honest", "skip": "no",
             "publishedThereUs": null,

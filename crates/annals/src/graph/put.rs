@@ -38,7 +38,7 @@ impl Graph {
     ///
     /// Errors: those of reading spilled values.
     pub(crate) fn create(&mut self, kind: TypeKind, instance: Instance) -> Result<u32> {
-        let after = self.known_as(kind, Arc::new(instance))?;
+        let after = self.known_as(kind, Arc::new(instance), &[])?;
         let slot = self.table_mut(kind).push(&after.instance);
         match kind {
             TypeKind::Relationship => self.links.insert(slot, after.instance.type_name, after.instance.ends),
@@ -62,8 +62,8 @@ impl Graph {
         if kind == TypeKind::Entity && self.may_rename(before, &after) {
             self.rename_child(slot, &after)?;
         }
-        let before = Some(self.known_as(kind, Arc::clone(before))?);
-        let after = self.known_as(kind, Arc::new(after))?;
+        let before = Some(self.known_as(kind, Arc::clone(before), &changes)?);
+        let after = self.known_as(kind, Arc::new(after), &changes)?;
         let table = self.table_mut(kind);
         for name in changes.iter().map(ValueChange::name) {
             table.columns.put(name, slot, after.instance.properties.get(name));
@@ -108,7 +108,7 @@ impl Graph {
                 homes.extend(self.home_symbol(version.header));
             }
         }
-        let last = self.known_as(kind, instance)?;
+        let last = self.known_as(kind, instance, &[])?;
         self.table_mut(kind).remove(slot);
         self.tell(kind, Event::Purge(Purge { slot, last, types, homes }));
         Ok(())
@@ -141,10 +141,12 @@ impl Graph {
         table.events.push(event);
     }
 
-    fn known_as(&self, kind: TypeKind, instance: Arc<Instance>) -> Result<Known> {
+    /// `changes` may be of properties that the instance does not have any more, or did not have yet.
+    fn known_as(&self, kind: TypeKind, instance: Arc<Instance>, changes: &[ValueChange]) -> Result<Known> {
         let is_proxy = instance.header != PLAIN && self.headers.get(instance.header).is_proxy;
         let home = self.home_symbol(instance.header);
-        let names = instance.properties.iter().map(|(name, _)| name);
+        let names =
+            instance.properties.iter().map(|(name, _)| name).chain(changes.iter().map(ValueChange::name));
         let is_unindexed = |name: &Symbol| !self.types.is_indexed(kind, instance.type_name, *name);
         let unindexed = match self.types.unindexed.is_empty() {
             true => Vec::new(),

@@ -68,7 +68,7 @@ pub(crate) struct Known {
     pub(crate) is_proxy: bool,
     /// The collection that it is of, if it is another than this repository's.
     pub(crate) home: Option<Symbol>,
-    /// Those of its properties that are not indexed.
+    /// Those of its properties that are not indexed, and of those that its last change was about.
     pub(crate) unindexed: Vec<Symbol>,
     /// The place of the child that it leads to, if it is a live relationship that contains one.
     pub(crate) child: Option<Box<Child>>,
