@@ -194,6 +194,24 @@ fn what_a_lease_records_is_in_the_history_and_gone_after_it_also_after_a_crash()
 }
 
 #[test]
+fn what_is_pushed_for_long_is_packed_and_stays_and_subscriptions_end() {
+    let operational = Operational::over(&running()).unwrap();
+    operational.open_lease("a", LONG, false).unwrap();
+    operational.push("a", |tree| tree.set(&path("/cont/lst[k1=2][k2='a']/l"), "kept")).unwrap();
+    let mut subscription = operational.subscribe("a", &path("/cont"), None).unwrap();
+    let text = |number: usize| format!("{number}{}", "x".repeat(4 << 20));
+    for number in 0..70 {
+        operational.push("a", |tree| tree.set(&path("/cont/text"), text(number))).unwrap();
+    }
+    while let Ok(Some(_)) = subscription.poll() {}
+    assert_eq!(kind_of(subscription.poll()), ErrorKind::Closed);
+    let all = operational.get(&path("/cont"), None).unwrap().unwrap();
+    assert_eq!(all.property("text"), Some((&text(69).as_str().into(), lease("a"))));
+    assert_eq!(listed(&all, "lst", "k1").len(), 3);
+    operational.push("a", |tree| tree.delete(&path("/cont/text"))).unwrap();
+}
+
+#[test]
 fn names_and_times_out_of_bounds_are_refused() {
     let operational = Operational::over(&running()).unwrap();
     for (name, lasts) in [("", LONG), ("a/b", LONG), ("a", Duration::ZERO), ("a", LEASE_MAX + LONG)] {

@@ -69,7 +69,8 @@ impl Subscription {
 
     /// The next event, if there is one already.
     ///
-    /// Errors: those of reading history. The same event is tried again next time.
+    /// Errors: `Closed` after the last event of a repository that was closed; those of reading history, and then the same event is tried
+    /// again next time.
     pub fn poll(&mut self) -> Result<Option<Arc<Event>>> {
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
@@ -81,6 +82,10 @@ impl Subscription {
             if !event.changes.is_empty() {
                 return Ok(Some(event));
             }
+        }
+        if self.committer.is_closing() {
+            let text = "subscription: the repository was closed; open it again, and go on from the position";
+            return Err(Error::new(ErrorKind::Closed, text));
         }
         Ok(None)
     }

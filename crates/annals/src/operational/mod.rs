@@ -186,7 +186,8 @@ impl Operational {
     pub fn end_lease(&self, name: &str) -> Result<()> {
         let mut state = self.state()?;
         let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
-        self.inner.inner.forget(&state, name, held)?;
+        let is_recorded = held.is_recorded;
+        self.inner.inner.forget(&mut state, name, is_recorded)?;
         state.leases.remove(name);
         Ok(())
     }
@@ -226,7 +227,7 @@ impl Operational {
     /// What becomes of what is pushed under a lease, at a path and below it, from now on.
     ///
     /// Errors: `NotFound` if there is no such lease; `InvalidArgument` as [`Repository::subscribe`]. A subscription to what is not recorded ends
-    /// with `Gap` when the pushed state is packed anew, after many changes: read it, and subscribe again.
+    /// with `Closed` when the pushed state is packed anew, after many changes: read it, and subscribe again.
     pub fn subscribe(&self, name: &str, path: &TreePath, after: Option<Position>) -> Result<Subscription> {
         let state = self.state()?;
         let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
@@ -312,16 +313,17 @@ impl Inner {
             .map(|(name, _)| Arc::clone(name))
             .collect();
         for name in late {
-            self.forget(state, &name, &state.leases[&name])?;
+            let is_recorded = state.leases[&name].is_recorded;
+            self.forget(state, &name, is_recorded)?;
             state.leases.remove(&name);
         }
         Ok(())
     }
 
-    fn forget(&self, state: &State, name: &str, held: &Held) -> Result<()> {
+    fn forget(&self, state: &mut State, name: &str, is_recorded: bool) -> Result<()> {
         let root: Id = pushed::root_of(name)?;
-        match held.is_recorded {
-            true => pushed::empty(&self.running, &root),
+        match is_recorded {
+            true => pushed::empty(&self.running, &root).map(drop),
             false => state.pushed.forget(&root),
         }
     }

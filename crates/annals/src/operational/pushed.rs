@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::log::MemoryLog;
+use crate::log::{Log, MemoryLog, ReadLimit};
 use crate::model::{AttributeDefinition, Id, TypeDefinition, TypeKind};
 use crate::options::Options;
 use crate::read::Snapshot;
 use crate::repository::Repository;
 use crate::search::Find;
 use crate::tree::{Item, TreePath};
-use crate::write::TreeEdit;
-use crate::{Error, ErrorKind, Result};
+use crate::write::{Transaction, TreeEdit};
+use crate::{Error, ErrorKind, Position, Result};
 
 /// What begins the ids of the roots of leases.
 const ROOT: &str = "lease:";
 /// Their type.
 const ROOT_TYPE: &str = "root";
-/// All that is pushed takes at most so much memory. Units: bytes.
+/// Nothing more is pushed while what is there takes more. Units: bytes of records, of which memory takes a small multiple.
 const BYTES_MAX: u64 = 1 << 30;
-/// After so many changes, and four times as many as there are entities, what is pushed is packed anew without its history.
-const CHANGES_MAX: u64 = 1_000_000;
+/// Once the history of what was pushed takes more than this, and more than what is there, it is packed anew without it. Units: bytes of records.
+const HISTORY_BYTES_MAX: u64 = 256 << 20;
 
 /// The id of the entity from which the paths of a lease start.
 pub(super) fn root_of(name: &str) -> Result<Id> {
@@ -35,15 +35,18 @@ pub(super) struct Pushed {
     repository: Repository,
     /// How many declarations of types it has learned.
     types_known: usize,
-    /// How many changes it holds the history of.
-    changes_count: u64,
+    log: MemoryLog,
+    /// How many bytes of records there are: added up, as the log counts them one by one.
+    bytes: u64,
+    /// How many there were without history.
+    packed_bytes: u64,
 }
 
 impl Pushed {
     pub(super) fn new() -> Result<Pushed> {
-        let options = Options { memory_bytes_max: Some(BYTES_MAX), ..Options::default() };
-        let repository = Repository::with_log(Arc::new(MemoryLog::new()), options)?;
-        Ok(Pushed { repository, types_known: 0, changes_count: 0 })
+        let log = MemoryLog::new();
+        let repository = Repository::with_log(Arc::new(log.clone()), Options::default())?;
+        Ok(Pushed { repository, types_known: 0, log, bytes: 0, packed_bytes: 0 })
     }
 
     pub(super) fn repository(&self) -> &Repository {
@@ -69,20 +72,34 @@ impl Pushed {
         root: &Id,
         mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>,
     ) -> Result<T> {
-        let ((done, changes), _) = self.repository.transact(|t| {
-            let done = work(&mut t.tree_below(root.clone()))?;
-            Ok((done, t.changes_count() as u64))
-        })?;
-        self.changes_count += changes;
-        if self.changes_count > CHANGES_MAX.max(4 * self.repository.snapshot().entities_count()) {
-            self.pack()?;
+        if self.packed_bytes > BYTES_MAX {
+            let text = format!(
+                "lease: expected at most {BYTES_MAX} bytes of pushed state, found {}; push less, or end leases",
+                self.packed_bytes
+            );
+            return Err(Error::new(ErrorKind::NoRoom, text));
         }
+        let (done, receipt) = self.repository.transact(|t| work(&mut t.tree_below(root.clone())))?;
+        self.note(receipt.position)?;
         Ok(done)
     }
 
+    /// Counts the record at a position, and packs all if there is too much history.
+    fn note(&mut self, position: Position) -> Result<()> {
+        let records = self.log.read(position, ReadLimit::ONE)?;
+        self.bytes += records.iter().map(|record| record.len() as u64).sum::<u64>();
+        match self.bytes > self.packed_bytes + HISTORY_BYTES_MAX.max(self.packed_bytes) {
+            true => self.pack(),
+            false => Ok(()),
+        }
+    }
+
     /// Takes away all that was pushed under a lease.
-    pub(super) fn forget(&self, root: &Id) -> Result<()> {
-        empty(&self.repository, root)
+    pub(super) fn forget(&mut self, root: &Id) -> Result<()> {
+        match empty(&self.repository, root)? {
+            Some(position) => self.note(position),
+            None => Ok(()),
+        }
     }
 
     /// Goes on with a repository that has the same trees and no history.
@@ -96,6 +113,8 @@ impl Pushed {
                 packed.repository.transact(|t| t.tree_below(root.clone()).merge(&TreePath::root(), &item))?;
             }
         }
+        packed.packed_bytes = packed.log.bytes_count();
+        packed.bytes = packed.packed_bytes;
         // Subscriptions to the repository before end.
         let before = std::mem::replace(self, packed);
         before.repository.close()
@@ -103,16 +122,19 @@ impl Pushed {
 }
 
 /// Deletes all items of the tree of a lease. What was recorded stays in the history.
-pub(super) fn empty(repository: &Repository, root: &Id) -> Result<()> {
+///
+/// Shape: the position, if there was something to delete.
+pub(super) fn empty(repository: &Repository, root: &Id) -> Result<Option<Position>> {
     if repository.snapshot().entity(root)?.is_none() {
-        return Ok(());
+        return Ok(None);
     }
-    repository.transact(|t| t.tree_below(root.clone()).put(&TreePath::root(), &Item::new())).map(drop)
+    let put = |t: &mut Transaction| t.tree_below(root.clone()).put(&TreePath::root(), &Item::new());
+    repository.transact(put).map(|(_, receipt)| Some(receipt.position))
 }
 
 /// Deletes what leases recorded that a process left behind.
 pub(super) fn delete_left_over(running: &Repository) -> Result<()> {
-    roots(&running.snapshot())?.iter().try_for_each(|root| empty(running, root))
+    roots(&running.snapshot())?.iter().try_for_each(|root| empty(running, root).map(drop))
 }
 
 /// The roots of the trees of leases.

@@ -133,6 +133,11 @@ impl Committer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// True once the repository is being closed.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.state().is_closing
+    }
+
     /// Why writing failed, if it did.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failed.as_ref().map(Error::duplicate)
