@@ -19,6 +19,7 @@ mod http {
     mod memory;
     mod methods;
     mod mistakes;
+    mod operational;
     mod protocol;
     mod trees;
     mod unchanged;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use annals::{
-    Difference, InstanceChange, InstanceId, PropertyDifference, Provenance, TreeChange, TreeChangeKind,
-    TreeStep, Value,
+    Difference, Event, InstanceChange, InstanceId, PropertyDifference, Provenance, TreeChange,
+    TreeChangeKind, TreeStep, Value, WatchedChange,
 };
 use serde_json::{Value as Json, json};
 
@@ -101,6 +101,20 @@ pub fn tree_change_to_json(change: &TreeChange) -> Json {
 
 fn step_to_json(step: &Option<TreeStep>) -> Json {
     step.as_ref().map_or(Json::Null, |step| step.to_string().trim_start_matches('/').into())
+}
+
+/// The JSON form of what a record, or several, did to what is watched.
+pub fn event_to_json(event: &Event) -> Json {
+    let change = |change: &WatchedChange| match change {
+        WatchedChange::Tree(change) => tree_change_to_json(change),
+        WatchedChange::Instance(change) => instance_change_to_json(change),
+    };
+    json!({
+        "from": event.from.0,
+        "position": event.position.0,
+        "records": event.records_count(),
+        "changes": event.changes.iter().map(change).collect::<Vec<Json>>(),
+    })
 }
 
 pub(super) fn kind_name(id: &InstanceId) -> &'static str {

@@ -16,10 +16,19 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         "specversion": "1.0", "id": "42", "source": "urn:annals:library", "type": "annals.record",
         "time": "2025-08-09T10:00:00Z", "datacontenttype": "application/json", "data": record_example,
     });
+    let changes_example = json!({
+        "from": 41, "position": 42, "records": 1,
+        "changes": [{ "path": "/interfaces/interface[name = 'eth1']", "id": "eth1", "change": "deleted" }],
+    });
+    let mut change_event_example = event_example.clone();
+    change_event_example["type"] = "annals.change".into();
+    change_event_example["data"] = changes_example.clone();
     let feed_example = format!("id: 42\ndata: {event_example}\n\n");
     vec![
         ("Record", record(), record_example),
-        ("FeedEvent", event(), event_example),
+        ("FeedEvent", event("annals.record", "Record"), event_example),
+        ("WatchedChanges", changes(), changes_example),
+        ("ChangeEvent", event("annals.change", "WatchedChanges"), change_event_example),
         ("Feed", feed(), feed_example.into()),
     ]
 }
@@ -29,7 +38,7 @@ fn feed() -> Json {
     let data = json!({
         "type": "string",
         "contentMediaType": "application/json",
-        "contentSchema": { "anyOf": [reference("FeedEvent"), reference("Problem")] },
+        "contentSchema": { "anyOf": [reference("FeedEvent"), reference("ChangeEvent"), reference("Problem")] },
     });
     json!({
         "description": "Server-sent events; comments and `retry` between them. An event `error` is the last one; its \
@@ -37,7 +46,7 @@ fn feed() -> Json {
         "type": "string",
         "contentMediaType": "text/event-stream",
         "contentSchema": list(partial(&["data"], json!({
-            "id": { "type": "string", "description": "The position of the record." },
+            "id": { "type": "string", "description": "The position of the record, of several the last." },
             "event": { "type": "string", "enum": ["message", "error"] },
             "data": data,
         }))),
@@ -45,16 +54,22 @@ fn feed() -> Json {
 }
 
 /// Source: <https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md>.
-fn event() -> Json {
+fn event(kind: &str, data: &str) -> Json {
     object(json!({
         "specversion": { "const": "1.0" },
         "id": text(),
         "source": { "type": "string", "format": "uri-reference" },
-        "type": { "const": "annals.record" },
+        "type": { "const": kind },
         "time": instant(),
         "datacontenttype": { "const": "application/json" },
-        "data": reference("Record"),
+        "data": reference(data),
     }))
+}
+
+/// What became of what is watched: of a tree in its order.
+fn changes() -> Json {
+    let change = json!({ "anyOf": [reference("TreeChange"), reference("InstanceChange")] });
+    object(json!({ "from": number(), "position": number(), "records": number(), "changes": list(change) }))
 }
 
 fn record() -> Json {

@@ -17,6 +17,7 @@ mod logged;
 mod change;
 mod tree;
 mod tree_text;
+mod operational;
 mod tree_operation;
 mod operation;
 mod provenance;
@@ -36,6 +37,7 @@ mod operation_schemas;
 mod tree_schemas;
 mod candidate;
 mod candidate_schemas;
+mod operational_schemas;
 mod logged_schemas;
 mod exchange_schemas;
 mod feed_schemas;
@@ -45,7 +47,7 @@ pub use candidate::*;
 pub use change::{
     action_from_json, action_to_json, actions, creation_from_json, patch_from_json, record_to_json,
 };
-pub use difference::{difference_to_json, instance_change_to_json, tree_change_to_json};
+pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{
     deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
     proxies_from_text,
@@ -59,6 +61,7 @@ pub use instance_schemas::{entity_example, relationship_example, version_example
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use logged::logged_record_to_json;
 pub use operation::{Operation, operation_from_json, upsert};
+pub use operational::{OperationalForm, lease_from_json, lease_time_from_json, lease_to_json};
 pub use provenance::*;
 pub use schemas::schemas;
 pub use text::{json_from_slice, json_from_str, tree_bytes};

@@ -15,6 +15,7 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     schemas.extend(super::operation_schemas::schemas());
     schemas.extend(super::tree_schemas::schemas());
     schemas.extend(super::candidate_schemas::schemas());
+    schemas.extend(super::operational_schemas::schemas());
     schemas.extend(super::logged_schemas::schemas());
     schemas.extend(super::exchange_schemas::schemas());
     schemas.extend(super::feed_schemas::schemas());

@@ -1,11 +1,12 @@
 //! Changes of trees as operations of a transaction: `{"action": "put-tree", "path": …, "item": …}`.
 
-use annals::{AsOf, Error, ErrorKind, Id, Insert, Item, Result, Transaction, TreePath, Value};
+use annals::{AsOf, Id, Insert, Item, Result, Transaction, TreeEdit, TreePath};
 use serde_json::Value as Json;
 
 use super::tree::{TreeContent, insert_from_json};
 use super::{
-    AS_OF, Object, invalid, item_from_json, only, optional_text, past_from_json, text, tree_content_from_json,
+    AS_OF, Object, invalid, item_from_json, object, only, optional_text, past_from_json, text,
+    tree_content_from_json,
 };
 
 /// A change of the tree below an entity.
@@ -199,17 +200,42 @@ impl TreeOperation {
     /// Shape: the id of the item that it creates, changes or restores, unless it changes a property, moves, reverts or deletes. Errors: those of
     /// [`annals::TreeEdit`].
     pub fn add_to(&self, transaction: &mut Transaction) -> Result<Option<Id>> {
-        if let TreeChange::Replace(path, TreeContent::Value(_)) = &self.change {
-            self.check_there(path, transaction)?;
-        }
         let mut tree = match &self.root {
             Some(root) => transaction.tree_below(root.clone()),
             None => transaction.tree(),
         };
-        let set = |tree: &mut annals::TreeEdit<'_>, path: &TreePath, value: &Value| {
-            tree.set(path, value.clone()).map(|()| None)
-        };
-        match &self.change {
+        self.change.add_to(&mut tree)
+    }
+}
+
+impl TreeChange {
+    /// A change of the tree of a lease from its JSON form, an operation. It has no root and no time of its own, and takes nothing back: such a
+    /// tree has no past that others know of.
+    ///
+    /// Errors: `InvalidArgument`.
+    pub fn pushed_from_json(json: &Json) -> Result<TreeChange> {
+        let fields = object(json, "operation")?;
+        let action = text(fields, "operation", "action")?;
+        if let Some(name) = ["root", "validFrom"].into_iter().find(|name| fields.contains_key(*name)) {
+            let text =
+                format!("{action}: expected no {name:?}, as the change is one under a lease; leave it out");
+            return Err(invalid(text));
+        }
+        match tree_operation_from_json(action, fields)? {
+            None | Some(TreeOperation { change: TreeChange::Revert(..) | TreeChange::Restore(..), .. }) => {
+                let known = ACTIONS.iter().filter(|known| !["revert-tree", "restore-tree"].contains(known));
+                let known: Vec<&str> = known.copied().collect();
+                Err(invalid(format!("operation: expected one of {}, found {action:?}", known.join(", "))))
+            }
+            Some(operation) => Ok(operation.change),
+        }
+    }
+
+    /// Adds it to the changes of a tree.
+    ///
+    /// Shape and errors: as [`TreeOperation::add_to`].
+    pub fn add_to(&self, tree: &mut TreeEdit<'_>) -> Result<Option<Id>> {
+        match self {
             TreeChange::Create(path, TreeContent::Item(item)) => tree.create(path, item).map(Some),
             TreeChange::Create(path, TreeContent::Value(value)) => {
                 tree.create_property(path, value.clone()).map(|()| None)
@@ -218,8 +244,12 @@ impl TreeOperation {
             TreeChange::Put(path, TreeContent::Item(item)) => tree.put(path, item).map(Some),
             TreeChange::Replace(path, TreeContent::Item(item)) => tree.replace(path, item).map(Some),
             TreeChange::Merge(path, TreeContent::Value(value))
-            | TreeChange::Put(path, TreeContent::Value(value))
-            | TreeChange::Replace(path, TreeContent::Value(value)) => set(&mut tree, path, value),
+            | TreeChange::Put(path, TreeContent::Value(value)) => {
+                tree.set(path, value.clone()).map(|()| None)
+            }
+            TreeChange::Replace(path, TreeContent::Value(value)) => {
+                tree.replace_property(path, value.clone()).map(|()| None)
+            }
             TreeChange::Insert(path, item, place) => tree.insert(path, item, place).map(Some),
             TreeChange::Delete(path) => tree.delete(path).map(|()| None),
             TreeChange::Remove(path) => tree.remove(path).map(|_| None),
@@ -228,14 +258,6 @@ impl TreeOperation {
             TreeChange::Revert(path, as_of) => tree.revert(path, *as_of).map(|()| None),
             TreeChange::Restore(path, as_of) => tree.restore(path, *as_of).map(Some),
         }
-    }
-
-    fn check_there(&self, path: &TreePath, transaction: &mut Transaction) -> Result<()> {
-        let found = super::tree_of(transaction.view()?, self.root.as_ref()).item(path)?;
-        if found.is_some_and(|found| found.property_name().is_some()) {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::NotFound, format!("path {path}: there is no property; put it instead")))
     }
 }
 

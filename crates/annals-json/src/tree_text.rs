@@ -149,8 +149,15 @@ fn properties_of<'e>(entity: &'e Entity<'_>) -> Properties<'e> {
     properties
 }
 
+/// Names of all lists.
+pub(super) fn lists_of(snapshot: &Snapshot) -> HashSet<Arc<str>> {
+    let types = snapshot.types_of(TypeKind::Entity).into_iter();
+    let lists = types.filter(|known| known.attributes.iter().any(|attribute| attribute.is_key));
+    lists.map(|known| Arc::clone(&known.name)).collect()
+}
+
 /// True for a name that means something else where the members of an item stand.
-fn is_special(name: &str) -> bool {
+pub(super) fn is_special(name: &str) -> bool {
     name.starts_with(['@', '$'])
 }
 
@@ -321,12 +328,7 @@ impl Writer<'_> {
     }
 
     fn is_list(&self, name: &str) -> bool {
-        let lists = self.lists.get_or_init(|| {
-            let types = self.snapshot.types_of(TypeKind::Entity).into_iter();
-            let lists = types.filter(|known| known.attributes.iter().any(|attribute| attribute.is_key));
-            lists.map(|known| Arc::clone(&known.name)).collect()
-        });
-        lists.contains(name)
+        self.lists.get_or_init(|| lists_of(self.snapshot)).contains(name)
     }
 }
 

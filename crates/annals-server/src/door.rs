@@ -1,11 +1,11 @@
 //! The door: what all requests share. The repository comes in when it is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Position, Repository};
+use annals::{Operational, Position, Repository};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -35,6 +35,8 @@ pub struct Door {
     /// How far opening has come: records replayed, records in all.
     pub replayed: (AtomicU64, AtomicU64),
     repository: OnceLock<Repository>,
+    /// Made by the first request that needs it.
+    operational: Mutex<Option<Operational>>,
     visible: watch::Sender<Position>,
     stopping: watch::Sender<bool>,
     herald: OnceLock<Thread>,
@@ -56,6 +58,7 @@ impl Door {
             source,
             replayed: Default::default(),
             repository: OnceLock::new(),
+            operational: Mutex::new(None),
             visible: watch::Sender::new(Position::ZERO),
             stopping: watch::Sender::new(false),
             herald: OnceLock::new(),
@@ -119,6 +122,27 @@ impl Door {
     /// The repository, if it is open.
     pub fn opened(&self) -> Option<&Repository> {
         self.repository.get()
+    }
+
+    /// The operational view, with its leases. It may write first, and wait for others that do: ask for it where long work is done.
+    ///
+    /// Errors: `opening`; those of [`Operational::over`].
+    pub fn operational(&self) -> Result<Operational, Problem> {
+        let repository = self.repository()?;
+        let mut known = self.operational.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(operational) = &*known {
+            return Ok(operational.clone());
+        }
+        Ok(known.insert(Operational::over(repository)?).clone())
+    }
+
+    /// Ends all leases. What they recorded is deleted; what cannot be now, the next process deletes.
+    pub fn end_leases(&self) {
+        let operational = self.operational.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(operational) = operational else { return };
+        for lease in operational.leases().unwrap_or_default() {
+            let _ = operational.end_lease(&lease.name);
+        }
     }
 
     /// Records replayed, and records in all.

@@ -54,6 +54,7 @@ pub fn path(name: &str) -> Parameter {
         "number" => parameter("number", Place::Path, count(), 1, "Number of the version, from 1."),
         "name" => parameter("name", Place::Path, text(), "package", "Name of the classification or type."),
         "kind" => parameter("kind", Place::Path, type_kinds(), "entity", "What the type describes."),
+        "lease" => parameter("lease", Place::Path, text(), "driver", "Name of the lease."),
         "candidate" => parameter("candidate", Place::Path, text(), "maintenance", "Name of the candidate."),
         "steps" => parameter(
             "steps",

@@ -194,7 +194,8 @@ impl From<Error> for Problem {
         let kind = error.kind();
         let mut members = Map::new();
         for (name, value) in error.context() {
-            let number = value.parse::<u64>().ok().filter(|_| *name == "latestVersion");
+            let is_number = matches!(*name, "latestVersion" | "operation");
+            let number = value.parse::<u64>().ok().filter(|_| is_number);
             let value = || number.map_or_else(|| value.as_str().into(), Json::from);
             members.entry((*name).to_owned()).or_insert_with(value);
         }

@@ -187,10 +187,15 @@ async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Sign
     connections.abort_all();
 }
 
-/// Commits what was submitted and closes the repository.
+/// Ends leases, commits what was submitted and closes the repository.
 async fn close(door: &Arc<Door>) -> Result<()> {
     let Some(repository) = door.opened().cloned() else { return Ok(()) };
-    tokio::task::spawn_blocking(move || repository.close()).await.expect("closing does not panic")
+    let door = Arc::clone(door);
+    let close = move || {
+        door.end_leases();
+        repository.close()
+    };
+    tokio::task::spawn_blocking(close).await.expect("closing does not panic")
 }
 
 /// SIGTERM and SIGINT.

@@ -163,6 +163,10 @@ fn what_cannot_be_watched_is_refused() {
             "{text}"
         );
     }
+    for text in ["node status draft", "node deleted with", "node proxies with", "node only leaf"] {
+        let watch = Watch::Search { kind: TypeKind::Entity, find: Box::new(Find::parse(text).unwrap()) };
+        assert_eq!(kind_of(repository.subscribe(watch, None)), ErrorKind::InvalidArgument, "{text}");
+    }
     let of_type = Watch::Search { kind: TypeKind::Classification, find: Box::new(Find::all()) };
     assert_eq!(kind_of(repository.subscribe(of_type, None)), ErrorKind::InvalidArgument);
 }

@@ -142,6 +142,19 @@ fn every_event_of_the_feed_is_described() {
     assert_eq!(event["data"]["changes"].as_array().unwrap().len(), 5);
     assert!(fits(&description, &data["contentSchema"], &event), "{event} is not {data}");
     assert!(!fits(&description, &data["contentSchema"], &json!({"specversion": "1.0"})));
+    assert_eq!(server.send("PUT", "/v1/tree/c/n", &json!(1)).status, 201);
+    assert_eq!(server.send("PUT", "/v1/tree/c/n", &json!(2)).status, 200);
+    assert_eq!(server.send("POST", "/v1/entities", &json!({"id": "b", "type": "t"})).status, 201);
+    let edge = json!({"type": "t", "from": "b", "to": "b"});
+    assert_eq!(server.send("POST", "/v1/relationships", &edge).status, 201);
+    for path in ["tree=/c&limit=2", "search=t&limit=1", "search=t&kind=relationship&limit=1"] {
+        let events = server.get(&format!("/v1/feed?{path}")).body;
+        for event in events.lines().filter_map(|line| line.strip_prefix("data: ")) {
+            let event: Json = serde_json::from_str(event).unwrap();
+            assert_eq!(event["type"], "annals.change");
+            assert!(fits(&description, &data["contentSchema"], &event), "{event} is not {data}");
+        }
+    }
 }
 
 #[test]

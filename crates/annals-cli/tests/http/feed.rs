@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -106,20 +107,169 @@ fn every_record_comes_once_under_load() {
     });
 }
 
+/// A server with a sorted list of interfaces.
+fn with_list(arguments: &[&str]) -> (tempfile::TempDir, Server) {
+    let (folder, server) = server(arguments);
+    let key = json!([{"name": "name", "type": "string", "key": true}]);
+    let list = json!({"kind": "entity", "name": "interface", "attributes": key});
+    assert_eq!(server.send("POST", "/v1/types", &json!({"types": [list]})).status, 200);
+    (folder, server)
+}
+
+fn put(server: &Server, path: &str, value: Json) -> u64 {
+    let answer = server.send("PUT", &format!("/v1/tree{path}"), &value);
+    assert!(answer.status < 300, "{answer:?}");
+    answer.json()["position"].as_u64().unwrap()
+}
+
+/// What the changes of an event are, and where.
+fn told(event: &Json) -> Vec<String> {
+    let place = |change: &Json| change.get("path").unwrap_or(&change["id"]).as_str().unwrap().to_owned();
+    let told = |change: &Json| format!("{} {}", change["change"].as_str().unwrap(), place(change));
+    event["data"]["changes"].as_array().unwrap().iter().map(told).collect()
+}
+
+#[test]
+fn a_tree_is_watched_with_old_and_new_values_and_nothing_else_is_told() {
+    let (_folder, server) = with_list(&[]);
+    let first = put(&server, "/c/interface[name='eth0']", json!({"mtu": 1500}));
+    put(&server, "/elsewhere", json!({"n": 1}));
+    let second = put(&server, "/c/interface[name='eth0']/mtu", json!(9000));
+    let found = events(&server.get("/v1/feed?tree=/c&limit=2").body);
+    assert_eq!(found.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [first, second]);
+    let eth0 = "/c/interface[name = 'eth0']";
+    assert_eq!(told(&found[0].1), ["created /c".to_owned(), format!("created {eth0}")]);
+    let event = &found[1].1;
+    assert_eq!((&event["type"], &event["id"]), (&json!("annals.change"), &json!(second.to_string())));
+    assert_eq!((&event["source"], &event["specversion"]), (&json!("urn:annals:repository"), &json!("1.0")));
+    let data = &event["data"];
+    assert_eq!(
+        (&data["from"], &data["position"], &data["records"]),
+        (&json!(second - 1), &json!(second), &json!(1))
+    );
+    let mtu = json!({"mtu": {"before": 1500, "after": 9000}});
+    assert_eq!(told(event), [format!("modified {eth0}")]);
+    assert_eq!(data["changes"][0]["difference"]["properties"], mtu);
+    // From any position on, also below an entity of one's own.
+    let path = format!("/v1/feed?tree=/c/interface[name='eth0']&limit=1&after={first}");
+    assert_eq!(events(&server.get(&path).body)[0].0, second);
+    let resumed =
+        server.request("GET", "/v1/feed?tree=/c&limit=1", &[("last-event-id", &first.to_string())], None);
+    assert_eq!(events(&resumed.body)[0].0, second);
+    let id = data["changes"][0]["id"].as_str().unwrap();
+    let below = events(&server.get(&format!("/v1/feed?tree=/&root={id}&limit=1&after={first}")).body);
+    assert_eq!(told(&below[0].1), ["modified /"]);
+}
+
+#[test]
+fn a_search_is_watched_as_its_finds_come_and_go() {
+    let (_folder, server) = server(&[]);
+    let patch = |id: &str, size: u64| {
+        assert_eq!(server.send("PATCH", &format!("/v1/entities/{id}"), &json!({"size": size})).status, 200);
+    };
+    create(&server, "a");
+    create(&server, "b");
+    let edge = json!({"id": "r", "type": "edge", "from": "a", "to": "b"});
+    assert_eq!(server.send("POST", "/v1/relationships", &edge).status, 201);
+    for size in [6, 7, 2] {
+        patch("a", size);
+    }
+    let all = |path: &str| -> Vec<String> {
+        events(&server.get(path).body).iter().flat_map(|(_, event)| told(event)).collect()
+    };
+    let large = "/v1/feed?search=thing%20where%20size%20%3E%205&limit=3";
+    assert_eq!(all(large), ["appeared a", "changed a", "disappeared a"]);
+    assert_eq!(all("/v1/feed?search=thing&limit=3"), ["appeared a", "appeared b", "changed a"]);
+    assert_eq!(all("/v1/feed?search=edge&kind=relationship&limit=1"), ["appeared r"]);
+}
+
+#[test]
+fn a_watching_client_waits_through_records_that_do_not_concern_it() {
+    let (_folder, server) = with_list(&["--heartbeat-ms", "100"]);
+    let mut feed = subscribe(&server, "/v1/feed?tree=/c");
+    // The heartbeat comes although there is always another record.
+    let is_told = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let start = Instant::now();
+            for number in 0.. {
+                if is_told.load(Ordering::Relaxed) {
+                    break;
+                }
+                assert!(start.elapsed() < Duration::from_secs(20), "no heartbeat came");
+                put(&server, "/elsewhere/n", json!(number));
+            }
+        });
+        read_until(&mut feed, ": heartbeat");
+        read_until(&mut feed, ": heartbeat");
+        is_told.store(true, Ordering::Relaxed);
+    });
+    let position = put(&server, "/c/n", json!(1));
+    assert_eq!(read_until(&mut feed, "id: "), format!("id: {position}\n"));
+    read_until(&mut feed, ": heartbeat");
+    server.terminate();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut feed, &mut rest).unwrap();
+    assert!(rest.ends_with("0\r\n\r\n"), "the feed broke off: {rest:?}");
+}
+
+#[test]
+fn a_client_far_behind_learns_in_one_event_what_it_missed() {
+    let (_folder, server) = server(&[]);
+    create(&server, "first");
+    let line = |number: usize| format!("{{\"entity\": {{\"id\": \"e{number}\", \"type\": \"thing\"}}}}\n");
+    let lines: String = (0..1_100).map(line).collect();
+    let headers = [("content-type", "application/x-ndjson")];
+    let imported = server.request("POST", "/v1/import?batch=1", &headers, Some(&lines)).json();
+    assert_eq!(imported["records"], 1_100, "{imported}");
+    let found = events(&server.get("/v1/feed?search=thing&after=1&limit=1").body);
+    let (id, event) = &found[0];
+    assert_eq!((*id, &event["data"]["records"]), (1_101, &json!(1_100)));
+    assert_eq!(event["data"]["changes"].as_array().unwrap().len(), 1_100);
+    let near = events(&server.get("/v1/feed?search=thing&after=1000&limit=2").body);
+    assert_eq!(near.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1_001, 1_002]);
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused_with_its_parameter() {
+    let (_folder, server) = with_list(&[]);
+    for (query, kind, parameter) in [
+        ("tree=/a&search=thing", "invalid-argument", "search"),
+        ("root=x", "invalid-argument", "root"),
+        ("search=thing&root=x", "invalid-argument", "root"),
+        ("kind=entity", "invalid-argument", "kind"),
+        ("tree=/a&kind=entity", "invalid-argument", "kind"),
+        ("search=thing&kind=type", "invalid-argument", "kind"),
+        ("tree=/a%5B", "invalid-argument", "tree"),
+        ("tree=//a", "invalid-argument", "tree"),
+        ("tree=/interface[name%20%3E%20'a']", "invalid-argument", "tree"),
+        ("tree=/a&root=", "invalid-argument", "root"),
+        ("search=thing%20where", "invalid-expression", "search"),
+        ("search=thing%20deleted%20only", "invalid-argument", "search"),
+    ] {
+        let refused = server.get(&format!("/v1/feed?{query}"));
+        assert_eq!((refused.status, refused.problem().as_str()), (400, kind), "{query}");
+        assert_eq!(refused.json()["parameter"], parameter, "{query}: {refused:?}");
+    }
+    let beyond = server.get("/v1/feed?tree=/a&after=1000");
+    assert_eq!((beyond.status, beyond.problem().as_str()), (404, "not-found"));
+    assert!(server.get("/metrics").body.contains("annals_feed_subscribers 0"));
+}
+
 #[test]
 fn subscribers_are_bounded_and_leave_room_when_they_go() {
     // No heartbeat while this test runs: that nobody reads is not seen by writing.
     let (_folder, server) = server(&["--subscribers-max", "2", "--heartbeat-ms", "600000"]);
     let first = subscribe(&server, "/v1/feed");
     let _second = subscribe(&server, "/v1/feed");
-    let refused = server.get("/v1/feed");
+    let refused = server.get("/v1/feed?tree=/a");
     assert_eq!((refused.status, refused.problem().as_str()), (503, "busy"));
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert!(server.get("/metrics").body.contains("annals_feed_subscribers 2"));
     drop(first);
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(10);
     while !server.get("/metrics").body.contains("annals_feed_subscribers 1") {
-        assert!(std::time::Instant::now() < deadline, "a subscriber that left still holds its place");
+        assert!(Instant::now() < deadline, "a subscriber that left still holds its place");
         std::thread::sleep(Duration::from_millis(20));
     }
     subscribe(&server, "/v1/feed");

@@ -1,17 +1,16 @@
-//! The change feed: records as server-sent events in CloudEvents envelopes, from any position on.
+//! The change feed: records, or what they did to what is watched, as server-sent events from any position on.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant as Clock};
 
-use annals::{Follow, Position, Record};
-use annals_json::record_to_json;
+use annals::{Position, Watch};
 use axum_core::body::Body;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Response};
 use hyper::body::Bytes;
-use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use super::feed_events::{self, Events};
 use crate::answer;
 use crate::call::{Call, heavy};
 use crate::door::Door;
@@ -20,9 +19,9 @@ use crate::parameters;
 use crate::problem::{Outcome, Problem};
 use crate::sending;
 
-/// Most records sent in one go.
-const BATCH_RECORDS_MAX: u64 = 1_000;
-/// A batch ends with the record that takes it over this. Units: bytes.
+/// Most events sent in one go.
+const BATCH_EVENTS_MAX: u64 = 1_000;
+/// A batch ends with the event that takes it over this. Units: bytes.
 const BATCH_BYTES: usize = 256 << 10;
 /// What a client waits before it connects again. Units: milliseconds.
 const RETRY_MS: u64 = 1_000;
@@ -32,36 +31,39 @@ static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    let last =
-        "Header `Last-Event-ID`, as browsers send it, means the same as `after`, and counts before it.";
+    let description = "Every record; with `tree` or `search` what records did to that, one event for each record that touched it, or one \
+                       for all that was missed if it is much. Header `Last-Event-ID`, as browsers send it, means the same as `after`, \
+                       and counts before it.";
     vec![
         Endpoint::new(Method::GET, "/v1/feed", "Follow the change feed", feed)
-            .describe(last)
+            .describe(description)
             .tag("feed")
             .takes([
                 parameters::query(
                     "after",
                     parameters::count(),
                     0,
-                    "Send records after this position; 0: all.",
+                    "Send what came after this position; 0: all.",
                 ),
-                parameters::query("limit", parameters::count(), 10, "End after so many records."),
+                parameters::query("limit", parameters::count(), 10, "End after so many events."),
                 parameters::last_event_id(),
             ])
+            .takes(feed_events::parameters())
             .answers_as(
                 200,
                 "Server-sent events, without end unless `limit` is given.",
                 "text/event-stream",
                 "Feed",
             )
-            .fails(&["not-found", "busy"]),
+            .fails(&["not-found", "busy", "invalid-expression"]),
     ]
 }
 
 struct Subscription {
     door: Arc<Door>,
+    watch: Option<Watch>,
     // `None` while a batch is read elsewhere, and after an error.
-    follow: Option<Follow>,
+    events: Option<Events>,
     left: u64,
     visible: watch::Receiver<Position>,
     stopping: watch::Receiver<bool>,
@@ -80,7 +82,7 @@ impl Drop for Subscriber {
 async fn feed(call: Box<Call>) -> Outcome {
     let door = Arc::clone(&call.door);
     let repository = door.repository()?;
-    let after = after(&call)?;
+    let (after, watch) = (after(&call)?, feed_events::watched(&call.query)?);
     let known = repository.snapshot().position();
     if after > known {
         // Waiting instead would lose records of a repository that was restored from an older backup.
@@ -89,6 +91,7 @@ async fn feed(call: Box<Call>) -> Outcome {
         )));
     }
     let left = call.query.number("limit")?.unwrap_or(u64::MAX);
+    let events = Events::new(repository, watch.as_ref(), after)?;
     let permit = Arc::clone(&door.gates.subscribers).try_acquire_owned().map_err(|_| {
         Problem::busy(format!(
             "feed: all {} subscriptions are taken; try again later",
@@ -97,7 +100,8 @@ async fn feed(call: Box<Call>) -> Outcome {
     })?;
     door.metrics.subscribers.add(1);
     let subscription = Subscription {
-        follow: Some(repository.follow(after)),
+        watch,
+        events: Some(events),
         left,
         visible: door.visible(),
         stopping: door.stopping(),
@@ -130,53 +134,59 @@ fn after(call: &Call) -> Result<Position, Problem> {
 impl Subscription {
     /// The next bytes to send: events, or a heartbeat; `None` at the end.
     async fn next(mut self) -> Option<(Bytes, Subscription)> {
-        let follow = self.follow.take()?;
+        let mut events = self.events.take()?;
         if self.left == 0 {
             return None;
         }
-        let next = follow.position();
         let heartbeat: Duration = self.door.limits.heartbeat;
-        let has_more = tokio::select! {
-            biased;
-            _ = self.stopping.wait_for(|is_stopping| *is_stopping) => return None,
-            moved = self.visible.wait_for(|visible| *visible >= next) => moved.map(|_| true).ok()?,
-            () = tokio::time::sleep(heartbeat) => false,
-        };
-        if !has_more {
-            self.follow = Some(follow);
-            return Some((Bytes::from_static(b": heartbeat\n\n"), self));
-        }
-        match self.batch(follow).await {
-            Ok((bytes, count, follow)) => {
+        let start = Clock::now();
+        loop {
+            let next = events.position().next();
+            let has_more = tokio::select! {
+                biased;
+                _ = self.stopping.wait_for(|is_stopping| *is_stopping) => return None,
+                moved = self.visible.wait_for(|visible| *visible >= next) => moved.map(|_| true).ok()?,
+                () = tokio::time::sleep(heartbeat.saturating_sub(start.elapsed())) => false,
+            };
+            if has_more {
+                let (bytes, count);
+                (bytes, count, events) = match self.batch(events).await {
+                    Ok(batch) => batch,
+                    Err(problem) => {
+                        // The head is sent: the error can only come as an event, and the stream ends behind it.
+                        let text = format!("event: error\ndata: {}\n\n", problem.to_json());
+                        return Some((Bytes::from(text), self));
+                    }
+                };
                 self.left -= count;
-                self.follow = Some(follow);
-                Some((bytes, self))
+                if count > 0 {
+                    self.events = Some(events);
+                    return Some((bytes, self));
+                }
             }
-            Err(problem) => {
-                // The head is sent: the error can only come as an event, and the stream ends behind it.
-                let text = format!("event: error\ndata: {}\n\n", problem.to_json());
-                Some((Bytes::from(text), self))
+            // Records that do not touch what is watched may come all the time.
+            if start.elapsed() >= heartbeat {
+                self.events = Some(events);
+                return Some((Bytes::from_static(b": heartbeat\n\n"), self));
             }
         }
     }
-}
 
-impl Subscription {
     /// The next events, with room for them. Where there is none, they are read again once there is: they take none while
     /// they wait.
-    async fn batch(&self, follow: Follow) -> Result<(Bytes, u64, Follow), Problem> {
-        let start = follow.position();
+    async fn batch(&self, events: Events) -> Result<(Bytes, u64, Events), Problem> {
+        let before = events.position();
         let (left, source) = (self.left, self.door.source.clone());
-        let read = |follow: Follow| {
+        let read = |events: Events| {
             let source = source.clone();
-            heavy(&self.door, move || read_batch(follow, left, &source))
+            heavy(&self.door, move || read_batch(events, left, &source))
         };
-        let (bytes, count, follow) = read(follow).await?;
+        let (bytes, count, events) = read(events).await?;
         if let Some(room) = sending::try_room(&self.door, bytes.len()) {
-            return Ok((sending::bytes_with(bytes, room), count, follow));
+            return Ok((sending::bytes_with(bytes, room), count, events));
         }
         let length = bytes.len();
-        drop((bytes, follow));
+        drop((bytes, events));
         let mut stopping = self.stopping.clone();
         let room = tokio::select! {
             _ = stopping.wait_for(|is_stopping| *is_stopping) => {
@@ -184,35 +194,19 @@ impl Subscription {
             }
             room = sending::room(&self.door, length) => room,
         };
-        let before = Position(start.0.saturating_sub(1));
-        let (bytes, count, follow) = read(self.door.repository()?.follow(before)).await?;
-        Ok((sending::bytes_with(bytes, room), count, follow))
+        let events = Events::new(self.door.repository()?, self.watch.as_ref(), before)?;
+        let (bytes, count, events) = read(events).await?;
+        Ok((sending::bytes_with(bytes, room), count, events))
     }
 }
 
-fn read_batch(mut follow: Follow, left: u64, source: &str) -> Result<(Bytes, u64, Follow), Problem> {
+fn read_batch(mut events: Events, left: u64, source: &str) -> Result<(Bytes, u64, Events), Problem> {
     let mut text = String::new();
     let mut count = 0;
-    while count < left.min(BATCH_RECORDS_MAX) && text.len() < BATCH_BYTES {
-        let Some((position, record)) = follow.poll()? else { break };
-        let event = event_to_json(position, &record, source);
+    while count < left.min(BATCH_EVENTS_MAX) && text.len() < BATCH_BYTES {
+        let Some((position, event)) = events.next(source)? else { break };
         text.push_str(&format!("id: {position}\ndata: {event}\n\n"));
         count += 1;
     }
-    Ok((Bytes::from(text), count, follow))
-}
-
-/// A record in its envelope.
-///
-/// Source: <https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md>.
-fn event_to_json(position: Position, record: &Record, source: &str) -> serde_json::Value {
-    json!({
-        "specversion": "1.0",
-        "id": position.to_string(),
-        "source": source,
-        "type": "annals.record",
-        "time": record.instant.to_string(),
-        "datacontenttype": "application/json",
-        "data": record_to_json(position, record),
-    })
+    Ok((Bytes::from(text), count, events))
 }

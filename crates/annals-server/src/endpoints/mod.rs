@@ -15,9 +15,11 @@ mod classifications;
 mod types;
 mod transactions;
 mod candidates;
+mod operational;
 mod log;
 mod import;
 mod export;
+mod feed_events;
 mod feed;
 mod health;
 
@@ -40,6 +42,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         types::endpoints,
         transactions::endpoints,
         candidates::endpoints,
+        operational::endpoints,
         log::endpoints,
         import::endpoints,
         export::endpoints,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant as Clock};
 
 use crate::feed::subscription::Subscription;
 use crate::model::Id;
-use crate::read::Watch;
+use crate::read::{ItemsRoom, Watch};
 use crate::repository::Repository;
 use crate::tree::{Item, TreePath};
 use crate::write::TreeEdit;
@@ -26,6 +26,8 @@ pub const LEASES_MAX: usize = 1_000;
 pub const PROVIDERS_MAX: usize = 1_000;
 /// Longest lease. It can be renewed any number of times.
 pub const LEASE_MAX: Duration = Duration::from_secs(24 * 3_600);
+/// Most items of one view, those of providers left out.
+pub const VIEW_ITEMS_MAX: usize = 100_000;
 /// How often leases that are over are looked for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -43,6 +45,13 @@ pub struct Lease {
 struct Held {
     ends: Clock,
     is_recorded: bool,
+}
+
+impl Held {
+    fn told(&self, name: &Arc<str>, now: Clock) -> Lease {
+        let left = self.ends.saturating_duration_since(now);
+        Lease { name: Arc::clone(name), left, is_recorded: self.is_recorded }
+    }
 }
 
 type Provide = dyn Fn(&TreePath) -> Result<Option<Item>> + Send + Sync;
@@ -183,16 +192,20 @@ impl Operational {
         Ok(())
     }
 
+    /// A lease.
+    ///
+    /// Errors: `NotFound`.
+    pub fn lease(&self, name: &str) -> Result<Lease> {
+        let state = self.state()?;
+        let (name, held) = state.leases.get_key_value(name).ok_or_else(|| no_lease(name))?;
+        Ok(held.told(name, Clock::now()))
+    }
+
     /// All leases, by name.
     pub fn leases(&self) -> Result<Vec<Lease>> {
         let state = self.state()?;
         let now = Clock::now();
-        let lease = |(name, held): (&Arc<str>, &Held)| Lease {
-            name: Arc::clone(name),
-            left: held.ends.saturating_duration_since(now),
-            is_recorded: held.is_recorded,
-        };
-        Ok(state.leases.iter().map(lease).collect())
+        Ok(state.leases.iter().map(|(name, held)| held.told(name, now)).collect())
     }
 
     /// Changes what is pushed under a lease: a tree of its own, with the lists and values of the declared types. What these require is not
@@ -248,16 +261,18 @@ impl Operational {
     /// The item at a path with what is below it, at most `depth` levels, merged from the running tree, the leases and the providers.
     /// Each value says where it is from.
     ///
-    /// Shape: `None` if nothing is there. Errors: `InvalidArgument` for a path that is no look-up; those of providers.
+    /// Shape: `None` if nothing is there. Errors: `InvalidArgument` for a path that is no look-up; `TooLarge` over [`VIEW_ITEMS_MAX`]; those
+    /// of providers.
     pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<OperationalItem>> {
         let running = self.inner.inner.running.snapshot();
         let mut merging = merged::Merging::new(&running, path, depth);
-        merging.add(running.tree().get(path, depth)?, &Origin::Running);
+        let mut room = ItemsRoom::new(VIEW_ITEMS_MAX);
+        merging.add(running.tree().get_within(path, depth, &mut room)?, &Origin::Running);
         let state = self.state()?;
         let pushed = state.pushed.repository().snapshot();
         for (name, held) in &state.leases {
             let tree = if held.is_recorded { &running } else { &pushed };
-            let item = tree.tree_below(&pushed::root_of(name)?).get(path, depth)?;
+            let item = tree.tree_below(&pushed::root_of(name)?).get_within(path, depth, &mut room)?;
             merging.add(item, &Origin::Lease(Arc::clone(name)));
         }
         let live =

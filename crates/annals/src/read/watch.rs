@@ -63,6 +63,11 @@ impl Watch {
             Watch::Search { find, .. } if find.filter.asks_for_links() => {
                 "watch: expected a condition on what is found itself, found one on relationships; leave that out".into()
             }
+            Watch::Search { find, .. } if asks_for_more(find) => {
+                "watch: expected a search by types and a condition, found one that picks subtypes, statuses, deleted ones or proxies; \
+                 say it as a condition, such as @status = draft"
+                    .into()
+            }
             Watch::Search { kind, .. } if !matches!(kind, TypeKind::Entity | TypeKind::Relationship) => {
                 format!("watch: expected entities or relationships, found {}", kind.name())
             }
@@ -70,6 +75,15 @@ impl Watch {
         };
         Err(Error::new(ErrorKind::InvalidArgument, text))
     }
+}
+
+/// True if a search picks by more than types and a condition.
+fn asks_for_more(find: &Find) -> bool {
+    let plain = Find::all();
+    !find.subtypes.is_empty()
+        || !find.statuses.is_empty()
+        || find.deleted != plain.deleted
+        || find.with_proxies != plain.with_proxies
 }
 
 impl Snapshot {

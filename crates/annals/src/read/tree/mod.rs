@@ -20,6 +20,7 @@ pub use item::TreeItem;
 pub use listing::ListOptions;
 pub use matching::PathPlan;
 pub(crate) use names::{ChildName, Target};
+pub(crate) use whole::ItemsRoom;
 pub use whole::TreeVisitor;
 
 /// Id of the entity that paths start from, unless another is given.

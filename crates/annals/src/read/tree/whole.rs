@@ -25,7 +25,19 @@ impl Tree<'_> {
     ///
     /// Shape: `None` if the path leads to no item. Errors: as [`Tree::visit`].
     pub fn get(&self, path: &TreePath, depth: Option<usize>) -> Result<Option<Item>> {
-        let mut builder = Builder::default();
+        self.get_within(path, depth, &mut ItemsRoom::new(usize::MAX))
+    }
+
+    /// The same, with so much room for items.
+    ///
+    /// Errors: `TooLarge` if there are more.
+    pub(crate) fn get_within(
+        &self,
+        path: &TreePath,
+        depth: Option<usize>,
+        room: &mut ItemsRoom,
+    ) -> Result<Option<Item>> {
+        let mut builder = Builder { open: Vec::new(), done: None, room };
         let is_there = self.visit(path, depth, &mut builder)?;
         Ok(builder.done.filter(|_| is_there))
     }
@@ -96,15 +108,39 @@ impl Tree<'_> {
     }
 }
 
-/// Makes an [`Item`] of what it is shown.
-#[derive(Default)]
-struct Builder {
-    open: Vec<(Option<Arc<str>>, bool, Item)>,
-    done: Option<Item>,
+/// Room for items that are read whole.
+pub(crate) struct ItemsRoom {
+    items_max: usize,
+    left: usize,
 }
 
-impl TreeVisitor for Builder {
+impl ItemsRoom {
+    pub(crate) fn new(items_max: usize) -> ItemsRoom {
+        ItemsRoom { items_max, left: items_max }
+    }
+
+    fn take(&mut self) -> Result<()> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            let text = format!(
+                "tree: expected at most {} items; ask for fewer levels, or for a path further down",
+                self.items_max
+            );
+            Error::new(ErrorKind::TooLarge, text)
+        })?;
+        Ok(())
+    }
+}
+
+/// Makes an [`Item`] of what it is shown.
+struct Builder<'r> {
+    open: Vec<(Option<Arc<str>>, bool, Item)>,
+    done: Option<Item>,
+    room: &'r mut ItemsRoom,
+}
+
+impl TreeVisitor for Builder<'_> {
     fn enter(&mut self, name: Option<&str>, is_listed: bool, entity: &Entity<'_>) -> Result<()> {
+        self.room.take()?;
         let properties = entity.properties().map(|(name, value)| (name.into(), value)).collect();
         let item = Item {
             id: Some(entity.id().clone()),
@@ -123,5 +159,29 @@ impl TreeVisitor for Builder {
             _ => self.done = Some(item),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Repository;
+
+    #[test]
+    fn what_has_no_room_is_refused() {
+        let repository = Repository::in_memory();
+        let path = |text| TreePath::parse(text).unwrap();
+        repository.transact(|t| t.tree().set(&path("/a/b/c"), 1)).unwrap();
+        let snapshot = repository.snapshot();
+        // The root, a and b.
+        let read = |depth, items_max| {
+            snapshot
+                .tree()
+                .get_within(&path("/"), depth, &mut ItemsRoom::new(items_max))
+                .map(|item| item.is_some())
+        };
+        assert!(read(None, 3).unwrap());
+        assert_eq!(read(None, 2).unwrap_err().kind(), ErrorKind::TooLarge);
+        assert!(read(Some(1), 2).unwrap());
     }
 }

@@ -95,6 +95,11 @@ impl Transaction {
 }
 
 impl TreeEdit<'_> {
+    /// Says who commits the transaction, and why: as [`Transaction::author`] and [`Transaction::message`] do.
+    pub fn sign(&mut self, author: &str, message: &str) {
+        self.transaction.author(author).message(message);
+    }
+
     /// Creates an item with what is below it; tells its id.
     ///
     /// Errors: `AlreadyExists` if it is there; `InvalidArgument` for a path that is no look-up, or a key that it lacks; `InvalidEnds`
@@ -157,6 +162,19 @@ impl TreeEdit<'_> {
             Reach::Nothing => self.set(path, value),
             _ => {
                 Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it is there already; set it")))
+            }
+        }
+    }
+
+    /// Gives a property another value.
+    ///
+    /// Errors: `NotFound` if it has none; as [`TreeEdit::set`].
+    pub fn replace_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
+        match self.reach(path)? {
+            Reach::Property(..) => self.set(path, value),
+            _ => {
+                let text = format!("path {path}: there is no property; put it instead");
+                Err(Error::new(ErrorKind::NotFound, text))
             }
         }
     }

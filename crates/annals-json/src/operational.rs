@@ -1,0 +1,218 @@
+//! The operational view as JSON: items as those of trees, with where they are from; and leases.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use annals::{Lease, OperationalItem, Origin, Result, Snapshot, Value};
+use serde_json::{Value as Json, json};
+
+use super::form::{Form, JsonText, Members, ObjectOf};
+use super::tree::{CHILDREN, LISTS, PROPERTIES};
+use super::tree_text::{LeafForm, is_special, lists_of};
+use super::{Object, boolean, invalid, kind, object, only, text};
+
+/// Member: where an item is from, if that is not where the one above it is from.
+const ORIGIN: &str = "@origin";
+/// Member: where properties are from, if that is not where their item is from.
+const ORIGINS: &str = "@origins";
+
+/// An item of the operational view with what is below it.
+pub struct OperationalForm<'i> {
+    item: &'i OperationalItem,
+    /// Names of all lists.
+    lists: HashSet<Arc<str>>,
+}
+
+impl<'i> OperationalForm<'i> {
+    /// The form of an item, with the lists that a snapshot declares.
+    pub fn new(item: &'i OperationalItem, snapshot: &Snapshot) -> OperationalForm<'i> {
+        OperationalForm { item, lists: lists_of(snapshot) }
+    }
+}
+
+impl Form for OperationalForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        ItemForm { item: self.item, above: None, lists: &self.lists }.write(to);
+    }
+}
+
+struct ItemForm<'i> {
+    item: &'i OperationalItem,
+    above: Option<&'i Origin>,
+    lists: &'i HashSet<Arc<str>>,
+}
+
+/// What stands under one name.
+enum Below<'i> {
+    Child(ItemForm<'i>),
+    List(Vec<ItemForm<'i>>),
+}
+
+impl Form for Below<'_> {
+    fn write(&self, to: &mut JsonText) {
+        match self {
+            Below::Child(item) => item.write(to),
+            Below::List(items) => items.write(to),
+        }
+    }
+}
+
+impl<'i> ItemForm<'i> {
+    /// Its children by name, each list once.
+    fn below(&self) -> Vec<(&'i str, Below<'i>)> {
+        let (mut below, mut places): (Vec<(&str, Below)>, HashMap<&str, usize>) = Default::default();
+        for child in &self.item.children {
+            let item = ItemForm { item: &child.item, above: Some(&self.item.origin), lists: self.lists };
+            if !child.is_listed {
+                below.push((&child.name, Below::Child(item)));
+                continue;
+            }
+            let place = *places.entry(&child.name).or_insert_with(|| {
+                below.push((&child.name, Below::List(Vec::new())));
+                below.len() - 1
+            });
+            if let Below::List(items) = &mut below[place].1 {
+                items.push(item);
+            }
+        }
+        below
+    }
+}
+
+impl Form for ItemForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        let origin = &self.item.origin;
+        let mut properties: Vec<Property> = self.item.properties.iter().collect();
+        properties.sort_unstable_by_key(|(name, ..)| &**name);
+        let is_aside = |(name, below): &(&str, Below)| {
+            let is_list = matches!(below, Below::Child(_)) && self.lists.contains(*name);
+            is_special(name) || is_list || properties.binary_search_by_key(name, |(known, ..)| known).is_ok()
+        };
+        let (aside, beside): (Vec<_>, Vec<_>) = self.below().into_iter().partition(is_aside);
+        to.object(|members| {
+            if self.above != Some(origin) {
+                members.add(ORIGIN, origin_to_text(origin));
+            }
+            let others = || properties.iter().filter(|(.., whose)| whose != origin);
+            add_part(members, ORIGINS, others, |members, (name, _, whose)| {
+                members.entry(name, origin_to_text(whose));
+            });
+            for (name, value, _) in properties.iter().filter(|(name, ..)| !is_special(name)) {
+                members.entry(name, LeafForm(value));
+            }
+            let special = || properties.iter().filter(|(name, ..)| is_special(name));
+            add_part(members, PROPERTIES, special, |members, (name, value, _)| members.entry(name, value));
+            beside.iter().for_each(|(name, below)| members.entry(name, below));
+            let children = || aside.iter().filter(|(_, below)| matches!(below, Below::Child(_)));
+            add_part(members, CHILDREN, children, |members, (name, below)| members.entry(name, below));
+            let lists = || aside.iter().filter(|(_, below)| matches!(below, Below::List(_)));
+            add_part(members, LISTS, lists, |members, (name, below)| members.entry(name, below));
+        });
+    }
+}
+
+type Property<'i> = &'i (Arc<str>, Value, Origin);
+
+/// Adds an object of what there is, unless there is nothing.
+fn add_part<I: Iterator>(
+    members: &mut Members,
+    name: &'static str,
+    all: impl Fn() -> I,
+    add: impl Fn(&mut Members, I::Item),
+) {
+    if all().next().is_some() {
+        members.add(name, ObjectOf(|members: &mut Members| all().for_each(|one| add(members, one))));
+    }
+}
+
+fn origin_to_text(origin: &Origin) -> String {
+    match origin {
+        Origin::Running => "running".into(),
+        Origin::Lease(name) => format!("lease:{name}"),
+        Origin::Provider(name) => format!("provider:{name}"),
+    }
+}
+
+/// The JSON form of a lease.
+pub fn lease_to_json(lease: &Lease) -> Json {
+    json!({ "name": &*lease.name, "seconds": lease.left.as_secs_f64(), "recorded": lease.is_recorded })
+}
+
+/// A lease to be opened: its name, how long it lasts, and whether it is recorded.
+///
+/// Errors: `InvalidArgument`.
+pub fn lease_from_json(json: &Json) -> Result<(String, Duration, bool)> {
+    let fields = object(json, "lease")?;
+    only(fields, "lease", &["name", "seconds", "recorded"])?;
+    Ok((
+        text(fields, "lease", "name")?.to_owned(),
+        seconds(fields)?,
+        boolean(fields, "lease", "recorded", false)?,
+    ))
+}
+
+/// How long a lease lasts from now on.
+///
+/// Errors: `InvalidArgument`.
+pub fn lease_time_from_json(json: &Json) -> Result<Duration> {
+    let fields = object(json, "lease")?;
+    only(fields, "lease", &["seconds"])?;
+    seconds(fields)
+}
+
+fn seconds(fields: &Object) -> Result<Duration> {
+    let told = fields.get("seconds").unwrap_or(&Json::Null);
+    let number = told.as_f64().ok_or_else(|| {
+        let found = if told.is_null() { "nothing" } else { kind(told) };
+        invalid(format!("lease: expected a number as \"seconds\", found {found}"))
+    })?;
+    // What is far too long for a lease need not fit.
+    Duration::try_from_secs_f64(number.min(f64::from(u32::MAX)))
+        .map_err(|_| invalid(format!("lease: expected more than 0 as \"seconds\", found {told}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use annals::{Branch, Item, Operational, Repository, TreePath};
+
+    use super::*;
+    use crate::form::tree;
+
+    #[test]
+    fn names_that_mean_something_else_stand_apart_as_in_trees() {
+        let repository = Repository::in_memory();
+        let key = annals::AttributeDefinition::new("k", annals::ValueType::Integer).key();
+        repository
+            .transact(|t| t.define_type(annals::TypeDefinition::entity("lst").attribute(key.clone())))
+            .unwrap();
+        let operational = Operational::over(&repository).unwrap();
+        let (path, child) = (TreePath::parse("/c").unwrap(), Item::new().property("n", 1));
+        let listed =
+            |k: i64| Branch { name: "lst".into(), is_listed: true, item: Item::new().property("k", k) };
+        let mut told = Item::new()
+            .property("@odd", 1)
+            .property("same", 2)
+            .property("tags", Value::set(["a"].map(Value::from)).unwrap());
+        for name in ["same", "$odd", "lst", "plain"] {
+            told = told.child(name, child.clone());
+        }
+        // Items of a list need not stand beside each other.
+        told.children.insert(0, listed(1));
+        told.children.push(listed(2));
+        let provider = operational.provide("p", &path, move |_| Ok(Some(told.clone()))).unwrap();
+        let found = operational.get(&path, None).unwrap().unwrap();
+        let n = json!({ "n": 1 });
+        let expected = json!({
+            "@origin": "provider:p", "@properties": { "@odd": 1 }, "same": 2, "tags": ["a"], "plain": n,
+            "lst": [{ "k": 1 }, { "k": 2 }], "@children": { "same": n, "$odd": n, "lst": n },
+        });
+        assert_eq!(tree(&OperationalForm::new(&found, &repository.snapshot())), expected);
+        drop(provider);
+        let lists = Item { children: vec![listed(1)], ..Item::new().property("lst", 1) };
+        let _provider = operational.provide("p", &path, move |_| Ok(Some(lists.clone()))).unwrap();
+        let found = operational.get(&path, None).unwrap().unwrap();
+        let expected = json!({ "@origin": "provider:p", "lst": 1, "@lists": { "lst": [{ "k": 1 }] } });
+        assert_eq!(tree(&OperationalForm::new(&found, &repository.snapshot())), expected);
+    }
+}

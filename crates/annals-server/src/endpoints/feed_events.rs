@@ -1,0 +1,144 @@
+//! What the feed tells: records, or what they did to a part of the graph, each in a CloudEvents envelope.
+
+use annals::{
+    Event, Find, Follow, Id, Position, Record, Repository, Subscription, TreePath, TypeKind, Watch,
+};
+use annals_json::{event_to_json, record_to_json};
+use serde_json::{Value as Json, json};
+
+use crate::parameter::Parameter;
+use crate::parameters;
+use crate::problem::Problem;
+use crate::query::Query;
+
+/// The parameters that say what is watched.
+pub fn parameters() -> Vec<Parameter> {
+    let kinds = json!({ "type": "string", "enum": ["entity", "relationship"], "default": "entity" });
+    vec![
+        parameters::query(
+            "tree",
+            parameters::text(),
+            "/interfaces",
+            "Send only what became of the item at this path, and of all below it.",
+        ),
+        parameters::query(
+            "root",
+            parameters::text(),
+            "root",
+            "With `tree`: id of the entity that the path starts from.",
+        ),
+        parameters::query(
+            "search",
+            parameters::text(),
+            "package where size >= 10",
+            "Send only what became of what this search finds, by its types and its condition.",
+        ),
+        parameters::query(
+            "kind",
+            kinds,
+            "entity",
+            "With `search`: whether it finds entities or relationships.",
+        ),
+    ]
+}
+
+/// The part of the graph that a request watches; `None` if it asks for all records.
+///
+/// Errors: `invalid-argument`, `invalid-expression`.
+pub fn watched(query: &Query) -> Result<Option<Watch>, Problem> {
+    let beside = |name: &str, other: &str| match query.get(name) {
+        None => Ok(()),
+        Some(_) => {
+            let text = format!("parameter {name}: expected {other} beside it, found none; leave it out");
+            Err(Problem::invalid(text).with("parameter", name))
+        }
+    };
+    let (tree, search) = (query.get("tree"), query.get("search"));
+    if tree.is_some() && search.is_some() {
+        let text = "parameter search: expected either tree or search, found both; make two subscriptions";
+        return Err(Problem::invalid(text).with("parameter", "search"));
+    }
+    if tree.is_none() {
+        beside("root", "tree")?;
+    }
+    if search.is_none() {
+        beside("kind", "search")?;
+    }
+    if let Some(path) = tree {
+        let path = TreePath::parse(path).map_err(|error| error.with("parameter", "tree"))?;
+        let root = query.get("root").map(|id| Id::new(id).map_err(|error| error.with("parameter", "root")));
+        return Ok(Some(Watch::Tree { root: root.transpose()?, path }));
+    }
+    let Some(search) = search else { return Ok(None) };
+    let kind = match query.get("kind") {
+        None | Some("entity") => TypeKind::Entity,
+        Some("relationship") => TypeKind::Relationship,
+        Some(other) => {
+            let text = format!("parameter kind: expected entity or relationship, found {other:?}");
+            return Err(Problem::invalid(text).with("parameter", "kind"));
+        }
+    };
+    let find = Find::parse(search).map_err(|error| error.with("parameter", "search"))?;
+    Ok(Some(Watch::Search { kind, find: Box::new(find) }))
+}
+
+/// Where the events of a feed come from.
+pub enum Events {
+    /// All records.
+    Records(Box<Follow>),
+    /// What they did to what is watched.
+    Changes(Box<Subscription>),
+}
+
+impl Events {
+    /// The events after a position.
+    ///
+    /// Errors: `invalid-argument` for what cannot be watched.
+    pub fn new(repository: &Repository, watch: Option<&Watch>, after: Position) -> Result<Events, Problem> {
+        let Some(watch) = watch else { return Ok(Events::Records(Box::new(repository.follow(after)))) };
+        let parameter = if matches!(watch, Watch::Tree { .. }) { "tree" } else { "search" };
+        let subscription = repository.subscribe(watch.clone(), Some(after));
+        Ok(Events::Changes(Box::new(subscription.map_err(|error| error.with("parameter", parameter))?)))
+    }
+
+    /// Everything up to this position is told.
+    pub fn position(&self) -> Position {
+        match self {
+            Events::Records(follow) => Position(follow.position().0.saturating_sub(1)),
+            Events::Changes(subscription) => subscription.position(),
+        }
+    }
+
+    /// The next event in its envelope, and the position that it has; `None` if there is none yet.
+    pub fn next(&mut self, source: &str) -> Result<Option<(Position, Json)>, Problem> {
+        Ok(match self {
+            Events::Records(follow) => {
+                follow.poll()?.map(|(position, record)| (position, of_record(position, &record, source)))
+            }
+            Events::Changes(subscription) => {
+                subscription.poll()?.map(|event| (event.position, of_changes(&event, source)))
+            }
+        })
+    }
+}
+
+fn of_record(position: Position, record: &Record, source: &str) -> Json {
+    envelope(position, record.instant, "annals.record", record_to_json(position, record), source)
+}
+
+fn of_changes(event: &Event, source: &str) -> Json {
+    envelope(event.position, event.instant, "annals.change", event_to_json(event), source)
+}
+
+/// Source: <https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md>.
+fn envelope(position: Position, time: annals::Instant, kind: &str, data: Json, source: &str) -> Json {
+    json!({
+        "specversion": "1.0",
+        "id": position.to_string(),
+        "source": source,
+        "type": kind,
+        "time": time.to_string(),
+        "datacontenttype": "application/json",
+        "data": data,
+    })
+}

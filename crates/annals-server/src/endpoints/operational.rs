@@ -1,0 +1,181 @@
+//! The operational view, and the leases under which clients push state into it.
+
+use std::sync::Arc;
+
+use annals::Operational;
+use annals_json::{
+    OperationalForm, TreeChange, array, lease_from_json, lease_time_from_json, lease_to_json, object, only,
+};
+use axum_core::body::Body;
+use http::{Method, Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::tree::Spot;
+use crate::answer;
+use crate::call::{Call, heavy};
+use crate::commit::Signature;
+use crate::endpoint::Endpoint;
+use crate::parameters;
+use crate::problem::{Outcome, Problem};
+use crate::sending;
+
+/// The endpoints of this file.
+pub fn endpoints() -> Vec<Endpoint> {
+    let of = |endpoint: Endpoint| {
+        endpoint.tag("operational").fails(&["unavailable", "no-room", "io", "too-large"])
+    };
+    let writes =
+        |endpoint: Endpoint| of(endpoint).takes(parameters::signing()).fails(&["conflict", "read-only"]);
+    let pushes = [
+        "invalid-property",
+        "invalid-ends",
+        "wrong-type",
+        "not-unique",
+        "cardinality",
+        "already-exists",
+        "deleted",
+        "type-violation",
+        "refused",
+    ];
+    let lease = "/v1/leases/{lease}";
+    let shown = ["path", "depth"];
+    let extent = parameters::in_tree().into_iter().chain(parameters::tree_extent());
+    vec![
+        of(Endpoint::new(Method::GET, "/v1/operational/{steps}", "Read an item with state from elsewhere", view))
+            .describe(
+                "The item of the tree with what is below it, and what is pushed under leases merged over it. `@origin` of an item says \
+                 where it is from, unless that is where the one above it is from, and `@origins` where properties are from that are not \
+                 from where their item is. The path stands behind `/v1/operational` as behind `/v1/tree`.",
+            )
+            .takes(extent.filter(|known| shown.contains(&known.name)))
+            .takes([parameters::wait_position()])
+            .answers(200, "The item.", "OperationalItem")
+            .fails(&["not-found"]),
+        of(Endpoint::new(Method::GET, "/v1/leases", "List the leases", list))
+            .answers(200, "All leases, by name.", "LeaseList"),
+        writes(Endpoint::new(Method::POST, "/v1/leases", "Open a lease", open))
+            .describe(
+                "What is pushed under it is gone when it ends, by itself after `seconds` unless it is renewed. It is in the memory of the \
+                 server, and in the history of the repository only if the lease is `recorded`.",
+            )
+            .body("NewLease")
+            .answers(201, "Opened.", "Lease")
+            .fails(&["already-exists"]),
+        writes(Endpoint::new(Method::POST, "/v1/leases/{lease}/renew", "Renew a lease", renew))
+            .body("LeaseTime")
+            .answers(200, "It lasts so long from now on.", "Lease")
+            .fails(&["not-found"]),
+        writes(Endpoint::new(Method::DELETE, lease, "End a lease", end))
+            .describe("What was pushed under it is gone.")
+            .answers_as(204, "It is over.", "", "")
+            .fails(&["not-found"]),
+        writes(Endpoint::new(Method::POST, "/v1/leases/{lease}/changes", "Push changes under a lease", push))
+            .describe(
+                "All or none, in order. Operations that change trees, as in transactions, without `root`, `validFrom` and those that take \
+                 back; their paths are those of the running tree.",
+            )
+            .body("LeaseChanges")
+            .answers(200, "Done.", "Lease")
+            .fails(&pushes)
+            .fails(&["not-found"]),
+    ]
+}
+
+async fn view(call: Box<Call>) -> Outcome {
+    let path = Spot::of(&call)?.path;
+    let depth = call.query.number("depth")?;
+    call.wait_visible().await?;
+    let door = Arc::clone(&call.door);
+    heavy(&call.door, move || {
+        // Order: the view is not older than what is told as its position.
+        let snapshot = door.repository()?.snapshot();
+        let item = door.operational()?.get(&path, depth)?.ok_or_else(|| {
+            Problem::not_found(format!("path {path}: there is no item now; a property is read with its item"))
+        })?;
+        let form = OperationalForm::new(&item, &snapshot);
+        sending::admit(&door, answer::json(StatusCode::OK, &form, snapshot.position()))
+    })
+    .await
+}
+
+async fn list(call: Box<Call>) -> Outcome {
+    told(call, StatusCode::OK, |operational, _| {
+        let leases: Vec<Json> = operational.leases()?.iter().map(lease_to_json).collect();
+        Ok(json!({ "items": leases }))
+    })
+    .await
+}
+
+async fn open(mut call: Box<Call>) -> Outcome {
+    let (name, lasts, is_recorded) = lease_from_json(&receive(&mut call).await?.0)?;
+    told(call, StatusCode::CREATED, move |operational, _| {
+        operational.open_lease(&name, lasts, is_recorded)?;
+        Ok(lease_to_json(&operational.lease(&name)?))
+    })
+    .await
+}
+
+async fn renew(mut call: Box<Call>) -> Outcome {
+    let lasts = lease_time_from_json(&receive(&mut call).await?.0)?;
+    told(call, StatusCode::OK, move |operational, name| {
+        operational.renew(name, lasts)?;
+        Ok(lease_to_json(&operational.lease(name)?))
+    })
+    .await
+}
+
+async fn end(call: Box<Call>) -> Outcome {
+    Signature::of(&call)?;
+    call.wait_visible().await?;
+    let door = Arc::clone(&call.door);
+    heavy(&call.door.clone(), move || {
+        door.operational()?.end_lease(call.path("lease"))?;
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        Ok(answer::with_position(response, door.repository()?.snapshot().position()))
+    })
+    .await
+}
+
+async fn push(mut call: Box<Call>) -> Outcome {
+    let (body, signature) = receive(&mut call).await?;
+    told(call, StatusCode::OK, move |operational, name| {
+        let fields = object(&body, "changes")?;
+        only(fields, "changes", &["operations"])?;
+        let operations = array(fields, "changes", "operations")?.iter().enumerate();
+        let changes = operations.map(|(index, operation)| {
+            TreeChange::pushed_from_json(operation).map_err(|error| error.with("operation", index))
+        });
+        let changes: Vec<TreeChange> = changes.collect::<annals::Result<_>>()?;
+        operational.push(name, |tree| {
+            tree.sign(&signature.author, &signature.message);
+            changes.iter().enumerate().try_for_each(|(index, change)| {
+                change.add_to(tree).map(drop).map_err(|error| error.with("operation", index))
+            })
+        })?;
+        Ok(lease_to_json(&operational.lease(name)?))
+    })
+    .await
+}
+
+/// The body of a write, and who writes.
+async fn receive(call: &mut Call) -> Result<(Json, Signature), Problem> {
+    let body = call.receive().await?;
+    let signature = Signature::of(call)?;
+    call.wait_visible().await?;
+    Ok((body, signature))
+}
+
+/// Answers what some work with leases tells. It may wait for others that write.
+async fn told(
+    call: Box<Call>,
+    status: StatusCode,
+    work: impl FnOnce(&Operational, &str) -> annals::Result<Json> + Send + 'static,
+) -> Outcome {
+    let door = Arc::clone(&call.door);
+    heavy(&call.door.clone(), move || {
+        let body = work(&door.operational()?, call.path("lease"))?;
+        Ok(answer::json(status, &body, door.repository()?.snapshot().position()))
+    })
+    .await
+}
