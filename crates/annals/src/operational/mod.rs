@@ -27,7 +27,7 @@ pub const PROVIDERS_MAX: usize = 1_000;
 /// Longest lease. It can be renewed any number of times.
 pub const LEASE_MAX: Duration = Duration::from_secs(24 * 3_600);
 /// Most items of one view, those of providers left out.
-pub const VIEW_ITEMS_MAX: usize = 100_000;
+pub const VIEW_ITEMS_MAX: usize = 1_000_000;
 /// How often leases that are over are looked for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
