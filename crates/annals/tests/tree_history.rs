@@ -192,6 +192,13 @@ fn a_deleted_item_is_brought_back_to_its_path() -> Result<()> {
     // Its parent went, and another one is there.
     edit(&repository, |t| t.delete(&path("/c")))?;
     assert_eq!(kind_of(restore("/c/x")), ErrorKind::NotFound);
+    // Whoever goes on after that does not commit an item that nothing contains.
+    edit(&repository, |t| {
+        assert_eq!(kind_of(t.restore(&path("/c/x"), then(position))), ErrorKind::NotFound);
+        t.merge(&path("/other"), &Item::new()).map(drop)
+    })?;
+    let id = wanted.as_ref().and_then(|item| item.id.clone()).expect("it has an id");
+    assert!(repository.snapshot().entity(&id)?.is_none());
     edit(&repository, |t| t.merge(&path("/c"), &Item::new()))?;
     restore("/c/x")?;
     assert_eq!(repository.snapshot().tree().get(&path("/c/x"), None)?, wanted);

@@ -92,12 +92,19 @@ impl TreeEdit<'_> {
             let text = format!("path {path}: there is something now; move or delete it first");
             return Err(Error::new(ErrorKind::AlreadyExists, text));
         }
+        // Order: the parent is looked for first, so that nothing comes back that nothing would contain.
+        let graph = self.transaction.own_graph()?.graph();
+        let comes_along = graph.relationships.row(child.relationship).zip(graph.entities.row(spot));
+        let comes_along = comes_along.is_some_and(|(contained, item)| {
+            contained.place() == item.place() && graph.entities.is_live(contained.ends()[0])
+        });
+        let above = path.split_last().map(|(above, _)| above).unwrap_or_default();
+        let parent = if comes_along { None } else { Some(self.item_at(&above)?) };
         self.transaction.restore(&InstanceId::Entity(id.clone()))?;
         if self.transaction.own_graph()?.graph().container_link(spot).is_some() {
             return Ok(id);
         }
-        let above = path.split_last().map(|(above, _)| above).unwrap_or_default();
-        let parent = Some(self.item_at(&above)?);
+        let parent = Some(parent.map_or_else(|| self.item_at(&above), Ok)?);
         let was = Was { entity: spot, parent, relationship: Some(child.relationship) };
         let then = Then { snapshot, items: vec![was], entities: HashSet::new() };
         let graph = self.transaction.own_graph()?.graph();
