@@ -93,6 +93,41 @@ fn a_path_is_watched_with_old_values_places_and_all_that_is_below() {
 }
 
 #[test]
+fn a_property_is_watched_and_what_becomes_of_the_item_that_has_it() {
+    let repository = lists();
+    let item = "/cont/lst[k1=1][k2='a']";
+    let leaf = format!("{item}/l");
+    let mut one = repository.subscribe(Watch::tree(&leaf).unwrap(), None).unwrap();
+    set(&repository, &leaf, "x");
+    assert_eq!(next(&mut one), [format!("created {item}")]);
+    set(&repository, &format!("{item}/other"), "y");
+    set(&repository, &format!("{item}/below/leaf"), "y");
+    assert_eq!(next(&mut one), Vec::<String>::new());
+    set(&repository, &leaf, "z");
+    assert_eq!(next(&mut one), [format!("modified {item} l Some(\"x\")->Some(\"z\")")]);
+    repository.transact(|t| t.tree().delete(&path(&leaf))).unwrap();
+    assert_eq!(next(&mut one), [format!("modified {item} l Some(\"z\")->None")]);
+    set(&repository, &leaf, "back");
+    repository.transact(|t| t.tree().delete(&path("/cont"))).unwrap();
+    assert_eq!(next(&mut one), [format!("modified {item} l None->Some(\"back\")")]);
+    assert_eq!(next(&mut one), [format!("deleted {item}")]);
+}
+
+#[test]
+fn what_was_told_of_something_is_not_told_again_once_it_is_purged() {
+    let repository = CheckedRepository::in_memory();
+    let mut nodes = repository.subscribe(Watch::entities_of("node"), None).unwrap();
+    let start = nodes.position();
+    let node = NewEntity::new("node").id("secret").unwrap();
+    repository.transact(|t| t.create_entity(node.clone()).map(drop)).unwrap();
+    assert_eq!(next(&mut nodes), ["appeared secret"]);
+    repository.transact(|t| t.purge(&InstanceId::Entity(Id::new("secret")?))).unwrap();
+    repository.compact().unwrap();
+    let mut again = repository.subscribe(Watch::entities_of("node"), Some(start)).unwrap();
+    assert_eq!(next(&mut again), Vec::<String>::new());
+}
+
+#[test]
 fn a_type_or_a_search_tells_what_comes_into_it_and_leaves_it() {
     let repository = CheckedRepository::in_memory();
     let find = Find::parse("node where size > 5").unwrap();

@@ -18,6 +18,8 @@ pub(super) struct Asked {
     pub(super) watch: Arc<Watch>,
     pub(super) from: Position,
     pub(super) to: Position,
+    /// How often the log had been rewritten: what was told before may be purged.
+    pub(super) generation: u64,
 }
 
 type Answer = Arc<OnceLock<std::result::Result<Arc<Event>, Error>>>;

@@ -70,15 +70,14 @@ impl Subscription {
     /// The next event, if there is one already.
     ///
     /// Errors: `Closed` after the last event of a repository that was closed; those of reading history, and then the same event is tried
-    /// again next time.
+    /// again next time; `TooLarge` if one record changed over a million instances.
     pub fn poll(&mut self) -> Result<Option<Arc<Event>>> {
         let snapshot = self.committer.snapshot();
         while self.position < snapshot.position() {
             let behind = snapshot.position().0 - self.position.0;
-            let to = if behind > RECORDS_BEHIND_MAX { snapshot.position() } else { self.position.next() };
-            let asked = Asked { watch: Arc::clone(&self.watch), from: self.position, to };
-            let event = self.hub.event(&asked, || event(&snapshot, &asked))?;
-            self.position = to;
+            let records = if behind > RECORDS_BEHIND_MAX { behind } else { 1 };
+            let event = self.event(&snapshot, records)?;
+            self.position = event.position;
             if !event.changes.is_empty() {
                 return Ok(Some(event));
             }
@@ -88,6 +87,19 @@ impl Subscription {
             return Err(Error::new(ErrorKind::Closed, text));
         }
         Ok(None)
+    }
+
+    /// What the next records did; fewer of them if they did too much.
+    fn event(&self, snapshot: &Snapshot, mut records: u64) -> Result<Arc<Event>> {
+        loop {
+            let (watch, from) = (Arc::clone(&self.watch), self.position);
+            let to = Position(from.0 + records);
+            let asked = Asked { watch, from, to, generation: snapshot.graph().generation };
+            match self.hub.event(&asked, || event(snapshot, &asked)) {
+                Err(error) if error.kind() == ErrorKind::TooLarge && records > 1 => records /= 2,
+                outcome => return outcome,
+            }
+        }
     }
 
     /// The next event; waits for it at most `timeout`.
@@ -106,7 +118,7 @@ impl Subscription {
 }
 
 fn event(snapshot: &Snapshot, asked: &Asked) -> Result<Event> {
-    let Asked { watch, from, to } = asked;
+    let Asked { watch, from, to, .. } = asked;
     let changes = snapshot.watched(watch, *from, *to)?;
     let instant = snapshot.instant_of(*to).unwrap_or_default();
     Ok(Event { from: *from, position: *to, instant, changes })

@@ -1,8 +1,9 @@
 //! What a record did to a part of the graph that somebody watches.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::compare::InstanceChange;
+use super::compare::{Difference, InstanceChange};
 use super::operators::filter::condition::Filter;
 use super::snapshot::{AsOf, Snapshot};
 use super::taken_along::Slot;
@@ -10,13 +11,14 @@ use super::tree::{ROOT_ID, Target, TreeChange, TreeChangeKind};
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Id, InstanceId, TypeKind};
 use crate::search::Find;
-use crate::tree::{NameTest, TreePath, TreeStep};
+use crate::tree::{NameTest, TreePath};
 use crate::{Error, ErrorKind, Position, Result};
 
 /// The part of the graph that a subscription is about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Watch {
-    /// The item at a path and all below it, or the items of a list and all below them. The path must be one of names and keys.
+    /// The item at a path and all below it, the items of a list and all below them, or a property. The path must be one of names and
+    /// keys.
     Tree {
         /// The entity that the path starts from; the one with the id `root` if it is `None`.
         root: Option<Id>,
@@ -106,13 +108,11 @@ impl Snapshot {
         match watch {
             Watch::Tree { root, path } => {
                 let root = root.clone().unwrap_or_else(|| Id::new(ROOT_ID).expect("it is an id"));
-                let list = path.split_last().filter(|(_, step)| self.is_list(step));
-                let asked = list.as_ref().map_or(path, |(above, _)| above);
-                let mut changes = self.tree_ever(&root).difference_of(asked, before, after, Some(touched))?;
-                if let Some((above, step)) = &list {
-                    changes.retain(|change| change.concerns(above.steps.len(), &step.name));
-                }
-                Ok(changes.into_iter().map(WatchedChange::Tree).collect())
+                let part = self.part(path, &root, [before, after])?;
+                let asked = part.item(path);
+                let changes = self.tree_ever(&root).difference_of(asked, before, after, Some(touched))?;
+                let kept = changes.into_iter().filter_map(|change| part.keeps(change));
+                Ok(kept.map(WatchedChange::Tree).collect())
             }
             Watch::Search { kind, find } => {
                 let sides = [Found::new(before, *kind, find)?, Found::new(after, *kind, find)?];
@@ -123,9 +123,20 @@ impl Snapshot {
         }
     }
 
-    /// True if a step without keys leads to the items of a list.
-    fn is_list(&self, step: &TreeStep) -> bool {
-        step.filters.is_empty() && !matches!(self.graph().target(step), Target::Child(_))
+    /// What a path leads to on one of two sides.
+    fn part(&self, path: &TreePath, root: &Id, sides: [&Snapshot; 2]) -> Result<Part> {
+        let Some((above, step)) = path.split_last() else { return Ok(Part::Item) };
+        let NameTest::Name(name) = &step.name else { return Ok(Part::Item) };
+        if step.filters.is_empty() && !matches!(self.graph().target(step), Target::Child(_)) {
+            return Ok(Part::List { above, name: Arc::clone(name) });
+        }
+        for side in sides {
+            let spot = side.tree_below(root).look_up(path)?;
+            if spot.is_some_and(|spot| spot.property.is_some()) {
+                return Ok(Part::Property { above, name: Arc::clone(name) });
+            }
+        }
+        Ok(Part::Item)
     }
 
     /// What a live instance is called in this snapshot.
@@ -136,15 +147,57 @@ impl Snapshot {
     }
 }
 
-impl TreeChange {
-    /// True if this name stands at a step of its path, or of the path before.
-    fn concerns(&self, step: usize, name: &NameTest) -> bool {
-        let is_at = |path: &TreePath| path.steps.get(step).is_some_and(|step| step.name == *name);
-        let before = match &self.kind {
-            TreeChangeKind::Moved { from, .. } => is_at(from),
-            _ => false,
-        };
-        before || is_at(&self.path)
+/// What a watched path leads to.
+enum Part {
+    Item,
+    /// All items of a list of the item at `above`.
+    List {
+        above: TreePath,
+        name: Arc<str>,
+    },
+    /// A property of the item at `above`.
+    Property {
+        above: TreePath,
+        name: Arc<str>,
+    },
+}
+
+impl Part {
+    /// The path of the item that it is, or belongs to.
+    fn item<'p>(&'p self, path: &'p TreePath) -> &'p TreePath {
+        match self {
+            Part::Item => path,
+            Part::List { above, .. } | Part::Property { above, .. } => above,
+        }
+    }
+
+    /// What a change of that item, or below it, says of this part.
+    fn keeps(&self, change: TreeChange) -> Option<TreeChange> {
+        match self {
+            Part::Item => Some(change),
+            Part::List { above, name } => {
+                let at = above.steps.len();
+                let is_at = |path: &TreePath| {
+                    path.steps.get(at).is_some_and(|step| step.name == NameTest::Name(Arc::clone(name)))
+                };
+                let was_at = match &change.kind {
+                    TreeChangeKind::Moved { from, .. } => is_at(from),
+                    _ => false,
+                };
+                (was_at || is_at(&change.path)).then_some(change)
+            }
+            // What is below the item is longer.
+            Part::Property { above, .. } if change.path.steps.len() != above.steps.len() => None,
+            Part::Property { name, .. } => match change.kind {
+                TreeChangeKind::Modified(difference) => {
+                    let property =
+                        difference.properties.into_iter().find(|property| property.name == *name)?;
+                    let difference = Difference { properties: vec![property], ..Difference::default() };
+                    Some(TreeChange { kind: TreeChangeKind::Modified(Box::new(difference)), ..change })
+                }
+                kind => Some(TreeChange { kind, ..change }),
+            },
+        }
     }
 }
 
