@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use annals::log::{FaultLog, FaultPlan, MemoryLog};
 use annals::*;
 use support::declare_lists;
 
@@ -191,6 +192,36 @@ fn what_a_lease_records_is_in_the_history_and_gone_after_it_also_after_a_crash()
     operational.push("log", |tree| tree.set(&path("/cont/temperature"), 41)).unwrap();
     operational.end_lease("log").unwrap();
     assert!(repository.snapshot().tree_below(&root).item(&path("/cont")).unwrap().is_none());
+}
+
+#[test]
+fn a_repository_without_room_keeps_no_lease_and_hides_no_view() {
+    let log = Arc::new(FaultLog::new(MemoryLog::new(), FaultPlan::default()));
+    let repository = Repository::with_log(log.clone(), Options::default()).unwrap();
+    repository.transact(|t| t.tree().set(&path("/cont/leaf"), 1)).unwrap();
+    let operational = Operational::over(&repository).unwrap();
+    for (name, lasts) in [("short", Duration::from_millis(300)), ("ended", LONG)] {
+        operational.open_lease(name, lasts, true).unwrap();
+        operational.push(name, |tree| tree.set(&path(&format!("/cont/{name}")), 1)).unwrap();
+    }
+    log.set_plan(FaultPlan { append_full: 1_000, ..FaultPlan::default() });
+    assert_eq!(kind_of(operational.end_lease("ended")), ErrorKind::NoRoom);
+    std::thread::sleep(Duration::from_millis(400));
+    let shown = operational.get(&path("/cont"), None).unwrap().unwrap();
+    let names: Vec<&str> = shown.properties.iter().map(|(name, ..)| &**name).collect();
+    assert_eq!((names, operational.leases().unwrap().len()), (vec!["leaf"], 0));
+    assert_eq!(kind_of(operational.open_lease("short", LONG, true)), ErrorKind::NoRoom);
+    log.set_plan(FaultPlan::default());
+    for name in ["short", "ended"] {
+        let root = Id::new(&format!("lease:{name}")).unwrap();
+        let is_left = || repository.snapshot().tree_below(&root).item(&path("/cont")).unwrap().is_some();
+        for _ in 0..500 {
+            if is_left() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        assert!(!is_left(), "{name}");
+    }
 }
 
 #[test]

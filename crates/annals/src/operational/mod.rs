@@ -4,14 +4,13 @@
 mod merged;
 mod pushed;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Clock};
 
 use crate::feed::subscription::Subscription;
-use crate::model::Id;
 use crate::read::{ItemsRoom, Watch};
 use crate::repository::Repository;
 use crate::tree::{Item, TreePath};
@@ -107,6 +106,8 @@ struct Inner {
 struct State {
     pushed: Pushed,
     leases: BTreeMap<Arc<str>, Held>,
+    /// Leases that are over and left something recorded, because the repository took no write. The thread tries again.
+    left: BTreeSet<Arc<str>>,
     providers: Vec<Provided>,
 }
 
@@ -128,7 +129,12 @@ impl Operational {
         if !running.is_read_only() {
             pushed::delete_left_over(running)?;
         }
-        let state = State { pushed: Pushed::new()?, leases: BTreeMap::new(), providers: Vec::new() };
+        let state = State {
+            pushed: Pushed::new()?,
+            leases: BTreeMap::new(),
+            left: BTreeSet::new(),
+            providers: Vec::new(),
+        };
         let inner = Arc::new(Inner { running: running.clone(), state: Mutex::new(state) });
         let is_stopping = Arc::new(AtomicBool::new(false));
         let (shared, is_over) = (Arc::downgrade(&inner), Arc::clone(&is_stopping));
@@ -138,8 +144,10 @@ impl Operational {
                 while !is_over.load(Ordering::SeqCst) {
                     std::thread::park_timeout(LOOK_INTERVAL);
                     let Some(inner) = shared.upgrade() else { return };
+                    let mut state = inner.state();
                     // What fails is tried again in the next round; nobody is shown it any more.
-                    let _ = inner.end_late(&mut inner.state());
+                    let _ = inner.end_late(&mut state);
+                    inner.delete_left(&mut state);
                 }
             })
             .map_err(|source| Error::io("start the thread annals-leases", source))?;
@@ -163,6 +171,9 @@ impl Operational {
             let text = format!("lease {name}: there is one of this name; renew it, or end it first");
             return Err(Error::new(ErrorKind::AlreadyExists, text).with("lease", name));
         }
+        if state.left.remove(name) {
+            self.inner.inner.forget_recorded(&mut state, name)?;
+        }
         if state.leases.len() >= LEASES_MAX {
             let text = format!("lease {name}: expected at most {LEASES_MAX} leases; end some");
             return Err(Error::new(ErrorKind::TooLarge, text));
@@ -182,14 +193,11 @@ impl Operational {
 
     /// Ends a lease, and with it what was pushed under it.
     ///
-    /// Errors: `NotFound`; those of writing for one that is recorded.
+    /// Errors: `NotFound`; those of writing for one that is recorded: it is over all the same, and what it left is deleted later.
     pub fn end_lease(&self, name: &str) -> Result<()> {
         let mut state = self.state()?;
-        let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
-        let is_recorded = held.is_recorded;
-        self.inner.inner.forget(&mut state, name, is_recorded)?;
-        state.leases.remove(name);
-        Ok(())
+        let held = state.leases.remove(name).ok_or_else(|| no_lease(name))?;
+        self.inner.inner.forget(&mut state, name, held.is_recorded)
     }
 
     /// A lease.
@@ -209,7 +217,7 @@ impl Operational {
     }
 
     /// Changes what is pushed under a lease: a tree of its own, with the lists and values of the declared types. What these require is not
-    /// required here, as state is told in parts.
+    /// required here, as state is told in parts. `work` must not ask this view for anything: it may be held meanwhile.
     ///
     /// Errors: `NotFound` if there is no such lease; what `work` returns; those of a transaction; `NoRoom` if all pushed state is too large.
     pub fn push<T>(&self, name: &str, mut work: impl FnMut(&mut TreeEdit<'_>) -> Result<T>) -> Result<T> {
@@ -218,7 +226,15 @@ impl Operational {
         let held = state.leases.get(name).ok_or_else(|| no_lease(name))?;
         let running = &self.inner.inner.running;
         if held.is_recorded {
-            return running.transact(|t| work(&mut t.tree_below(root.clone()))).map(|(done, _)| done);
+            // Order: others read and push while this becomes durable.
+            drop(state);
+            let (done, _) = running.transact(|t| work(&mut t.tree_below(root.clone())))?;
+            let mut state = self.state()?;
+            if !state.leases.contains_key(name) {
+                self.inner.inner.forget_recorded(&mut state, name)?;
+                return Err(no_lease(name));
+            }
+            return Ok(done);
         }
         state.pushed.learn_types(&running.snapshot())?;
         state.pushed.edit(&root, work)
@@ -313,19 +329,36 @@ impl Inner {
             .map(|(name, _)| Arc::clone(name))
             .collect();
         for name in late {
-            let is_recorded = state.leases[&name].is_recorded;
-            self.forget(state, &name, is_recorded)?;
-            state.leases.remove(&name);
+            let is_recorded = state.leases.remove(&name).is_some_and(|held| held.is_recorded);
+            match self.forget(state, &name, is_recorded) {
+                // The repository takes no write: that is no reason to show nothing.
+                Err(_) if is_recorded => {}
+                outcome => outcome?,
+            }
         }
         Ok(())
     }
 
-    fn forget(&self, state: &mut State, name: &str, is_recorded: bool) -> Result<()> {
-        let root: Id = pushed::root_of(name)?;
-        match is_recorded {
-            true => pushed::empty(&self.running, &root).map(drop),
-            false => state.pushed.forget(&root),
+    /// Tries again to delete what leases left.
+    fn delete_left(&self, state: &mut State) {
+        for name in std::mem::take(&mut state.left) {
+            let _ = self.forget_recorded(state, &name);
         }
+    }
+
+    fn forget(&self, state: &mut State, name: &str, is_recorded: bool) -> Result<()> {
+        match is_recorded {
+            true => self.forget_recorded(state, name),
+            false => state.pushed.forget(&pushed::root_of(name)?),
+        }
+    }
+
+    fn forget_recorded(&self, state: &mut State, name: &str) -> Result<()> {
+        let outcome = pushed::empty(&self.running, &pushed::root_of(name)?);
+        if outcome.is_err() {
+            state.left.insert(name.into());
+        }
+        outcome.map(drop)
     }
 }
 
