@@ -23,6 +23,7 @@ mod upsert;
 mod own_graph;
 mod touched;
 mod tree;
+mod taken_back;
 mod retry;
 mod validation;
 mod candidate;

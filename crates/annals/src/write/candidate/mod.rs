@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use super::queue::Committer;
 use super::retry::transact;
+use super::taken_back::check_can_be_taken_back;
 use super::ticket::Receipt;
 use super::transaction::Transaction;
-use super::tree::check_can_be_taken_back;
 use crate::model::{Change, Instant, Patch};
 use crate::read::Snapshot;
 use crate::{Error, ErrorKind, Result};

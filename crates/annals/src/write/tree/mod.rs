@@ -6,8 +6,7 @@ mod place;
 mod plan;
 mod revert;
 mod schema;
-mod taken_back;
-mod then;
+pub(super) mod then;
 
 use std::sync::Arc;
 
@@ -23,7 +22,6 @@ use moved::moved;
 pub use place::Insert;
 use place::child_of;
 use plan::{Plan, Rest};
-pub(super) use taken_back::check_can_be_taken_back;
 
 /// Type of the entity that paths start from.
 const ROOT_TYPE: &str = "root";

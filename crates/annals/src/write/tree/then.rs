@@ -14,24 +14,24 @@ use crate::model::{Action, InstanceId, NewRelationship, Patch, PatchStep, TypeKi
 use crate::read::Snapshot;
 
 /// An item as it was, and where.
-pub(super) struct Was {
-    pub(super) entity: u32,
+pub(in crate::write) struct Was {
+    pub(in crate::write) entity: u32,
     /// What contains it again; `None` for the root.
-    pub(super) parent: Option<u32>,
+    pub(in crate::write) parent: Option<u32>,
     /// What contained it.
-    pub(super) relationship: Option<u32>,
+    pub(in crate::write) relationship: Option<u32>,
 }
 
 /// How a subtree was: each parent before its children.
-pub(super) struct Then {
-    pub(super) snapshot: Snapshot,
-    pub(super) items: Vec<Was>,
-    pub(super) entities: HashSet<u32>,
+pub(in crate::write) struct Then {
+    pub(in crate::write) snapshot: Snapshot,
+    pub(in crate::write) items: Vec<Was>,
+    pub(in crate::write) entities: HashSet<u32>,
 }
 
 impl Then {
     /// Reads `top` and all that was below it.
-    pub(super) fn read(snapshot: Snapshot, top: Was) -> Result<Then> {
+    pub(in crate::write) fn read(snapshot: Snapshot, top: Was) -> Result<Then> {
         let mut then = Then { entities: HashSet::from([top.entity]), items: Vec::new(), snapshot };
         let mut open = vec![top];
         while let Some(was) = open.pop() {
@@ -86,7 +86,7 @@ impl Then {
     }
 
     /// What takes the items out of where they are not to stay.
-    pub(super) fn take_out_misplaced(&self, now: &Graph) -> Result<Vec<Action>> {
+    pub(in crate::write) fn take_out_misplaced(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
             if let Some(link) = now.container_link(was.entity)
@@ -100,7 +100,7 @@ impl Then {
     }
 
     /// What gives a relationship that is live now the ends that it had.
-    pub(super) fn ends(&self, now: &Graph, slot: u32, actions: &mut Vec<Action>) -> Result<()> {
+    pub(in crate::write) fn ends(&self, now: &Graph, slot: u32, actions: &mut Vec<Action>) -> Result<()> {
         let Some(before) = now.relationships.get(slot)? else { return Ok(()) };
         let then = self.instance(TypeKind::Relationship, slot)?;
         if before.ends != then.ends {
@@ -111,7 +111,7 @@ impl Then {
     }
 
     /// What gives the items, and the relationships that contain them, the content that they had.
-    pub(super) fn contents(&self, now: &Graph) -> Result<Vec<Action>> {
+    pub(in crate::write) fn contents(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
             self.content(now, (TypeKind::Entity, was.entity), was.entity, &mut actions)?;
@@ -124,7 +124,7 @@ impl Then {
     }
 
     /// What gives an instance the content that the one at the slot `was` had.
-    pub(super) fn content(
+    pub(in crate::write) fn content(
         &self,
         now: &Graph,
         (kind, slot): (TypeKind, u32),
@@ -171,7 +171,7 @@ impl Then {
     }
 
     /// What contains the items again that are contained nowhere: the relationship of then if it is as it was, or else another one.
-    pub(super) fn links(&self, now: &Graph) -> Result<Vec<Action>> {
+    pub(in crate::write) fn links(&self, now: &Graph) -> Result<Vec<Action>> {
         let mut actions = Vec::new();
         for was in &self.items {
             let (Some(parent), Some(relationship)) = (was.parent, was.relationship) else { continue };

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::then::{Then, Was};
+use super::transaction::Transaction;
+use super::tree::then::{Then, Was};
 use crate::graph::actions as action;
 use crate::graph::instance_id;
 use crate::log::ReadLimit;
 use crate::model::{Action, Change, TypeKind};
 use crate::read::{AsOf, Snapshot};
 use crate::record::decode_record;
-use crate::write::Transaction;
 use crate::{Error, ErrorKind, Position, Result};
 
 /// What a record changed: slots of instances that were live before it, and of those that were not.
@@ -115,7 +115,7 @@ impl Transaction {
 /// Refuses changes that [`Transaction::take_back`] cannot take back.
 ///
 /// Errors: `InvalidArgument`.
-pub(in crate::write) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
+pub(super) fn check_can_be_taken_back(changes: &[Change]) -> Result<()> {
     let Some(change) = changes.iter().find(|change| !change.action.can_be_taken_back()) else {
         return Ok(());
     };
