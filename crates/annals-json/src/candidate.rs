@@ -47,6 +47,15 @@ pub fn conflict_to_json(conflict: &CandidateConflict) -> Json {
     json
 }
 
+/// Most conflicts that one answer shows.
+const CONFLICTS_SHOWN_MAX: usize = 1_000;
+
+/// The first conflicts, and how many there are.
+pub fn conflicts_to_json(conflicts: &[CandidateConflict]) -> Json {
+    let items: Vec<Json> = conflicts.iter().take(CONFLICTS_SHOWN_MAX).map(conflict_to_json).collect();
+    json!({ "items": items, "count": conflicts.len() })
+}
+
 /// Whose changes stay where both sides changed something.
 ///
 /// Errors: `InvalidArgument`.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::schema::{instant, list, number, object, partial, reference, text};
+use super::schema::{instant, list, number, object, page_of, partial, reference, text};
 
 /// The schemas of this file.
 ///
@@ -44,13 +44,13 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         ("CandidateName", object(json!({ "name": text() })), json!({ "name": "maintenance" })),
         (
             "CandidateEdits",
-            object(json!({ "items": list(reference("Operation")) })),
-            json!({ "items": [{ "action": "delete", "kind": "entity", "id": "dash" }] }),
+            page_of(reference("Operation"), false),
+            json!({ "items": [{ "action": "delete", "kind": "entity", "id": "dash" }], "next": null }),
         ),
         (
             "CandidateConflicts",
-            object(json!({ "items": list(conflict) })),
-            json!({ "items": [conflict_example] }),
+            object(json!({ "items": list(conflict), "count": number() })),
+            json!({ "items": [conflict_example], "count": 1 }),
         ),
         ("CandidateRebase", partial(&[], json!({ "keep": keep })), json!({ "keep": "mine" })),
         (

@@ -28,7 +28,8 @@ pub fn record_to_json(position: Position, record: &Record) -> Json {
     })
 }
 
-fn change_to_json(change: &Change, record_valid_from: Option<Instant>) -> Json {
+/// A change, which is true from the time that its record tells unless it tells another.
+pub fn change_to_json(change: &Change, record_valid_from: Option<Instant>) -> Json {
     let mut json = action_to_json(&change.action);
     if let Some(instant) = change.valid_from.or(record_valid_from) {
         json["validFrom"] = instant.to_string().into();

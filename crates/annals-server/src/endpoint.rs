@@ -159,6 +159,12 @@ impl Endpoint {
         self
     }
 
+    /// The same, failing as everything does that is to become durable.
+    #[must_use]
+    pub fn commits(self) -> Endpoint {
+        self.fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "refused"])
+    }
+
     /// The same, working also when the server is at its limits.
     #[must_use]
     pub fn operational(mut self) -> Endpoint {

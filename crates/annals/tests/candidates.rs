@@ -117,8 +117,8 @@ fn what_both_sides_changed_is_a_conflict_that_a_rebase_solves_for_either_side() 
         assert_eq!((conflicts[0].edit, conflicts[0].reason.kind()), (0, ErrorKind::Conflict));
         let refused = candidates.commit("c", &CandidateCommit::default());
         assert_eq!(kind_of(refused), ErrorKind::PreconditionFailed);
-        assert_eq!(kind_of(candidates.rebase("c", None)), ErrorKind::PreconditionFailed);
-        let dropped = candidates.rebase("c", Some(keep)).unwrap();
+        assert_eq!(kind_of(candidates.rebase("c", None, "")), ErrorKind::PreconditionFailed);
+        let dropped = candidates.rebase("c", Some(keep), "ada").unwrap();
         assert_eq!(dropped.len(), usize::from(keep == Keep::Theirs));
         assert!(candidates.conflicts("c").unwrap().is_empty());
         candidates.commit("c", &CandidateCommit::default()).unwrap();
@@ -147,12 +147,35 @@ fn edits_of_what_was_purged_are_told_and_can_only_be_dropped() {
     assert_eq!(conflicts[0].reason.kind(), ErrorKind::NotFound);
     assert_eq!(kind_of(candidates.view("c")), ErrorKind::PreconditionFailed);
     assert_eq!(kind_of(candidates.edit("c", |_| Ok(()))), ErrorKind::PreconditionFailed);
-    assert_eq!(kind_of(candidates.rebase("c", Some(Keep::Mine))), ErrorKind::PreconditionFailed);
+    assert_eq!(kind_of(candidates.rebase("c", Some(Keep::Mine), "")), ErrorKind::PreconditionFailed);
     assert!(candidates.commit("c", &CandidateCommit::default()).is_err());
-    assert_eq!(candidates.rebase("c", Some(Keep::Theirs)).unwrap().len(), 1);
+    assert_eq!(candidates.rebase("c", Some(Keep::Theirs), "").unwrap().len(), 1);
     candidates.commit("c", &CandidateCommit::default()).unwrap();
     assert_eq!(value(&repository.snapshot(), TWO), Some("mine".into()));
     assert_eq!(value(&repository.snapshot(), ONE), None);
+}
+
+#[test]
+fn a_check_tells_what_all_edits_together_break_and_commits_nothing() {
+    let repository = CheckedRepository::in_memory();
+    repository
+        .transact(|t| {
+            t.define_type(TypeDefinition::entity("system").requiring_child("clock"))?;
+            t.define_type(TypeDefinition::relationship("contains").containing())
+        })
+        .unwrap();
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    // An edit may leave undone what the next one does.
+    candidates.edit("c", |t| set(t, "/system/hostname", "r1")).unwrap();
+    assert!(candidates.conflicts("c").unwrap().is_empty());
+    assert_eq!(kind_of(candidates.check("c")), ErrorKind::Cardinality);
+    assert_eq!(kind_of(candidates.commit("c", &CandidateCommit::default())), ErrorKind::Cardinality);
+    candidates.edit("c", |t| set(t, "/system/clock/zone", "UTC")).unwrap();
+    candidates.check("c").unwrap();
+    assert!(repository.snapshot().tree().item(&path("/system")).unwrap().is_none());
+    let _validator = repository.validate("never", |_| Err("not today".to_owned()));
+    assert_eq!(kind_of(candidates.check("c")), ErrorKind::Refused);
 }
 
 #[test]

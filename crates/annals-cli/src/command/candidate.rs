@@ -3,7 +3,7 @@
 use annals::{Candidate, CandidateConflict, Candidates, Receipt};
 use annals_exchange::text::{count, one_line};
 use annals_json::{
-    action_to_json, candidate_commit_from_json, candidate_to_json, conflict_to_json, keep_from_text,
+    candidate_commit_from_json, candidate_to_json, change_to_json, conflict_to_json, keep_from_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -49,10 +49,15 @@ enum Action {
         /// Its name
         name: String,
     },
-    /// Make the repository as it is now the base of a candidate
-    Rebase {
+    /// Find out whether a candidate can be committed
+    Check {
         /// Its name
         name: String,
+    },
+    /// Make the repository as it is now the base of a candidate
+    Rebase {
+        #[command(flatten)]
+        named: Named,
         /// Of edits in conflict: mine keeps them, theirs drops them
         #[arg(long, value_name = "SIDE", value_parser = ["mine", "theirs"])]
         keep: Option<String>,
@@ -113,16 +118,23 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         }
         Action::Edits { name } => {
             let edits = context.open_to_read()?.candidates().edits(name)?;
-            edits.iter().try_for_each(|edit| context.output.json(&action_to_json(&edit.action)))
+            edits.iter().try_for_each(|edit| context.output.json(&change_to_json(edit, None)))
         }
         Action::Conflicts { name } => {
             let conflicts = context.open_to_read()?.candidates().conflicts(name)?;
             print_conflicts(context, &conflicts)
         }
-        Action::Rebase { name, keep } => {
+        Action::Check { name } => {
+            context.open_to_read()?.candidates().check(name)?;
+            match context.output.is_json() {
+                true => context.output.json(&json!({ "canBeCommitted": true })),
+                false => context.output.line(format!("{}: it can be committed", one_line(name))),
+            }
+        }
+        Action::Rebase { named: Named { name, signature }, keep } => {
             let keep = keep.as_deref().map(keep_from_text).transpose()?;
             let repository = context.open_to_write()?;
-            let dropped = repository.candidates().rebase(name, keep)?;
+            let dropped = repository.candidates().rebase(name, keep, &signature.author)?;
             let base = repository.candidates().get(name)?.base;
             repository.close()?;
             if !context.output.is_json() {

@@ -40,6 +40,12 @@ fn what_names_a_candidate_reads_and_writes_it_alone() {
     let edits =
         described(&server, "get /v1/candidates/{candidate}/edits", server.get("/v1/candidates/night/edits"));
     assert_eq!(edits.json()["items"].as_array().unwrap().len(), 3);
+    let first = server.get("/v1/candidates/night/edits?limit=2").json();
+    assert_eq!((first["items"].as_array().unwrap().len(), &first["next"]), (2, &json!("2")));
+    let rest = server.get("/v1/candidates/night/edits?limit=2&after=2").json();
+    assert_eq!((rest["items"].as_array().unwrap().len(), &rest["next"]), (1, &json!(null)));
+    let checked = server.get("/v1/candidates/night/check");
+    assert_eq!(described(&server, "get /v1/candidates/{candidate}/check", checked).status, 200);
     let committed = server.send("POST", "/v1/candidates/night/commit", &json!({}));
     let committed = described(&server, "post /v1/candidates/{candidate}/commit", committed);
     assert_eq!(committed.status, 200, "{committed:?}");
@@ -57,7 +63,9 @@ fn conflicts_are_told_and_solved() {
     assert_eq!((refused.status, &*refused.problem()), (412, "precondition-failed"));
     let told = server.get("/v1/candidates/night/conflicts");
     let told = described(&server, "get /v1/candidates/{candidate}/conflicts", told);
-    assert_eq!(told.json()["items"][0]["reason"], "conflict");
+    assert_eq!((&told.json()["items"][0]["reason"], &told.json()["count"]), (&json!("conflict"), &json!(1)));
+    let checked = server.get("/v1/candidates/night/check");
+    assert_eq!((checked.status, &*checked.problem()), (412, "precondition-failed"));
     let refused = server.send("POST", "/v1/candidates/night/rebase", &json!({}));
     assert_eq!(refused.status, 412);
     let rebased = server.send("POST", "/v1/candidates/night/rebase", &json!({"keep": "theirs"}));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use annals::{Candidates, Receipt};
 use annals_json::{
-    action_to_json, candidate_commit_from_json, candidate_to_json, conflict_to_json, keep_from_text, object,
+    candidate_commit_from_json, candidate_to_json, change_to_json, conflicts_to_json, keep_from_text, object,
     only, optional_text, text,
 };
 use http::{Method, StatusCode};
@@ -22,14 +22,7 @@ use crate::sending;
 pub fn endpoints() -> Vec<Endpoint> {
     let of = |endpoint: Endpoint| endpoint.tag("candidates").fails(&["not-found"]);
     let writes = |endpoint: Endpoint| {
-        of(endpoint).takes(parameters::signing()).fails(&["precondition-failed"]).fails(&[
-            "read-only",
-            "conflict",
-            "busy",
-            "unavailable",
-            "no-room",
-            "io",
-        ])
+        of(endpoint).takes(parameters::signing()).fails(&["precondition-failed"]).commits()
     };
     let commits = [
         "invalid-property",
@@ -41,7 +34,6 @@ pub fn endpoints() -> Vec<Endpoint> {
         "missing-end",
         "already-exists",
         "deleted",
-        "refused",
         "invalid-classification",
         "status-not-allowed",
         "not-deleted",
@@ -57,11 +49,17 @@ pub fn endpoints() -> Vec<Endpoint> {
         of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}", "Read a candidate", show))
             .answers(200, "The candidate.", "Candidate"),
         of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/edits", "List the edits of a candidate", edits))
-            .answers(200, "The edits as operations, in order.", "CandidateEdits"),
+            .takes(parameters::paging())
+            .answers(200, "A page of the edits as operations, in order.", "CandidateEdits"),
         of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/conflicts", "List what is in the way of a commit", conflicts))
-            .describe("Edits of what others changed since the base, and edits that cannot be applied any more; at most 1,000.")
+            .describe("Edits of what others changed since the base, and edits that cannot be applied any more: the first 1,000, and how many there are.")
             .answers(200, "The conflicts, in the order of the edits.", "CandidateConflicts")
             .fails(&["precondition-failed"]),
+        of(Endpoint::new(Method::GET, "/v1/candidates/{candidate}/check", "Find out whether a candidate can be committed", check))
+            .describe("Commits nothing, and answers as the commit would.")
+            .answers(200, "It can be committed.", "Candidate")
+            .fails(&["precondition-failed", "refused"])
+            .fails(&commits),
         writes(Endpoint::new(Method::POST, "/v1/candidates/{candidate}/rebase", "Make the present the base", rebase))
             .describe("Of edits in conflict, `mine` keeps them, and `theirs` drops them. Without `keep`, a conflict refuses.")
             .body("CandidateRebase")
@@ -111,17 +109,26 @@ async fn show(call: Box<Call>) -> Outcome {
 }
 
 async fn edits(call: Box<Call>) -> Outcome {
-    reads(call, |candidates, name| {
+    let (skipped, limit) = (call.query.number("after")?.unwrap_or(0), call.limit()?);
+    reads(call, move |candidates, name| {
         let edits = candidates.edits(name)?;
-        Ok(json!({ "items": edits.iter().map(|edit| action_to_json(&edit.action)).collect::<Vec<_>>() }))
+        let page = edits.iter().skip(skipped).take(limit);
+        let items: Vec<Json> = page.map(|edit| change_to_json(edit, None)).collect();
+        let next = skipped.saturating_add(limit);
+        let next = (next < edits.len()).then(|| next.to_string());
+        Ok(json!({ "items": items, "next": next }))
     })
     .await
 }
 
 async fn conflicts(call: Box<Call>) -> Outcome {
+    reads(call, |candidates, name| Ok(conflicts_to_json(&candidates.conflicts(name)?))).await
+}
+
+async fn check(call: Box<Call>) -> Outcome {
     reads(call, |candidates, name| {
-        let all: Vec<Json> = candidates.conflicts(name)?.iter().map(conflict_to_json).collect();
-        Ok(json!({ "items": all }))
+        candidates.check(name)?;
+        Ok(candidate_to_json(&candidates.get(name)?))
     })
     .await
 }
@@ -131,12 +138,8 @@ async fn rebase(mut call: Box<Call>) -> Outcome {
     let fields = object(&body, "rebase")?;
     only(fields, "rebase", &["keep"])?;
     let keep = optional_text(fields, "rebase", "keep")?.map(keep_from_text).transpose()?;
-    Signature::of(&call)?;
-    reads(call, move |candidates, name| {
-        let dropped: Vec<Json> = candidates.rebase(name, keep)?.iter().map(conflict_to_json).collect();
-        Ok(json!({ "items": dropped }))
-    })
-    .await
+    let author = Signature::of(&call)?.author;
+    reads(call, move |candidates, name| Ok(conflicts_to_json(&candidates.rebase(name, keep, &author)?))).await
 }
 
 async fn commit(mut call: Box<Call>) -> Outcome {

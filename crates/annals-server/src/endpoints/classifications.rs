@@ -22,7 +22,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes([parameters::if_match()])
             .fails(&["not-found", "deleted", "invalid-property", "invalid-classification"])
             .fails(&["proxy-only", "not-home"])
-            .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "precondition-failed"])
+            .fails(&["precondition-failed"])
+            .commits()
     };
     vec![
         Endpoint::new(Method::GET, PATH, "Read a classification", read)

@@ -71,15 +71,12 @@ fn endpoints_of(of: Collection, [all, one, restored, undone]: [&'static str; 4])
         ("NewRelationship", "RelationshipContent", "UndoneRelationship")
     };
     let writes = |endpoint: Endpoint| {
-        endpoint.tag(tag).takes(parameters::writing()).takes([parameters::if_match()]).fails(&[
-            "read-only",
-            "conflict",
-            "busy",
-            "unavailable",
-            "no-room",
-            "io",
-            "precondition-failed",
-        ])
+        endpoint
+            .tag(tag)
+            .takes(parameters::writing())
+            .takes([parameters::if_match()])
+            .fails(&["precondition-failed"])
+            .commits()
     };
     let alone = (of == ENTITIES).then(parameters::alone);
     vec![

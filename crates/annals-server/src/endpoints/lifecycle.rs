@@ -77,16 +77,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("CollectionName")
             .answers(200, "Done.", "Receipt")
-            .fails(&[
-                "already-exists",
-                "home-conflict",
-                "read-only",
-                "conflict",
-                "busy",
-                "unavailable",
-                "no-room",
-                "io",
-            ]),
+            .fails(&["already-exists", "home-conflict"])
+            .commits(),
     ]);
     endpoints
 }
@@ -104,7 +96,8 @@ fn writing(endpoint: Endpoint) -> Endpoint {
             "already-exists",
         ])
         .fails(&["missing-end", "not-unique", "cardinality"])
-        .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io", "precondition-failed"])
+        .fails(&["precondition-failed"])
+        .commits()
 }
 
 fn step_endpoint(of: Collection, (path, action, schema, summary): Step) -> Endpoint {

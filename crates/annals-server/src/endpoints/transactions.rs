@@ -45,7 +45,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .fails(&broken)
             .fails(&elsewhere)
             .fails(&["not-found", "already-exists", "deleted", "not-deleted", "precondition-failed"])
-            .fails(&["read-only", "conflict", "busy", "unavailable", "no-room", "io"]),
+            .commits(),
     ]
 }
 

@@ -35,15 +35,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         "proxy-only",
     ];
     let writes = |endpoint: Endpoint| {
-        endpoint.tag("trees").takes(parameters::writing()).fails(&broken).fails(&[
-            "not-found",
-            "read-only",
-            "conflict",
-            "busy",
-            "unavailable",
-            "no-room",
-            "io",
-        ])
+        endpoint.tag("trees").takes(parameters::writing()).fails(&broken).fails(&["not-found"]).commits()
     };
     let at_path = |endpoint: Endpoint| {
         writes(endpoint)

@@ -31,6 +31,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("Types")
             .answers(200, "Done.", "Receipt")
+            .commits()
             .fails(&DECLARING),
         Endpoint::new(Method::POST, "/v1/types/verify", "Compare a type with the declared one", verify)
             .tag("types")
@@ -49,6 +50,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("Type")
             .answers(200, "The type after it.", "Type")
+            .commits()
             .fails(&DECLARING)
             .fails(&["not-found"]),
         Endpoint::new(Method::PATCH, one, "Add to a declared type", patch)
@@ -60,25 +62,20 @@ pub fn endpoints() -> Vec<Endpoint> {
             .takes(parameters::writing())
             .body("TypePatch")
             .answers(200, "The type after it.", "Type")
+            .commits()
             .fails(&DECLARING)
             .fails(&["not-found"]),
     ]
 }
 
 /// Kinds of errors of everything that declares types.
-const DECLARING: [&str; 12] = [
+const DECLARING: [&str; 6] = [
     "type-violation",
     "invalid-classification",
     "invalid-ends",
     "status-not-allowed",
     "not-unique",
     "cardinality",
-    "read-only",
-    "conflict",
-    "busy",
-    "unavailable",
-    "no-room",
-    "io",
 ];
 
 async fn list(call: Box<Call>) -> Outcome {

@@ -445,7 +445,9 @@ impl Transaction {
         let mut transaction = Transaction { base: latest, own: None, view: None, ..self };
         transaction.own_graph()?.check_end()?;
         transaction.check_corrections()?;
-        transaction.current().cloned()
+        let after = transaction.current()?.clone();
+        transaction.committer.validators.check_tried(transaction.base, &after)?;
+        Ok(after)
     }
 
     /// Commits; returns when it is durable. Without a change to make, nothing is written, and the receipt tells of the last

@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::graph::indexed::Indexed;
 use crate::model::Record;
 use crate::read::{Pending, Snapshot, Source, Watch, WatchedChange};
-use crate::{Error, ErrorKind, Position, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// A transaction that is about to become durable.
 pub struct Proposal {
@@ -98,7 +98,7 @@ impl Validators {
 
     /// Asks the hooks about a record that makes `graph` of what is published.
     ///
-    /// Errors: `Refused` with the name of the hook and its reason.
+    /// Errors: as [`Validators::ask`].
     pub(super) fn check(
         &self,
         published: Arc<Indexed>,
@@ -108,17 +108,26 @@ impl Validators {
     ) -> Result<()> {
         let record = Arc::new(record.clone());
         let events = graph.take_events();
-        let position: Position = graph.position;
+        let pending = Pending { position: graph.position.0, record: Arc::clone(&record) };
         let after = Arc::new(published.with(graph, Arc::new(events)));
-        let pending = Pending { position: position.0, record: Arc::clone(&record) };
-        let proposal = Proposal {
-            before: Snapshot::new(published, Arc::clone(source)),
-            after: Snapshot::with_pending(after, Arc::clone(source), pending),
-            record,
-        };
+        let before = Snapshot::new(published, Arc::clone(source));
+        let after = Snapshot::with_pending(after, Arc::clone(source), pending);
+        self.ask(&Proposal { before, after, record })
+    }
+
+    /// Asks the hooks about a transaction that is tried only.
+    ///
+    /// Errors: as [`Validators::ask`].
+    pub(super) fn check_tried(&self, before: Snapshot, after: &Snapshot) -> Result<()> {
+        let Some(Pending { record, .. }) = after.pending() else { return Ok(()) };
+        self.ask(&Proposal { before, after: after.clone(), record: Arc::clone(record) })
+    }
+
+    /// Errors: `Refused` with the name of the hook and its reason.
+    fn ask(&self, proposal: &Proposal) -> Result<()> {
         for (name, hook) in self.live() {
             IS_IN_HOOK.set(true);
-            let outcome = catch_unwind(AssertUnwindSafe(|| hook(&proposal)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| hook(proposal)));
             IS_IN_HOOK.set(false);
             let reason = match outcome {
                 Ok(Ok(())) => continue,

@@ -11,9 +11,6 @@ use crate::write::Transaction;
 use crate::write::queue::Committer;
 use crate::{Error, ErrorKind, Result};
 
-/// Most conflicts that are told.
-pub const CONFLICTS_MAX: usize = 1_000;
-
 /// An edit of a candidate that stands in the way of committing it.
 #[derive(Debug)]
 pub struct CandidateConflict {
@@ -51,9 +48,7 @@ fn conflict(stored: &Stored, edit: &Change) -> Option<Error> {
 
 /// All that stands in the way, in the order of the edits.
 pub(super) fn find(stored: &Stored, committer: &Arc<Committer>) -> Result<Vec<CandidateConflict>> {
-    let (mut conflicts, _) = sort(stored, committer, None)?;
-    conflicts.truncate(CONFLICTS_MAX);
-    Ok(conflicts)
+    sort(stored, committer, None).map(|(conflicts, _)| conflicts)
 }
 
 /// Makes the snapshot of `t` the base of the candidate; tells the edits that are dropped.

@@ -113,8 +113,8 @@ impl Candidates {
         Stored::read(&self.committer.snapshot(), name)?.edits()
     }
 
-    /// What stands in the way of committing the candidate: edits of what others have changed since its base, and edits that
-    /// cannot be applied any more. None, if it can be committed as things are now.
+    /// The edits that stand in the way of committing the candidate: those of what others have changed since its base, and those that
+    /// cannot be applied any more. [`Candidates::check`] also tells of what all of them together break.
     ///
     /// Errors: `NotFound`; `PreconditionFailed` if it waits for a confirmation.
     pub fn conflicts(&self, name: &str) -> Result<Vec<CandidateConflict>> {
@@ -122,13 +122,25 @@ impl Candidates {
         conflicts::find(&stored, &self.committer)
     }
 
+    /// Finds out whether the candidate could be committed now, and commits nothing.
+    ///
+    /// Errors: as [`Candidates::commit`], also what must hold at the end of a transaction, and what hooks refuse.
+    pub fn check(&self, name: &str) -> Result<()> {
+        let stored = Stored::read(&self.committer.snapshot(), name)?.open()?;
+        conflicts::check(&stored)?;
+        let mut transaction = Transaction::new(Arc::clone(&self.committer), stored.snapshot.clone());
+        transaction.take_edits(stored.edits()?, stored.base());
+        transaction.dry_run().map(drop)
+    }
+
     /// Makes the repository as it is now the base of the candidate. Tells the edits that were dropped.
     ///
     /// With [`Keep::Mine`] edits of what others changed stay, and what they do wins when the candidate is committed; with
     /// [`Keep::Theirs`] edits in conflict are dropped; with neither, a conflict refuses.
     /// Errors: `NotFound`; `PreconditionFailed` if a conflict is left, also with `Mine` if an edit cannot be applied any more.
-    pub fn rebase(&self, name: &str, keep: Option<Keep>) -> Result<Vec<CandidateConflict>> {
+    pub fn rebase(&self, name: &str, keep: Option<Keep>, author: &str) -> Result<Vec<CandidateConflict>> {
         self.transact(|t| {
+            t.author(author).message(&format!("candidate {name}: rebased"));
             let stored = Stored::read(t.base(), name)?.open()?;
             conflicts::rebase(&stored, t, &self.committer, keep)
         })
