@@ -39,6 +39,19 @@ fn filled() -> CheckedRepository {
     repository
 }
 
+/// A candidate with an edit of each of the two items.
+fn edited(repository: &Repository) -> Candidates {
+    let candidates = repository.candidates();
+    candidates.open("c", "").unwrap();
+    candidates
+        .edit("c", |t| {
+            set(t, ONE, "mine")?;
+            set(t, TWO, "mine")
+        })
+        .unwrap();
+    candidates
+}
+
 const ONE: &str = "/cont/lst[k1=1][k2='a']/l";
 const TWO: &str = "/cont/lst[k1=2][k2='b']/l";
 
@@ -102,14 +115,7 @@ fn an_edit_that_breaks_a_rule_is_refused_and_keeps_nothing() {
 fn what_both_sides_changed_is_a_conflict_that_a_rebase_solves_for_either_side() {
     for keep in [Keep::Mine, Keep::Theirs] {
         let repository = filled();
-        let candidates = repository.candidates();
-        candidates.open("c", "").unwrap();
-        candidates
-            .edit("c", |t| {
-                set(t, ONE, "mine")?;
-                set(t, TWO, "mine")
-            })
-            .unwrap();
+        let candidates = edited(&repository);
         assert!(candidates.conflicts("c").unwrap().is_empty());
         repository.transact(|t| set(t, ONE, "theirs")).unwrap();
         let conflicts = candidates.conflicts("c").unwrap();
@@ -131,14 +137,7 @@ fn what_both_sides_changed_is_a_conflict_that_a_rebase_solves_for_either_side() 
 #[test]
 fn edits_of_what_was_purged_are_told_and_can_only_be_dropped() {
     let repository = filled();
-    let candidates = repository.candidates();
-    candidates.open("c", "").unwrap();
-    candidates
-        .edit("c", |t| {
-            set(t, ONE, "mine")?;
-            set(t, TWO, "mine")
-        })
-        .unwrap();
+    let candidates = edited(&repository);
     let snapshot = repository.snapshot();
     let id = snapshot.tree().item(&path("/cont/lst[k1=1][k2='a']")).unwrap().unwrap().entity.id().clone();
     repository.transact(|t| t.purge(&InstanceId::Entity(id.clone()))).unwrap();

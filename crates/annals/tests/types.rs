@@ -466,15 +466,21 @@ fn a_correction_of_the_past_obeys_the_declared_types() {
     assert_eq!(name, Some(Value::from("Countess")));
 }
 
-/// What a patch set on the way to taking the property away was put into the index: the instance does not have the property any more.
-#[test]
-fn a_property_that_is_not_indexed_stays_out_of_the_index_when_a_patch_sets_and_unsets_it() -> Result<()> {
+/// An entity of a type with a property that is kept out of the index.
+fn unindexed() -> Result<CheckedRepository> {
     let repository = CheckedRepository::in_memory();
     define(
         &repository,
         TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()),
     )?;
     create(&repository, &entity("t", "a"))?;
+    Ok(repository)
+}
+
+/// What a patch set on the way to taking the property away was put into the index: the instance does not have the property any more.
+#[test]
+fn a_property_that_is_not_indexed_stays_out_of_the_index_when_a_patch_sets_and_unsets_it() -> Result<()> {
+    let repository = unindexed()?;
     update(&repository, "a", Patch::new().set("text", "before"))?;
     update(&repository, "a", Patch::new().set("text", "on the way").unset("text"))?;
     repository.assert_consistent();
@@ -486,12 +492,7 @@ fn a_property_that_is_not_indexed_stays_out_of_the_index_when_a_patch_sets_and_u
 /// was put there in its place.
 #[test]
 fn a_property_that_is_not_indexed_stays_out_of_the_index_when_it_is_set_twice() -> Result<()> {
-    let repository = CheckedRepository::in_memory();
-    define(
-        &repository,
-        TypeDefinition::entity("t").attribute(attribute("text", ValueType::String).unindexed()),
-    )?;
-    create(&repository, &entity("t", "a"))?;
+    let repository = unindexed()?;
     let long = "y".repeat(300);
     let twice = Patch::new().set("text", format!("{long}1")).set("text", format!("{long}2"));
     update(&repository, "a", twice)?;

@@ -37,7 +37,12 @@ pub struct Arguments {
 
 /// Does it, and tells what came back.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
+    let is_of_tree = arguments.of.is_given() || context.candidate.is_some();
     match (&arguments.folder, arguments.as_of.is_given()) {
+        (Some(_), false) if is_of_tree => {
+            let text = "expected --root, --message, --valid-from and --candidate with the path of an item only; a backup takes none";
+            Err(Error::new(ErrorKind::InvalidArgument, text).into())
+        }
         (Some(folder), false) => backup(context, Path::new(&arguments.what), folder),
         (None, true) => item(context, arguments),
         _ => {

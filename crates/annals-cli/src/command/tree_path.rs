@@ -51,6 +51,13 @@ pub struct ChangeArguments {
 }
 
 impl ChangeArguments {
+    /// True if something is said that only changes of trees take.
+    pub fn is_given(&self) -> bool {
+        self.root.root.to_string() != annals::ROOT_ID
+            || !self.signature.message.is_empty()
+            || self.signature.valid_from.is_some()
+    }
+
     /// Commits an operation on the tree, and says so. Shape: `members` as `docs/json.md` has them.
     pub fn commit(&self, context: &mut Context, action: &str, members: impl Into<Json>) -> Outcome {
         let repository = context.open_to_write()?;

@@ -55,6 +55,33 @@ fn what_names_a_candidate_reads_and_writes_it_alone() {
 }
 
 #[test]
+fn what_was_edited_before_is_there_for_the_next_edit_and_its_conditions() {
+    let (_folder, server) = filled();
+    let entity = json!({"type": "node", "properties": {"n": 1}});
+    let put = |version: Option<&str>, n: i64| {
+        let body = json!({"type": "node", "properties": {"n": n}}).to_string();
+        let headers: Vec<(&str, &str)> = version.map(|version| ("if-match", version)).into_iter().collect();
+        server.request("PUT", "/v1/entities/e?candidate=night", &headers, Some(&body))
+    };
+    assert_eq!(server.send("PUT", "/v1/entities/e?candidate=night", &entity).status, 201);
+    assert_eq!(put(None, 2).status, 200);
+    let tag = server.get("/v1/entities/e?candidate=night").header("etag").unwrap().to_owned();
+    assert_eq!(put(Some(&tag), 3).status, 200);
+    assert_eq!(put(Some(&tag), 4).problem(), "precondition-failed");
+    let classify = |zone: &str| {
+        let body = json!({"properties": {"zone": zone}});
+        server.send("PUT", "/v1/entities/e/classifications/placed?candidate=night", &body).status
+    };
+    assert_eq!((classify("a"), classify("b")), (200, 200));
+    assert_eq!(server.send("PUT", "/v1/tree/new?candidate=night", &json!({"x": 1})).status, 201);
+    assert_eq!(server.send("PUT", "/v1/tree/new?candidate=night", &json!({"x": 2})).status, 200);
+    assert_eq!(server.send("POST", "/v1/candidates/night/commit", &json!({})).status, 200);
+    let committed = server.get("/v1/entities/e").json();
+    let zone = &committed["classifications"]["placed"]["properties"]["zone"];
+    assert_eq!((&committed["properties"]["n"], zone), (&json!(3), &json!("b")));
+}
+
+#[test]
 fn conflicts_are_told_and_solved() {
     let (_folder, server) = filled();
     assert_eq!(server.send("PUT", "/v1/tree/c/a?candidate=night", &json!(2)).status, 200);

@@ -72,7 +72,7 @@ async fn put(mut call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let entity = id.clone();
     let work = move |transaction: &mut Transaction| {
-        let found = transaction.base().entity(&entity)?;
+        let found = transaction.view()?.entity(&entity)?;
         if found.is_some_and(|found| found.classification(&content.name).is_some()) {
             let patch = content
                 .properties

@@ -203,7 +203,7 @@ async fn put(of: Collection, mut call: Box<Call>) -> Outcome {
     let instance = id.clone();
     let work = move |transaction: &mut Transaction| {
         let mut new = new.clone();
-        if let Some(found) = Seen::find(transaction.base(), &instance)? {
+        if let Some(found) = Seen::find(transaction.view()?, &instance)? {
             check_header(&new, &found)?;
             keep_header(&mut new, &found);
         }
@@ -315,7 +315,7 @@ async fn write_only<T: Send + 'static>(
     let instance = id.clone();
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
-        conditions.check_in(transaction.base(), &instance)?;
+        conditions.check_in(transaction.view()?, &instance)?;
         let result = work(transaction)?;
         let unchanged = (transaction.changes_count() == 0).then(|| transaction.base().clone());
         Ok((result, unchanged))

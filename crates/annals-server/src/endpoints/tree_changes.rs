@@ -208,8 +208,10 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
     let weight = if operation.change.is_short() { Weight::Light } else { Weight::Heavy };
     let build = move |transaction: &mut Transaction| {
         signature.sign(transaction);
+        // A candidate has been edited before.
+        let before = transaction.view()?.clone();
         if !conditions.is_empty() {
-            conditions.check(latest_version(transaction.base(), &operation)?)?;
+            conditions.check(latest_version(&before, &operation)?)?;
         }
         let id = operation.add_to(transaction)?;
         // Order: only now the path is known to be that of one item.
@@ -217,7 +219,7 @@ async fn write(call: Box<Call>, conditions: Conditions, root: Option<Id>, change
             TreeChange::Copy { .. } => StatusCode::CREATED,
             TreeChange::Move { .. } | TreeChange::Delete(_) | TreeChange::Remove(_) => StatusCode::OK,
             TreeChange::Revert(..) | TreeChange::Restore(..) => StatusCode::OK,
-            _ if latest_version(transaction.base(), &operation)?.is_some() => StatusCode::OK,
+            _ if latest_version(&before, &operation)?.is_some() => StatusCode::OK,
             _ => StatusCode::CREATED,
         };
         Ok((id, status))
