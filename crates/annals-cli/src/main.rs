@@ -10,8 +10,6 @@ mod progress;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 /// Imports allocate many small values on one thread and free them on another, which mimalloc does faster.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
@@ -19,7 +17,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     keep_going_at_the_file_limit();
-    let arguments = match command::Arguments::try_parse() {
+    let arguments = match command::read_arguments() {
         Ok(arguments) => arguments,
         // Also `--help` and `--version` come this way; a closed pipe must not turn them into a failure.
         Err(error) if error.use_stderr() && std::env::args().any(|argument| argument == "--json") => {

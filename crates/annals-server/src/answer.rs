@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use annals::Position;
 use annals_json::{Form, Members, ObjectOf, json_of};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use annals_json::{json_from_slice, tree_bytes};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use serde_json::Value as Json;

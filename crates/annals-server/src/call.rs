@@ -1,11 +1,10 @@
 //! A request as handlers see it: decoded, checked, with ways to read and to write.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use annals::{Cancel, Position, Snapshot};
 use annals_json::Room;
-use axum_core::body::Body;
+use axum::body::Body;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, Uri};
 use serde_json::Value as Json;
@@ -16,17 +15,15 @@ use super::names::WAIT_POSITION;
 use super::patience::position_permit;
 use super::problem::{Outcome, Problem};
 use super::query::{Query, decode_percent};
+use super::request_log::Entry;
 use super::sending;
-
-/// So long a read may take on the thread of its connection; then it begins again on a thread of its own.
-const SHORT_TIME: Duration = Duration::from_millis(2);
 
 /// How much work a read is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// A few look-ups: done in passing while the present is read.
     Light,
-    /// Anything longer: done on a thread of its own, a bounded number at once, unless it is alone and turns out to be short.
+    /// Anything longer: done on a thread of its own, a bounded number at once.
     Heavy,
 }
 
@@ -46,6 +43,8 @@ pub struct Call {
     pub body: Mutex<Body>,
     /// Room for it, held until the request is done.
     pub body_room: body::Room,
+    /// Its line in the request log.
+    pub entry: Option<Arc<Entry>>,
 }
 
 impl Call {
@@ -211,19 +210,12 @@ pub async fn heavy<T: Send + 'static>(
 }
 
 /// The same for what reads a snapshot: it is called off when nobody waits for it any more, because the client has gone or
-/// the time of the request is over. A request that is alone is tried here first, for a short time.
+/// the time of the request is over.
 pub async fn heavy_read<T: Send + 'static>(
     door: &Door,
     snapshot: Snapshot,
-    work: impl Fn(Snapshot) -> Result<T, Problem> + Send + 'static,
+    work: impl FnOnce(Snapshot) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    if door.traffic.is_alone() {
-        let short = Cancel::after(SHORT_TIME);
-        let result = work(snapshot.cancelled_by(&short));
-        if result.is_ok() || !short.is_cancelled() {
-            return result;
-        }
-    }
     let cancel = CancelOnDrop(Cancel::new());
     let snapshot = snapshot.cancelled_by(&cancel.0);
     heavy(door, move || work(snapshot)).await

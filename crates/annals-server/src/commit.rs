@@ -1,7 +1,7 @@
-//! Writes: a transaction is built, handed over, and waited for without a thread if it is not alone.
+//! Writes: a transaction is built, handed over, and waited for without a thread.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant as Clock};
+use std::time::Duration;
 
 use annals::{ErrorKind, RETRIES_MAX, Receipt, Ticket, Transaction};
 
@@ -99,7 +99,7 @@ async fn edit<T: Send + 'static>(
 }
 
 /// Commits what `build` puts into a transaction; builds it again on a fresh snapshot when it loses a race, as
-/// [`annals::Repository::transact`] does, but holds no thread while the log syncs, unless the request is alone.
+/// [`annals::Repository::transact`] does, but holds no thread while the log syncs.
 async fn commit_now<T: Send + 'static>(
     door: &Arc<Door>,
     weight: Weight,
@@ -107,22 +107,15 @@ async fn commit_now<T: Send + 'static>(
 ) -> Result<(T, Receipt), Problem> {
     for retry in 0.. {
         let base = door.repository()?.snapshot().position();
-        let start = Clock::now();
-        let (result, outcome);
-        if weight == Weight::Light && door.traffic.is_commit_alone() {
-            (result, outcome) = commit_here(door, &mut build)?;
-        } else {
-            let ticket;
-            (result, ticket, build) = match weight {
-                Weight::Light => submit(door, build)?,
-                Weight::Heavy => {
-                    let shared = Arc::clone(door);
-                    Box::pin(heavy(door, move || submit(&shared, build))).await?
-                }
-            };
-            outcome = settle(door, ticket).await;
-        }
-        door.traffic.note_commit(start.elapsed());
+        let (result, ticket);
+        (result, ticket, build) = match weight {
+            Weight::Light => submit(door, build)?,
+            Weight::Heavy => {
+                let shared = Arc::clone(door);
+                Box::pin(heavy(door, move || submit(&shared, build))).await?
+            }
+        };
+        let outcome = settle(door, ticket).await;
         match outcome {
             Ok(receipt) => return Ok((result, receipt)),
             Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -137,15 +130,6 @@ async fn commit_now<T: Send + 'static>(
         }
     }
     unreachable!("the loop returns when its retries are used up")
-}
-
-/// Commits on this thread.
-fn commit_here<T>(door: &Door, build: &mut Build<T>) -> Result<(T, annals::Result<Receipt>), Problem> {
-    let mut transaction = door.repository()?.transaction();
-    let result = build(&mut transaction)?;
-    let outcome = transaction.commit();
-    door.metrics.count_commit(&outcome);
-    Ok((result, outcome))
 }
 
 fn submit<T>(door: &Door, mut build: Build<T>) -> Result<(T, Ticket, Build<T>), Problem> {

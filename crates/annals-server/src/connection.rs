@@ -1,6 +1,5 @@
 //! One connection: HTTP/1.1 or HTTP/2 on a TCP stream, closed when nothing happens on it any more.
 
-use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -8,9 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant as Clock, SystemTime};
 
-use axum_core::body::Body;
+use axum::Router;
+use axum::body::Body;
 use http::{Request, Version};
-use http_body::{Frame, SizeHint};
+use http_body::Body as _;
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -18,50 +19,42 @@ use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
+use tower::ServiceExt;
 
 use super::door::Door;
-use super::eager::eager;
-use super::linger::Linger;
 use super::problem::{PROBLEM_JSON, Problem};
-use super::router::Router;
 use super::sending::Outbox;
 
 /// Most requests worked on at once on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 256;
 
 /// Serves one connection until it is closed, idle for too long, or the server stops.
-pub async fn serve_connection(
-    door: &Arc<Door>,
-    router: Arc<Router>,
-    stream: TcpStream,
-    activity: Arc<Activity>,
-) {
+pub async fn serve_connection(door: &Arc<Door>, router: Router, stream: TcpStream, activity: Arc<Activity>) {
     let service = {
         let activity = Arc::clone(&activity);
         service_fn(move |request: Request<Incoming>| {
-            let start = Clock::now();
-            let in_flight = InFlight::new(&activity, start);
+            let in_flight = InFlight::new(&activity);
             activity.is_multiplexed.store(request.version() == Version::HTTP_2, Ordering::Relaxed);
-            let router = Arc::clone(&router);
-            let request = request.map(|body| match http_body::Body::is_end_stream(&body) {
+            let request = request.map(|body| match body.is_end_stream() {
                 true => Body::empty(),
-                false => Body::new(Guarded { body, _guard: Receiving::new(&activity) }),
+                false => {
+                    let receiving = Receiving::new(&activity);
+                    Body::new(body.map_frame(move |frame| {
+                        let _until_dropped = &receiving;
+                        frame
+                    }))
+                }
             });
-            let activity = Arc::clone(&activity);
+            let answer = router.clone().oneshot(request);
+            let outbox = Arc::clone(&activity.outbox);
             async move {
-                let (response, permit) = router.answer(request, start).await;
-                Ok::<_, std::convert::Infallible>(activity.outbox.send(response, permit, in_flight))
+                let response = answer.await?;
+                Ok::<_, std::convert::Infallible>(outbox.send(response, in_flight))
             }
         })
     };
     let builder = builder(door);
-    let io = TokioIo::new(Watched {
-        stream,
-        activity: Arc::clone(&activity),
-        linger: Linger::new(door.limits.linger_time),
-        door: Arc::clone(door),
-        number: door.traffic.next_connection(),
-    });
+    let io = TokioIo::new(Watched { stream, activity: Arc::clone(&activity) });
     let mut connection = pin!(builder.serve_connection(io, service));
     let idle_time = door.limits.idle_time;
     // A slow request and a quiet feed are not stuck.
@@ -72,15 +65,9 @@ pub async fn serve_connection(
     let mut stopping = door.stopping();
     let mut is_ending = false;
     loop {
-        let turn = poll_fn(|_| {
-            activity.turns.fetch_add(1, Ordering::Relaxed);
-            Poll::Pending::<()>
-        });
         tokio::select! {
-            // Order: a turn begins before the connection is polled.
             biased;
-            () = turn => unreachable!("it is never over"),
-            _ = eager(connection.as_mut()) => return,
+            _ = connection.as_mut() => return,
             _ = stopping.wait_for(|is_stopping| *is_stopping), if !is_ending => {
                 is_ending = true;
                 connection.as_mut().graceful_shutdown();
@@ -116,10 +103,11 @@ fn builder(door: &Door) -> Builder<TokioExecutor> {
     // A request has at most 100 headers: hyper's own bound, for which it makes no room anew with each request.
     builder
         .http1()
+        // A client may send a request and close its half at once. hyper would close the connection without an answer;
+        // `Watched` lets the answer out if it is ready.
+        .half_close(true)
         // The tick of the connection sees that no request comes; a timer for each of them would tell the same.
         .header_read_timeout(None)
-        // `Watched` sees a client go. hyper would read on for that, into new memory, since the request holds what it came in.
-        .half_close(true)
         .max_buf_size(limits.header_bytes_max.max(BUFFER_MIN));
     builder
         .http2()
@@ -171,8 +159,6 @@ pub struct Activity {
     in_flight: AtomicUsize,
     // True while a request has a body that is not read yet.
     is_receiving: AtomicBool,
-    // How often its thread has come to the connection from other work.
-    turns: AtomicU64,
     // True if answers are written by tasks of their own.
     is_multiplexed: AtomicBool,
     outbox: Arc<Outbox>,
@@ -191,7 +177,6 @@ impl Default for Activity {
             head_since: zero(),
             in_flight: AtomicUsize::new(0),
             is_receiving: AtomicBool::new(false),
-            turns: zero(),
             is_multiplexed: AtomicBool::new(false),
             outbox: Arc::default(),
         }
@@ -199,9 +184,8 @@ impl Default for Activity {
 }
 
 impl Activity {
-    fn touch(&self, last: &AtomicU64, now: Clock) {
-        let millis = now.saturating_duration_since(self.start).as_millis();
-        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+    fn touch(&self, last: &AtomicU64) {
+        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         last.store(millis, Ordering::Relaxed);
     }
 
@@ -209,7 +193,7 @@ impl Activity {
         self.start.elapsed() > Duration::from_millis(last.load(Ordering::Relaxed)) + age
     }
 
-    /// A request has come in whole, and nothing else is to be read before it is answered.
+    /// A request of HTTP/1 is worked on that has come in whole.
     fn is_answering(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
             && !self.is_receiving.load(Ordering::Relaxed)
@@ -230,12 +214,12 @@ impl Activity {
     }
 
     /// Notes bytes that came: between requests of HTTP/1 they begin a head.
-    fn note_bytes(&self, now: Clock) {
+    fn note_bytes(&self) {
         let is_between = self.in_flight.load(Ordering::Relaxed) == 0
             && !self.is_multiplexed.load(Ordering::Relaxed)
             && self.head_since.load(Ordering::Relaxed) == NO_HEAD;
         if is_between {
-            self.touch(&self.head_since, now);
+            self.touch(&self.head_since);
         }
     }
 
@@ -256,9 +240,9 @@ impl Activity {
 struct InFlight(Arc<Activity>);
 
 impl InFlight {
-    fn new(activity: &Arc<Activity>, now: Clock) -> InFlight {
+    fn new(activity: &Arc<Activity>) -> InFlight {
         activity.in_flight.fetch_add(1, Ordering::Relaxed);
-        activity.touch(&activity.last_request, now);
+        activity.touch(&activity.last_request);
         activity.head_since.store(NO_HEAD, Ordering::Relaxed);
         InFlight(Arc::clone(activity))
     }
@@ -266,7 +250,7 @@ impl InFlight {
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.touch(&self.0.last_request, Clock::now());
+        self.0.touch(&self.0.last_request);
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -287,52 +271,13 @@ impl Drop for Receiving {
     }
 }
 
-/// A body and what lasts until it is dropped.
-struct Guarded<B, G> {
-    body: B,
-    _guard: G,
-}
-
-impl<B: http_body::Body + Unpin, G: Unpin> http_body::Body for Guarded<B, G> {
-    type Data = B::Data;
-    type Error = B::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// A stream that notes when its answers are written, and is looked at before it is waited for.
+/// A stream that notes when bytes come and when its answers are written.
 struct Watched {
     stream: TcpStream,
     activity: Arc<Activity>,
-    linger: Linger,
-    door: Arc<Door>,
-    // Of this connection.
-    number: u64,
 }
 
 impl Watched {
-    /// True if its client has the server to itself, has all of its answer, and may send the next request soon.
-    fn may_look(&self) -> bool {
-        self.linger.is_hopeful()
-            && self.activity.in_flight.load(Ordering::Relaxed) == 0
-            && !self.activity.is_multiplexed.load(Ordering::Relaxed)
-            && self.door.is_quiet()
-            && self.door.traffic.is_sole(self.number)
-    }
-
     /// True if the client has closed the connection; otherwise the task is woken when it does, or sends more.
     fn is_gone(&self, context: &mut Context<'_>) -> bool {
         let mut byte = [0];
@@ -340,11 +285,6 @@ impl Watched {
             Poll::Pending => false,
             Poll::Ready(result) => result.map_or(true, |length| length == 0),
         }
-    }
-
-    fn wrote<T>(&mut self, poll: Poll<T>) -> Poll<T> {
-        self.linger.note_write(poll.is_ready().then(Clock::now));
-        poll
     }
 }
 
@@ -355,19 +295,9 @@ impl AsyncRead for Watched {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let mut poll = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if poll.is_pending() && self.may_look() {
-            let turn = self.activity.turns.load(Ordering::Relaxed);
-            let Watched { stream, linger, .. } = &mut *self;
-            poll = linger.look(stream, turn, buffer);
-        }
-        if poll.is_ready() {
-            let now = Clock::now();
-            self.linger.note_read(now);
-            if buffer.filled().len() > before {
-                self.activity.note_bytes(now);
-                self.door.traffic.note_connection(self.number, now);
-            }
+        let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.activity.note_bytes();
         }
         poll
     }
@@ -387,8 +317,7 @@ impl AsyncWrite for Watched {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.wrote(poll)
+        Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -5,15 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant as Clock};
 
-use annals::{Operational, Position, Repository};
-use tokio::runtime::Handle;
+use annals::{Observer, Operational, Position, Repository};
 use tokio::sync::watch;
 
 use super::hosts::Hosts;
 use super::limits::{Gates, Limits};
 use super::metrics::Metrics;
 use super::problem::Problem;
-use super::traffic::Traffic;
 
 /// How often the herald looks whether it is needed, and whether it is to stop.
 const HERALD_WAIT: Duration = Duration::from_millis(250);
@@ -26,12 +24,12 @@ pub struct Door {
     pub gates: Gates,
     /// What requests may call the server.
     pub hosts: Hosts,
-    /// The requests worked on.
-    pub traffic: Traffic,
     /// Counters.
     pub metrics: Metrics,
     /// What the feed names as source of its events.
     pub source: String,
+    /// When the server started.
+    pub start: Clock,
     /// How far opening has come: records replayed, records in all.
     pub replayed: (AtomicU64, AtomicU64),
     repository: OnceLock<Repository>,
@@ -42,20 +40,39 @@ pub struct Door {
     herald: OnceLock<Thread>,
 }
 
+/// The repository reports to the log and to the metrics.
+impl Observer for Door {
+    fn appended(&self, records_count: usize, taken: Duration) {
+        self.metrics.count_append(records_count, taken);
+        if taken >= self.limits.slow_time {
+            tracing::warn!(records_count, seconds = taken.as_secs_f64(), "slow append to the log");
+        }
+    }
+
+    fn checkpointed(&self, position: Position, taken: Duration) {
+        self.metrics.count_checkpoint(taken);
+        tracing::info!(position = position.0, seconds = taken.as_secs_f64(), "checkpoint written");
+    }
+
+    fn warned(&self, text: &str) {
+        tracing::warn!("{text}");
+    }
+
+    fn failed(&self, error: &annals::Error) {
+        tracing::error!(kind = error.kind().name(), "writes are refused: {error}");
+    }
+}
+
 impl Door {
     /// A door without repository.
-    pub fn new(mut limits: Limits, hosts: Hosts, source: String) -> Door {
-        if Handle::current().metrics().num_workers() < 2 {
-            // Its only thread looks after all sockets, and on one core the client needs it to go on.
-            limits.linger_time = Duration::ZERO;
-        }
+    pub fn new(limits: Limits, hosts: Hosts, source: String) -> Door {
         Door {
             gates: Gates::new(&limits),
             limits,
             hosts,
-            traffic: Traffic::default(),
             metrics: Metrics::default(),
             source,
+            start: Clock::now(),
             replayed: Default::default(),
             repository: OnceLock::new(),
             operational: Mutex::new(None),
@@ -71,25 +88,16 @@ impl Door {
     pub fn open(self: &Arc<Door>, repository: Repository) -> std::io::Result<()> {
         let door = Arc::clone(self);
         let known = repository.clone();
-        let runtime = Handle::current();
         let _ = self.repository.set(repository);
-        let herald = std::thread::Builder::new()
-            .name("annals-herald".into())
-            .spawn(move || door.announce(&known, &runtime))?;
+        let herald =
+            std::thread::Builder::new().name("annals-herald".into()).spawn(move || door.announce(&known))?;
         let _ = self.herald.set(herald.thread().clone());
         Ok(())
     }
 
     /// Tells tasks that wait for a position when it is visible, so that no task needs a thread to wait.
-    fn announce(&self, repository: &Repository, runtime: &Handle) {
-        let mut woken = Clock::now();
+    fn announce(&self, repository: &Repository) {
         while !self.is_stopping() {
-            if self.traffic.in_flight() > 0 && woken.elapsed() >= HERALD_WAIT {
-                // What is worked on alone may wait for a disk that hangs. Then another thread must look after the
-                // sockets, and one that sleeps does so only when it is woken.
-                runtime.spawn(async {});
-                woken = Clock::now();
-            }
             let position = repository.snapshot().position();
             self.visible.send_if_modified(|known| std::mem::replace(known, position) != position);
             if self.visible.receiver_count() > 0 {
@@ -99,11 +107,6 @@ impl Door {
                 std::thread::park_timeout(HERALD_WAIT);
             }
         }
-    }
-
-    /// True if nothing is worked on or sent.
-    pub fn is_quiet(&self) -> bool {
-        self.traffic.in_flight() == 0 && self.gates.streams.available_permits() == self.limits.streams_max
     }
 
     /// The repository. Errors: `opening` until it is open.

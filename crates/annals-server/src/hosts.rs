@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-use http::header::{HOST, ORIGIN};
+use http::header::{HOST, HeaderValue, ORIGIN};
 use http::{Method, Request, Version};
 
 use super::problem::Problem;
@@ -28,7 +28,13 @@ pub struct Hosts {
     listen: IpAddr,
     /// Those that it was given.
     given: Vec<Host>,
+    /// The origins whose web pages may read and write.
+    origins: Vec<Origin>,
 }
+
+/// The origin of web pages, as the header `Origin` has it: scheme, host and port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(HeaderValue);
 
 impl FromStr for Host {
     type Err = String;
@@ -43,6 +49,30 @@ impl FromStr for Host {
             return Err("expected a name or an address without port, such as annals.example".into());
         }
         Ok(Host::Name(text.to_ascii_lowercase()))
+    }
+}
+
+impl FromStr for Origin {
+    type Err = String;
+
+    /// Reads an origin as `--cors-origin` takes it: `https://catalogue.example`, `http://localhost:3000`.
+    fn from_str(text: &str) -> Result<Origin, String> {
+        let expected = "expected a scheme, a host and perhaps a port, such as https://catalogue.example";
+        let (scheme, authority) = text.split_once("://").ok_or(expected)?;
+        let port = authority.rsplit_once(':').map_or("", |(_, port)| port);
+        let is_default = matches!((scheme, port), ("http", "80") | ("https", "443"));
+        if !matches!(scheme, "http" | "https") || Host::of_authority(authority).is_none() || is_default {
+            return Err(expected.into());
+        }
+        // Browsers send small letters.
+        HeaderValue::try_from(text.to_ascii_lowercase()).map(Origin).map_err(|_| expected.into())
+    }
+}
+
+impl Origin {
+    /// The value of the header `Origin`.
+    pub fn header(&self) -> &HeaderValue {
+        &self.0
     }
 }
 
@@ -66,8 +96,13 @@ impl Host {
 
 impl Hosts {
     /// What a server that listens at an address may be called, beside the hosts that it was given.
-    pub fn new(listen: IpAddr, given: Vec<Host>) -> Hosts {
-        Hosts { listen: listen.to_canonical(), given }
+    pub fn new(listen: IpAddr, given: Vec<Host>, origins: Vec<Origin>) -> Hosts {
+        Hosts { listen: listen.to_canonical(), given, origins }
+    }
+
+    /// The origins whose web pages may read and write.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
     }
 
     /// Refuses a request that calls the server by a name that it does not have, and a write from a page of another
@@ -79,7 +114,7 @@ impl Hosts {
         if let Some(authority) = authority {
             self.check_authority(authority)?;
         }
-        check_origin(request, authority)
+        self.check_origin(request, authority)
     }
 
     fn check_authority(&self, authority: &str) -> Result<(), Problem> {
@@ -102,6 +137,28 @@ impl Hosts {
                 "host {authority:?}: expected localhost, an address that the server listens at, or a host that it was given{remedy}"
             ),
         ))
+    }
+
+    /// A page of another origin, open in a browser on this machine, must not write here.
+    fn check_origin<B>(&self, request: &Request<B>, authority: Option<&str>) -> Result<(), Problem> {
+        if *request.method() == Method::GET || *request.method() == Method::HEAD {
+            return Ok(());
+        }
+        let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
+        if self.origins.iter().any(|known| known.header() == origin) {
+            return Ok(());
+        }
+        let of_origin =
+            origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
+        match (of_origin, authority) {
+            (Some(of_origin), Some(authority)) if of_origin.eq_ignore_ascii_case(authority) => Ok(()),
+            _ => Err(Problem::door(
+                "cross-origin",
+                format!(
+                    "origin {origin:?}: expected the origin of this server; if its pages may write, start the server with --cors-origin"
+                ),
+            )),
+        }
     }
 
     fn knows(&self, host: &Host) -> bool {
@@ -143,21 +200,5 @@ fn authority<B>(request: &Request<B>) -> Result<Option<&str>, Problem> {
             Err(Problem::invalid("header host: expected one, found none; send the name of the server"))
         }
         (in_line, header) => Ok(in_line.or(header)),
-    }
-}
-
-/// A page of another origin, open in a browser on this machine, must not write here.
-fn check_origin<B>(request: &Request<B>, authority: Option<&str>) -> Result<(), Problem> {
-    if *request.method() == Method::GET || *request.method() == Method::HEAD {
-        return Ok(());
-    }
-    let Some(origin) = request.headers().get(ORIGIN) else { return Ok(()) };
-    let of_origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
-    match (of_origin, authority) {
-        (Some(of_origin), Some(authority)) if of_origin.eq_ignore_ascii_case(authority) => Ok(()),
-        _ => Err(Problem::door(
-            "cross-origin",
-            format!("origin {origin:?}: expected the origin of this server"),
-        )),
     }
 }

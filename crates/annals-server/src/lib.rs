@@ -7,15 +7,15 @@
 // In the order a newcomer should read them.
 #[rustfmt::skip]
 mod server;
+mod logging;
 mod connection;
 mod open_connections;
-mod eager;
-mod linger;
 mod limits;
-mod traffic;
 mod door;
 mod hosts;
 mod router;
+mod observe;
+mod request_log;
 mod names;
 mod endpoint;
 mod parameter;
@@ -38,7 +38,7 @@ mod openapi;
 mod schemas;
 mod line_schemas;
 
-pub use hosts::Host;
+pub use hosts::{Host, Origin};
 pub use limits::{Limits, STREAMS_MAX};
-pub use linger::STAY_TIME_MAX;
+pub use logging::LogSettings;
 pub use server::{Settings, serve};

@@ -15,6 +15,9 @@ pub const IMPORTS_MAX: usize = 2;
 /// and the batches on their way. Units: bytes.
 pub const IMPORT_BYTES: usize = 64 << 20;
 
+/// Most answers that are compressed at once; each takes some hundreds of KiB. Others are sent as they are.
+const COMPRESSIONS_MAX: usize = 64;
+
 /// Answers without a permit of a request, all together. Units: bytes.
 const ASIDES_BYTES_MAX: usize = 8 << 20;
 
@@ -41,8 +44,8 @@ pub struct Limits {
     pub head_time: Duration,
     /// A connection on which nothing happens for this long is closed.
     pub idle_time: Duration,
-    /// So long the next request of a client that has the server to itself is looked for before it is waited for.
-    pub linger_time: Duration,
+    /// Requests that take this long are reported in the log, with their search or walk.
+    pub slow_time: Duration,
     /// Most searches, walks and differences worked on at once; further ones wait.
     pub heavy_max: usize,
     /// Largest page. Units: items.
@@ -89,7 +92,7 @@ impl Default for Limits {
             connections_max: 4_096,
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
-            linger_time: Duration::from_micros(500),
+            slow_time: Duration::from_secs(1),
             heavy_max: 2 * cores,
             page_max: 1_000,
             streams_max: 16,
@@ -120,6 +123,8 @@ pub struct Gates {
     pub answer_bytes: Arc<Semaphore>,
     /// One per byte of answers without a permit of a request: refusals, and what operators ask for.
     pub aside_bytes: Arc<Semaphore>,
+    /// One per answer that is compressed.
+    pub compressions: Arc<Semaphore>,
     /// One per answer in lines.
     pub streams: Arc<Semaphore>,
     /// One per import.
@@ -141,6 +146,7 @@ impl Gates {
             body_bytes: gate(limits.bodies_bytes_max),
             answer_bytes: gate(limits.answers_bytes_max),
             aside_bytes: gate(ASIDES_BYTES_MAX),
+            compressions: gate(COMPRESSIONS_MAX),
             streams: gate(limits.streams_max),
             imports: gate(IMPORTS_MAX),
             subscribers: gate(limits.subscribers_max),

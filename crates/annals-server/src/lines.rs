@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use annals::{Cancel, Snapshot};
 use annals_json::{Form, JsonText};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::Response;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::body::Bytes;
@@ -221,7 +221,7 @@ async fn send_lines(
     });
     let first = match sending.receiver.recv().await {
         Some(first) => first?,
-        None => return Err(Problem::door("internal", "the request made the server panic; please report it")),
+        None => return Err(super::router::panicked()),
     };
     let first = futures_util::stream::once(async { Ok::<_, std::io::Error>(first) });
     let rest = futures_util::stream::unfold(Some(sending), |sending| async {

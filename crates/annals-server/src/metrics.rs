@@ -1,177 +1,209 @@
-//! Counters, and their text form for Prometheus.
+//! Metrics for Prometheus.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant as Clock};
 
 use annals::{Error, ErrorKind, Receipt, Repository};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
 
 use super::door::Door;
 
-/// Upper bounds of the latency histogram. Units: seconds.
+/// The media type of the text: OpenMetrics, which Prometheus reads since 2.5.
+pub const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Upper bounds of the histograms. Units: seconds.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// A number that requests count up and down.
-#[derive(Default)]
-pub struct Count(AtomicI64);
+/// Why writes may be refused: one value of the gauge each.
+const REFUSALS: [ErrorKind; 3] = [ErrorKind::Unavailable, ErrorKind::NoRoom, ErrorKind::Io];
 
-impl Count {
-    /// Adds to it.
-    pub fn add(&self, number: i64) {
-        self.0.fetch_add(number, Ordering::Relaxed);
-    }
-
-    /// Its value.
-    pub fn get(&self) -> i64 {
-        self.0.load(Ordering::Relaxed)
-    }
+/// Labels of a request. Bounded: methods and routes come from the list of endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
 }
 
-#[derive(Clone, Default)]
-struct Latency {
-    buckets: [u64; BUCKETS.len()],
-    count: u64,
-    seconds: f64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Refusal {
+    kind: &'static str,
 }
 
-/// Method, route and status. Bounded: methods and routes come from the list of endpoints.
-type Key = (&'static str, &'static str, u16);
+/// A gauge of a number with a fraction.
+type Seconds = ConstGauge<f64>;
 
 /// The counters of the door.
-#[derive(Default)]
 pub struct Metrics {
-    /// Commits that became durable.
-    pub commits: Count,
-    /// Commits that lost a race.
-    pub conflicts: Count,
     /// Open connections.
-    pub connections: Count,
+    pub connections: Gauge,
     /// Subscribers of the feed.
-    pub subscribers: Count,
-    requests: Mutex<BTreeMap<Key, Latency>>,
+    pub subscribers: Gauge,
+    commits: Counter,
+    conflicts: Counter,
+    in_flight: Gauge,
+    requests: Family<Request, Counter>,
+    durations: Family<Request, Histogram, fn() -> Histogram>,
+    appends: Histogram,
+    records: Counter,
+    checkpoints: Histogram,
+    /// When the last checkpoint was written.
+    last_checkpoint: std::sync::Mutex<Option<Clock>>,
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let histogram: fn() -> Histogram = || Histogram::new(BUCKETS);
+        Metrics {
+            connections: Gauge::default(),
+            subscribers: Gauge::default(),
+            commits: Counter::default(),
+            conflicts: Counter::default(),
+            in_flight: Gauge::default(),
+            requests: Family::default(),
+            durations: Family::new_with_constructor(histogram),
+            appends: histogram(),
+            records: Counter::default(),
+            checkpoints: histogram(),
+            last_checkpoint: std::sync::Mutex::default(),
+        }
+    }
+}
+
+/// Counts a gauge down again when it is dropped.
+pub struct Counted(Gauge);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 impl Metrics {
-    /// Counts what became of a commit.
+    /// Counts a request that is worked on.
+    pub fn request_begins(&self) -> Counted {
+        self.in_flight.inc();
+        Counted(self.in_flight.clone())
+    }
+
+    /// Counts commits that became durable.
+    pub fn count_commits(&self, count: u64) {
+        self.commits.inc_by(count);
+    }
+
+    /// Counts the outcome of a commit.
     pub fn count_commit(&self, outcome: &annals::Result<Receipt>) {
         match outcome {
-            Ok(_) => self.commits.add(1),
-            Err(error) if error.kind() == ErrorKind::Conflict => self.conflicts.add(1),
+            Ok(_) => drop(self.commits.inc()),
+            Err(error) if error.kind() == ErrorKind::Conflict => drop(self.conflicts.inc()),
             Err(_) => {}
         }
     }
 
     /// Counts a request that was answered.
     pub fn observe(&self, method: &'static str, route: &'static str, status: u16, taken: Duration) {
-        let seconds = taken.as_secs_f64();
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let latency = requests.entry((method, route, status)).or_default();
-        latency.count += 1;
-        latency.seconds += seconds;
-        if let Some(bucket) = BUCKETS.iter().position(|bound| seconds <= *bound) {
-            latency.buckets[bucket] += 1;
-        }
+        let labels = Request { method, route, status };
+        self.requests.get_or_create(&labels).inc();
+        self.durations.get_or_create(&labels).observe(taken.as_secs_f64());
     }
 
-    fn requests(&self) -> BTreeMap<Key, Latency> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Counts an append to the log.
+    pub fn count_append(&self, records_count: usize, taken: Duration) {
+        self.records.inc_by(records_count as u64);
+        self.appends.observe(taken.as_secs_f64());
+    }
+
+    /// Counts a checkpoint.
+    pub fn count_checkpoint(&self, taken: Duration) {
+        self.checkpoints.observe(taken.as_secs_f64());
+        *self.lock_last_checkpoint() = Some(Clock::now());
+    }
+
+    fn lock_last_checkpoint(&self) -> std::sync::MutexGuard<'_, Option<Clock>> {
+        self.last_checkpoint.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-/// Why writes may be refused: one value of the gauge each.
-const REFUSALS: [ErrorKind; 3] = [ErrorKind::Unavailable, ErrorKind::NoRoom, ErrorKind::Io];
-
-/// All metrics in the text format of Prometheus; `refusal` tells why writes are refused now.
+/// All metrics as text; `refusal` tells why writes are refused now.
 ///
-/// Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>.
+/// Source: <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>.
 pub fn render(door: &Door, refusal: Option<&Error>) -> String {
+    let mut registry = Registry::with_prefix("annals");
+    register_repository(&mut registry, door, refusal);
+    register_door(&mut registry, door);
     let mut text = String::new();
-    let metrics = &door.metrics;
-    let repository = door.opened();
-    let mut metric = |name: &str, kind: &str, help: &str, value: f64| {
-        writeln!(text, "# HELP annals_{name} {help}\n# TYPE annals_{name} {kind}\nannals_{name} {value}")
-            .expect("a String takes every write");
-    };
-    let of = |value: fn(&Repository) -> u64| repository.map_or(0.0, |repository| value(repository) as f64);
-    metric("ready", "gauge", "1 once the repository is open.", f64::from(u8::from(repository.is_some())));
-    metric("replayed_records", "gauge", "Records replayed while opening.", door.replayed()[0] as f64);
-    metric(
-        "commits_total",
-        "counter",
-        "Commits of this server that became durable.",
-        metrics.commits.get() as f64,
-    );
-    metric("conflicts_total", "counter", "Commits that lost a race.", metrics.conflicts.get() as f64);
-    metric("commit_queue_length", "gauge", "Transactions waiting.", of(|known| known.queue_length() as u64));
-    metric(
-        "position",
-        "gauge",
-        "Position of the last visible record.",
-        of(|known| known.snapshot().position().0),
-    );
-    metric("entities", "gauge", "Live entities.", of(|known| known.snapshot().entities_count()));
-    metric(
-        "relationships",
-        "gauge",
-        "Live relationships.",
-        of(|known| known.snapshot().relationships_count()),
-    );
-    metric(
-        "write_failed",
-        "gauge",
-        "1 if writes are refused after a failed sync.",
-        of(|known| known.failure().is_some().into()),
-    );
-    metric(
-        "warnings",
-        "gauge",
-        "Warnings kept by the repository.",
-        of(|known| known.warnings().len() as u64),
-    );
-    metric("feed_subscribers", "gauge", "Subscribers of the feed.", metrics.subscribers.get() as f64);
-    let imports = super::limits::IMPORTS_MAX - door.gates.imports.available_permits();
-    metric("imports", "gauge", "Imports under way.", imports as f64);
-    metric("http_connections", "gauge", "Open connections.", metrics.connections.get() as f64);
-    metric("http_requests_in_flight", "gauge", "Requests worked on.", door.traffic.in_flight() as f64);
-    render_refusal(&mut text, refusal)
-        .and_then(|()| render_requests(&mut text, &metrics.requests()))
-        .expect("a String takes every write");
+    encode(&mut text, &registry).expect("a String takes every write");
     text
 }
 
-fn render_refusal(text: &mut String, refusal: Option<&Error>) -> std::fmt::Result {
-    let name = "annals_writes_refused";
-    writeln!(text, "# HELP {name} 1 while writes are refused, by kind of error.\n# TYPE {name} gauge")?;
+fn register_repository(registry: &mut Registry, door: &Door, refusal: Option<&Error>) {
+    let repository = door.opened();
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        registry.register(name, help, ConstGauge::<u64>::new(value));
+    };
+    let of = |value: fn(&Repository) -> u64| repository.map_or(0, value);
+    gauge("ready", "1 once the repository is open", repository.is_some().into());
+    gauge("replayed_records", "Records replayed while opening", door.replayed()[0]);
+    gauge("commit_queue_length", "Transactions waiting", of(|known| known.queue_length() as u64));
+    gauge("position", "Position of the last visible record", of(|known| known.snapshot().position().0));
+    gauge("entities", "Live entities", of(|known| known.snapshot().entities_count()));
+    gauge("relationships", "Live relationships", of(|known| known.snapshot().relationships_count()));
+    let failed = of(|known| known.failure().is_some().into());
+    gauge("write_failed", "1 if writes are refused after a failed sync", failed);
+    gauge("warnings", "Warnings kept by the repository", of(|known| known.warnings().len() as u64));
+    gauge("log_bytes", "Size of the log", of(Repository::log_bytes));
+    gauge("memory_bytes_max", "Memory budget; 0 for none", of(|known| known.memory_bytes_max().unwrap_or(0)));
+    let refusals = Family::<Refusal, Gauge>::default();
     for kind in REFUSALS {
         let is_it = refusal.is_some_and(|error| error.kind() == kind);
-        writeln!(text, "{name}{{kind=\"{}\"}} {}", kind.name(), u8::from(is_it))?;
+        refusals.get_or_create(&Refusal { kind: kind.name() }).set(is_it.into());
     }
-    Ok(())
+    registry.register("writes_refused", "1 while writes are refused, by kind of error", refusals);
 }
 
-fn render_requests(text: &mut String, requests: &BTreeMap<Key, Latency>) -> std::fmt::Result {
-    writeln!(
-        text,
-        "# HELP annals_http_requests_total Requests answered.\n# TYPE annals_http_requests_total counter"
-    )?;
-    for ((method, route, status), latency) in requests {
-        let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
-        writeln!(text, "annals_http_requests_total{{{labels}}} {}", latency.count)?;
+fn register_door(registry: &mut Registry, door: &Door) {
+    let Metrics { connections, subscribers, commits, conflicts, in_flight, requests, durations, .. } =
+        &door.metrics;
+    let Metrics { appends, records, checkpoints, .. } = &door.metrics;
+    registry.register("commits", "Commits of this server that became durable", commits.clone());
+    registry.register("conflicts", "Commits that lost a race", conflicts.clone());
+    registry.register("records", "Records appended to the log by this server", records.clone());
+    registry.register(
+        "append_duration_seconds",
+        "Time to write and sync a batch of records",
+        appends.clone(),
+    );
+    registry.register("checkpoint_duration_seconds", "Time to write a checkpoint", checkpoints.clone());
+    if let Some(last) = *door.metrics.lock_last_checkpoint() {
+        let age = Seconds::new(last.elapsed().as_secs_f64());
+        registry.register("checkpoint_age_seconds", "Time since this server wrote a checkpoint", age);
     }
-    let name = "annals_http_request_duration_seconds";
-    writeln!(text, "# HELP {name} Time from request to answer.\n# TYPE {name} histogram")?;
-    for ((method, route, status), latency) in requests {
-        let labels = format!("method=\"{method}\",route=\"{route}\",status=\"{status}\"");
-        let mut count = 0;
-        for (bound, bucket) in BUCKETS.iter().zip(latency.buckets) {
-            count += bucket;
-            writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}")?;
-        }
-        writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {}", latency.count)?;
-        writeln!(text, "{name}_sum{{{labels}}} {}", latency.seconds)?;
-        writeln!(text, "{name}_count{{{labels}}} {}", latency.count)?;
+    if let Some(bytes) = resident_bytes() {
+        registry.register("resident_memory_bytes", "Memory of this process", ConstGauge::<u64>::new(bytes));
     }
-    Ok(())
+    let uptime = Seconds::new(door.start.elapsed().as_secs_f64());
+    registry.register("uptime_seconds", "Time since the server started", uptime);
+    let build = [("version", env!("CARGO_PKG_VERSION"))];
+    registry.register("build", "The program that serves", Info::new(build));
+    registry.register("feed_subscribers", "Subscribers of the feed", subscribers.clone());
+    let imports = super::limits::IMPORTS_MAX - door.gates.imports.available_permits();
+    registry.register("imports", "Imports under way", ConstGauge::<u64>::new(imports as u64));
+    registry.register("http_connections", "Open connections", connections.clone());
+    registry.register("http_requests_in_flight", "Requests worked on", in_flight.clone());
+    registry.register("http_requests", "Requests answered", requests.clone());
+    registry.register("http_request_duration_seconds", "Time from request to answer", durations.clone());
+}
+
+/// The memory of this process that is in use; `None` where the system does not say.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1_024)
 }

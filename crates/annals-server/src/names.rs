@@ -10,5 +10,7 @@ pub static MESSAGE: HeaderName = HeaderName::from_static("annals-message");
 pub static POSITION: HeaderName = HeaderName::from_static("annals-position");
 /// Header: read only when this position is visible.
 pub static WAIT_POSITION: HeaderName = HeaderName::from_static("annals-wait-position");
+/// Header: the id of a request, of the client or of the server.
+pub static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The media type of lines of JSON.
 pub const NDJSON: &str = "application/x-ndjson";

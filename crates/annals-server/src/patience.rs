@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum_core::body::Body;
+use axum::body::Body;
 use http_body::Frame;
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
@@ -53,10 +53,7 @@ impl<'d> BodyWait<'d> {
         Ok(frame)
     }
 
-    async fn next_slow(
-        &self,
-        body: &mut Body,
-    ) -> Result<Option<Result<Frame<Bytes>, axum_core::Error>>, Problem> {
+    async fn next_slow(&self, body: &mut Body) -> Result<Option<Result<Frame<Bytes>, axum::Error>>, Problem> {
         let received = u32::try_from(self.received).unwrap_or(u32::MAX);
         // As long as nothing else were wrong, this part of the time is for whatever delays the first bytes.
         let begin = self.door.limits.request_time / 6;

@@ -1,7 +1,8 @@
 //! Errors as problem documents (RFC 9457): one kind, one status, one remedy.
 
 use annals::{Error, ErrorKind};
-use axum_core::body::Body;
+use axum::body::Body;
+use axum::response::IntoResponse;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use serde_json::{Map, Value as Json, json};
@@ -178,9 +179,11 @@ impl Problem {
         }
         json
     }
+}
 
+impl IntoResponse for Problem {
     /// The document as an answer.
-    pub fn into_response(self) -> Response<Body> {
+    fn into_response(self) -> Response<Body> {
         let mut response = Response::new(Body::from(self.to_json().to_string()));
         *response.status_mut() = self.status;
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));

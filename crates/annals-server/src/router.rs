@@ -1,95 +1,150 @@
-//! The router: every endpoint at its path, and around each one the limits, the clock and the counters.
+//! The router: every endpoint at its path, and the layers around them.
+//!
+//! A request goes through the layers from the outside to the inside, its answer the other way:
+//!
+//! ```text
+//! observe       request id, counters, request log, room for answers without a permit
+//! hosts         the name that the request calls the server by, and the origin of the page that sends it
+//! CORS          headers for web pages of other origins, if some are allowed
+//! compression   gzip, if the client accepts it
+//!   admit       one of a bounded number of requests; room for the answer
+//!   time-out    the longest time for one request
+//!   panic       a panic becomes a problem
+//!   handler     what the endpoint does
+//! ```
 
-use std::collections::BTreeMap;
-use std::future::Future;
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant as Clock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
-use axum_core::body::Body;
-use futures_util::FutureExt;
-use http::header::{ALLOW, CONTENT_LENGTH, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
-use http_body::Body as _;
-use tokio::sync::OwnedSemaphorePermit;
+use axum::body::Body;
+use axum::error_handling::HandleErrorLayer;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use http::header::{ACCEPT_ENCODING, ETAG, HeaderMap, HeaderValue, LINK, LOCATION, RETRY_AFTER};
+use http::{Extensions, Method, StatusCode, Version};
+use http_body_util::BodyExt;
+use tower::timeout::TimeoutLayer;
+use tower::util::option_layer;
+use tower::{BoxError, ServiceBuilder};
+use tower_http::CompressionLevel;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
+use tower_http::cors::{AllowHeaders, CorsLayer};
+use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
 
 use super::call::Call;
 use super::door::Door;
 use super::endpoint::Endpoint;
 use super::endpoints::endpoints;
-use super::names::POSITION;
+use super::names::{POSITION, REQUEST_ID};
+use super::observe::{Route, observe};
 use super::problem::{Outcome, Problem};
-use super::query::{Query, decode_percent};
+use super::query::Query;
 use super::sending;
 
-/// All endpoints, each at its path.
-pub struct Router {
-    door: Arc<Door>,
-    paths: matchit::Router<Methods>,
+/// Shorter answers are sent as they are. Units: bytes.
+const COMPRESSED_BYTES_MIN: u64 = 2_048;
+
+/// All endpoints, each at its path, behind the layers.
+pub fn router(door: &Arc<Door>) -> axum::Router {
+    let mut router = axum::Router::new();
+    for endpoint in endpoints() {
+        let endpoint = Arc::new(endpoint);
+        for path in routes(endpoint.path) {
+            router = router.route(&path, method_router(door, &endpoint));
+        }
+    }
+    router.fallback(unknown_path).method_not_allowed_fallback(unknown_method).layer(
+        ServiceBuilder::new()
+            .layer(SetRequestIdLayer::x_request_id(RequestIds::default()))
+            .layer(PropagateRequestIdLayer::x_request_id())
+            .layer(from_fn_with_state(Arc::clone(door), observe))
+            .layer(from_fn_with_state(Arc::clone(door), check_host))
+            .layer(option_layer(cors(door)))
+            .layer(CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(is_compressed))
+            .layer(from_fn_with_state(Arc::clone(door), compress)),
+    )
 }
 
-/// The endpoints at one path.
+async fn check_host(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response<Body> {
+    match door.hosts.check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// What web pages of other origins may do, if the server was given some.
+fn cors(door: &Door) -> Option<CorsLayer> {
+    const MAX_AGE: Duration = Duration::from_secs(3_600);
+    let origins: Vec<HeaderValue> =
+        door.hosts.origins().iter().map(|origin| origin.header().clone()).collect();
+    let methods = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+    let exposed = [ETAG, LINK, LOCATION, RETRY_AFTER, POSITION.clone(), REQUEST_ID.clone()];
+    (!origins.is_empty()).then(|| {
+        CorsLayer::new()
+            .allow_origin(origins)
+            .allow_methods(methods)
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers(exposed)
+            .max_age(MAX_AGE)
+    })
+}
+
+/// Marks an answer that is compressed if the client takes that.
+#[derive(Clone, Copy)]
+struct Compressed;
+
+/// Lets a bounded number of answers be compressed at once: not short ones, and not events, which would wait for more.
+async fn compress(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response<Body> {
+    let accepted = request.headers().get_all(ACCEPT_ENCODING).iter();
+    let is_accepted =
+        accepted.into_iter().any(|value| value.as_bytes().windows(4).any(|part| part == b"gzip"));
+    let response = next.run(request).await;
+    if !is_accepted
+        || !DefaultPredicate::new().and(SizeAbove::new(COMPRESSED_BYTES_MIN)).should_compress(&response)
+    {
+        return response;
+    }
+    let Ok(permit) = Arc::clone(&door.gates.compressions).try_acquire_owned() else { return response };
+    let mut response = response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _held = &permit;
+            frame
+        }))
+    });
+    response.extensions_mut().insert(Compressed);
+    response
+}
+
+fn is_compressed(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
+    extensions.get::<Compressed>().is_some()
+}
+
+/// Numbers of requests that do not bring an id of their own: the second in which the server started, and a count.
 #[derive(Clone)]
-struct Methods {
-    endpoints: Vec<Endpoint>,
-    /// Their methods, as the header `Allow` has them.
-    allow: HeaderValue,
+struct RequestIds {
+    started: u64,
+    count: Arc<AtomicU64>,
 }
 
-impl Router {
-    /// The router of all endpoints.
-    pub fn new(door: Arc<Door>) -> Router {
-        let mut by_path: BTreeMap<&str, Vec<Endpoint>> = BTreeMap::new();
-        for endpoint in endpoints() {
-            by_path.entry(endpoint.path).or_default().push(endpoint);
-        }
-        let mut paths = matchit::Router::new();
-        for (path, endpoints) in by_path {
-            let methods = Methods::new(endpoints);
-            for path in routes(path) {
-                paths.insert(path, methods.clone()).expect("no two paths of endpoints fit the same request");
-            }
-        }
-        Router { door, paths }
+impl Default for RequestIds {
+    fn default() -> RequestIds {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        RequestIds { started: since.map_or(0, |since| since.as_secs()), count: Arc::default() }
     }
+}
 
-    /// Answers a request, whatever it is, that came at `start`. The permit is held until the answer is sent.
-    pub async fn answer(
-        &self,
-        request: Request<Body>,
-        start: Clock,
-    ) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
-        let method = request.method().clone();
-        let found = self.door.hosts.check(&request).and_then(|()| self.find(&request));
-        let endpoint = found.as_ref().ok().map(|(endpoint, _)| *endpoint);
-        // It stays where it is, however many hands hold it.
-        let work = pin!(async move {
-            let (endpoint, path) = found?;
-            // Of the request nothing else is kept meanwhile.
-            let call = unpack(Arc::clone(&self.door), endpoint, path?, request)?;
-            // What was parsed of the body goes from hand to hand; its room is given back when all are done with it.
-            let _body_room = call.body_room.clone();
-            (endpoint.handler)(call).await
-        });
-        let (response, permit) = guard(&self.door, &method, endpoint, start, work).await;
-        if method == Method::HEAD { (without_body(response), permit) } else { (response, permit) }
-    }
-
-    /// The endpoint of a request, and the parameters of its path.
-    fn find(&self, request: &Request<Body>) -> Result<(&Endpoint, Result<PathParameters, Problem>), Problem> {
-        let path = request.uri().path();
-        let at = self
-            .paths
-            .at(path)
-            .map_err(|_| Problem::not_found(format!("path {path}: see /openapi.json for what there is")))?;
-        let endpoint = at.value.endpoint(request.method()).ok_or_else(|| {
-            let text = format!("path {path}: it does not know {}; see the header Allow", request.method());
-            Problem::door("method-not-allowed", text).header(ALLOW, at.value.allow.clone())
-        })?;
-        let decoded =
-            at.params.iter().map(|(name, value)| Ok((name.to_owned(), decode_percent(value, "path")?)));
-        Ok((endpoint, decoded.collect()))
+impl MakeRequestId for RequestIds {
+    fn make_request_id<B>(&mut self, _: &http::Request<B>) -> Option<RequestId> {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{:x}-{count:x}", self.started);
+        HeaderValue::try_from(id).ok().map(RequestId::new)
     }
 }
 
@@ -101,142 +156,94 @@ fn routes(path: &str) -> Vec<String> {
     }
 }
 
-/// Names and values, decoded.
-type PathParameters = Vec<(String, String)>;
-
-impl Methods {
-    fn new(endpoints: Vec<Endpoint>) -> Methods {
-        let mut names: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.method.as_str()).collect();
-        if names.contains(&"GET") {
-            names.push("HEAD");
+/// One endpoint behind the layers that depend on it.
+fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
+    let filter = MethodFilter::try_from(endpoint.method.clone()).expect("endpoints have usual methods");
+    let handler = {
+        let (door, endpoint) = (Arc::clone(door), Arc::clone(endpoint));
+        move |path: Result<RawPathParams, RawPathParamsRejection>, request: Request| {
+            handle(Arc::clone(&door), Arc::clone(&endpoint), path, request)
         }
-        let allow = HeaderValue::try_from(names.join(",")).expect("methods are valid in a header");
-        Methods { endpoints, allow }
+    };
+    let request_time = door.limits.request_time;
+    let late = HandleErrorLayer::new(move |_: BoxError| async move {
+        let seconds = request_time.as_secs_f32();
+        let text =
+            format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
+        Problem::door("time-out", text)
+    });
+    let panic = CatchPanicLayer::custom(|_: Box<dyn Any + Send>| panicked().into_response());
+    let mut router = on(filter, handler).route_layer(panic);
+    if !endpoint.is_streaming {
+        router = router.route_layer(ServiceBuilder::new().layer(late).layer(TimeoutLayer::new(request_time)));
     }
-
-    /// The endpoint for a method; `HEAD` asks for what `GET` does.
-    fn endpoint(&self, method: &Method) -> Option<&Endpoint> {
-        let method = if *method == Method::HEAD { &Method::GET } else { method };
-        self.endpoints.iter().find(|endpoint| endpoint.method == *method)
-    }
+    router.route_layer(from_fn_with_state((Arc::clone(door), Arc::clone(endpoint)), admit))
 }
 
-/// The answer to `HEAD`: the headers alone.
-fn without_body(response: Response<Body>) -> Response<Body> {
-    let length = response.body().size_hint().exact();
-    let mut response = response.map(|_| Body::empty());
-    if let Some(length) = length {
-        response.headers_mut().entry(CONTENT_LENGTH).or_insert_with(|| length.into());
-    }
-    response
+/// What is answered after a panic.
+pub fn panicked() -> Problem {
+    Problem::door("internal", "the request made the server panic; please report it")
 }
 
-fn unpack(
+async fn handle(
     door: Arc<Door>,
-    endpoint: &Endpoint,
-    path: PathParameters,
-    request: Request<Body>,
-) -> Result<Box<Call>, Problem> {
+    endpoint: Arc<Endpoint>,
+    path: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+) -> Outcome {
+    let path = path.map_err(|_| Problem::invalid("path: expected UTF-8, percent-encoded"))?;
     let (parts, body) = request.into_parts();
-    Ok(Box::new(Call {
+    let call = Call {
         door,
-        path,
+        path: path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         query: Query::parse(parts.uri.query().unwrap_or_default(), &endpoint.parameters)?,
         headers: parts.headers,
         uri: parts.uri,
         body: std::sync::Mutex::new(body),
         body_room: super::body::Room::default(),
-    }))
+        entry: parts.extensions.get().cloned(),
+    };
+    // What was parsed of the body goes from hand to hand; its room is given back when all are done with it.
+    let _body_room = call.body_room.clone();
+    (endpoint.handler)(Box::new(call)).await
 }
 
-/// Holds a request to the limits, turns a panic into a problem, and counts.
-async fn guard(
-    door: &Door,
-    method: &Method,
-    endpoint: Option<&Endpoint>,
-    start: Clock,
-    work: impl Future<Output = Outcome>,
-) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
-    let worked = door.traffic.enter(start);
-    let (outcome, permit) = admit(door, endpoint, work).await;
-    drop(worked);
-    let response = outcome.unwrap_or_else(Problem::into_response);
-    let is_aside = permit.is_none();
-    let (mut response, aside) =
-        if is_aside { sending::admit_aside(door, response) } else { (response, None) };
-    // What is made while it is sent has permits of its own, and may go on for ever.
-    let permit = permit.or(aside).filter(|_| response.body().size_hint().exact().is_some());
-    // A page of an unknown host learns nothing, not even that something was written.
-    if let Some(repository) = door.opened()
-        && response.status() != StatusCode::MISDIRECTED_REQUEST
-    {
-        let position = || HeaderValue::from(repository.snapshot().position().0);
-        response.headers_mut().entry(&POSITION).or_insert_with(position);
-    }
-    let route = endpoint.map_or("unknown", |endpoint| endpoint.path);
-    door.metrics.observe(method_name(method), route, response.status().as_u16(), start.elapsed());
-    (response, permit)
-}
-
-/// Works on a request; also gives the permit that its answer holds until it is sent.
+/// Lets a bounded number of requests in, and gives each answer its room. Endpoints for operators are let in always.
 async fn admit(
-    door: &Door,
-    endpoint: Option<&Endpoint>,
-    work: impl Future<Output = Outcome>,
-) -> (Outcome, Option<OwnedSemaphorePermit>) {
-    let time = match endpoint {
-        Some(endpoint) if endpoint.is_streaming => None,
-        _ => Some(door.limits.request_time),
-    };
-    if endpoint.is_some_and(|endpoint| endpoint.is_operational) {
-        return (in_time(time, work).await, None);
-    }
-    let permit = match permit(door) {
-        Ok(permit) => permit,
-        Err(problem) => return (Err(problem), None),
-    };
-    let outcome = in_time(time, work).await.and_then(|response| sending::admit(door, response));
-    (outcome, Some(permit))
-}
-
-/// Works on a request for so long at most, if there is a bound.
-async fn in_time(time: Option<Duration>, work: impl Future<Output = Outcome>) -> Outcome {
-    let work = AssertUnwindSafe(work).catch_unwind();
-    let worked = match time {
-        Some(time) => tokio::time::timeout(time, work).await,
-        None => Ok(work.await),
-    };
-    match worked {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(_panic)) => {
-            Err(Problem::door("internal", "the request made the server panic; please report it"))
+    State((door, endpoint)): State<(Arc<Door>, Arc<Endpoint>)>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let mut response = if endpoint.is_operational {
+        next.run(request).await
+    } else {
+        match Arc::clone(&door.gates.requests).try_acquire_owned() {
+            Ok(permit) => {
+                let response = next.run(request).await;
+                let response = sending::admit(&door, response).unwrap_or_else(IntoResponse::into_response);
+                sending::admitted(response, permit)
+            }
+            Err(_) => {
+                let requests_max = door.limits.requests_max;
+                let text =
+                    format!("{requests_max} requests are worked on or being answered; try again later");
+                Problem::busy(text).into_response()
+            }
         }
-        Err(_) => {
-            let seconds = time.unwrap_or_default().as_secs_f32();
-            let text =
-                format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
-            Err(Problem::door("time-out", text))
-        }
-    }
+    };
+    response.extensions_mut().insert(Route(endpoint.path));
+    response
 }
 
-fn permit(door: &Door) -> Result<OwnedSemaphorePermit, Problem> {
-    Arc::clone(&door.gates.requests).try_acquire_owned().map_err(|_| {
-        let requests_max = door.limits.requests_max;
-        Problem::busy(format!("{requests_max} requests are worked on or being answered; try again later"))
-    })
+async fn unknown_path(request: Request) -> Problem {
+    let path = request.uri().path();
+    Problem::not_found(format!("path {path}: see /openapi.json for what there is"))
 }
 
-/// The method as a label: a bounded set.
-fn method_name(method: &Method) -> &'static str {
-    match method.as_str() {
-        "GET" => "GET",
-        "HEAD" => "HEAD",
-        "POST" => "POST",
-        "PUT" => "PUT",
-        "PATCH" => "PATCH",
-        "DELETE" => "DELETE",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
-    }
+async fn unknown_method(request: Request) -> Problem {
+    let (path, method) = (request.uri().path(), request.method());
+    Problem::door(
+        "method-not-allowed",
+        format!("path {path}: it does not know {method}; see the header Allow"),
+    )
 }

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant as Clock};
 
 use annals::Receipt;
-use axum_core::body::Body;
+use axum::body::Body;
 use http::{Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Bytes;
@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::door::Door;
 use super::problem::{Outcome, Problem};
+use super::request_log::Entry;
 
 /// Answers are handed over to be sent in parts of this size. One that is no larger takes no room but that of its request,
 /// of which there is a bounded number. Units: bytes.
@@ -42,6 +43,20 @@ struct Written(Receipt);
 pub fn hold(response: &mut Response<Body>, permit: OwnedSemaphorePermit) {
     let held: &mut Held = response.extensions_mut().get_or_insert_default();
     held.0.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
+}
+
+/// Marks the answer of a request that was let in: it has its room.
+#[derive(Clone, Copy)]
+pub struct Admitted;
+
+/// The same answer, marked, and holding the permit of its request until it is sent. What is made while it is sent has
+/// permits of its own, and may go on for ever.
+pub fn admitted(mut response: Response<Body>, permit: OwnedSemaphorePermit) -> Response<Body> {
+    response.extensions_mut().insert(Admitted);
+    if response.body().size_hint().exact().is_some() {
+        hold(&mut response, permit);
+    }
+    response
 }
 
 /// The same answer, which tells of a write: if there is no room for it, the receipt is sent in its place.
@@ -93,19 +108,19 @@ fn weight(door: &Door, bytes: usize) -> u32 {
     u32::try_from(bytes.min(door.limits.answers_bytes_max)).unwrap_or(u32::MAX)
 }
 
-/// Room for an answer that has no permit of a request: a refusal, or one for operators. Where there is none, the answer
-/// is its head.
-pub fn admit_aside(door: &Door, response: Response<Body>) -> (Response<Body>, Option<OwnedSemaphorePermit>) {
+/// Gives room to an answer that has no permit of a request: a refusal, or one for operators. Where there is none, the
+/// answer is its head.
+pub fn admit_aside(door: &Door, mut response: Response<Body>) -> Response<Body> {
     let bytes = length_of(&response).max(ASIDE_BYTES_MIN);
     let count = u32::try_from(bytes).unwrap_or(u32::MAX);
     match Arc::clone(&door.gates.aside_bytes).try_acquire_many_owned(count) {
-        Ok(permit) => (response, Some(permit)),
+        Ok(permit) => admitted(response, permit),
         Err(_) => {
-            let mut response = response.map(|_| Body::empty());
+            response = response.map(|_| Body::empty());
             if response.status().is_success() {
                 *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
             }
-            (response, None)
+            response
         }
     }
 }
@@ -163,11 +178,9 @@ impl Outbox {
     pub fn send(
         self: &Arc<Outbox>,
         mut response: Response<Body>,
-        request: Option<OwnedSemaphorePermit>,
         guard: impl Send + Sync + 'static,
     ) -> Response<Parts> {
         let mut permits = Permits::new();
-        permits.extend(request);
         if let Some(Held(held)) = response.extensions_mut().remove() {
             permits.append(&mut held.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -176,6 +189,7 @@ impl Outbox {
             permits,
             start: Clock::now(),
             due: AtomicU64::new(0),
+            entry: response.extensions_mut().remove(),
             _guard: Box::new(guard),
         });
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&answering));
@@ -190,6 +204,8 @@ struct Answering {
     start: Clock,
     /// Since when its client could have taken the next part. Units: milliseconds after `start`.
     due: AtomicU64,
+    /// Its line in the request log.
+    entry: Option<Arc<Entry>>,
     _guard: Box<dyn Send + Sync>,
 }
 
@@ -224,13 +240,13 @@ pub struct Parts {
 
 impl http_body::Body for Parts {
     type Data = Bytes;
-    type Error = axum_core::Error;
+    type Error = axum::Error;
 
     // It is asked only when the client takes more.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum_core::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         while self.rest.is_empty() {
             let poll = Pin::new(&mut self.body).poll_frame(context);
             if poll.is_pending() {
@@ -246,6 +262,9 @@ impl http_body::Body for Parts {
         }
         self.answering.note_taken();
         let length = self.rest.len().min(PART_BYTES);
+        if let Some(entry) = &self.answering.entry {
+            entry.sent(length);
+        }
         let part = self.rest.split_to(length);
         Poll::Ready(Some(Ok(Frame::data(bytes_with(part, Arc::clone(&self.answering))))))
     }

@@ -2,22 +2,25 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant as Clock, SystemTime};
 
-use annals::{Error, ErrorKind, Options, Repository, Result};
+use annals::{Error, ErrorKind, Observer, Options, Position, Repository, Result};
+use sd_notify::NotifyState;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{Signal as UnixSignal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::connection::{Activity, check_clock, refuse, serve_connection};
 use super::door::Door;
-use super::hosts::{Host, Hosts};
+use super::hosts::{Host, Hosts, Origin};
 use super::limits::{IMPORTS_MAX, Limits};
+use super::logging::{self, LogFile, LogSettings};
 use super::open_connections::OpenConnections;
 use super::problem::Problem;
-use super::router::Router;
+use super::router::router;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
@@ -28,6 +31,10 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// What it may be called, beside localhost and the address it listens at.
     pub hosts: Vec<Host>,
+    /// Origins whose web pages may read and write.
+    pub origins: Vec<Origin>,
+    /// The log of the process.
+    pub log: LogSettings,
     /// How the repository is opened.
     pub options: Options,
     /// Bounds.
@@ -43,16 +50,14 @@ pub fn serve(
     on_listen: impl FnOnce(SocketAddr),
     on_open: impl FnMut(&Repository),
 ) -> Result<()> {
+    let log = logging::start(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(settings.limits.heavy_max + settings.limits.streams_max + IMPORTS_MAX + 4)
         .thread_name("annals-http")
-        // Requests whose commit is done come from elsewhere; they are answered before new ones are begun, so that little is in
-        // hand at any time and fits a core's cache.
-        .global_queue_interval(1)
         .build()
         .map_err(|source| Error::io("start the runtime", source))?;
-    let result = runtime.block_on(run(settings, on_listen, on_open));
+    let result = runtime.block_on(run(settings, log, on_listen, on_open));
     // Work whose client has gone may still run; it reads only.
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
@@ -60,6 +65,7 @@ pub fn serve(
 
 async fn run(
     settings: Settings,
+    log: LogFile,
     on_listen: impl FnOnce(SocketAddr),
     mut on_open: impl FnMut(&Repository),
 ) -> Result<()> {
@@ -70,9 +76,10 @@ async fn run(
     let name = settings.folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = percent_encoding::utf8_percent_encode(&name.unwrap_or_default(), percent_encoding::NON_ALPHANUMERIC)
         .to_string();
-    let hosts = Hosts::new(address.ip(), settings.hosts.clone());
+    let hosts = Hosts::new(address.ip(), settings.hosts.clone(), settings.origins.clone());
     let door = Arc::new(Door::new(settings.limits.clone(), hosts, format!("urn:annals:{name}")));
     let mut signals = Signals::new()?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), %address, folder = %settings.folder.display(), "listening");
     on_listen(address);
     let mut opened = open(&door, &settings)?;
     let mut connections = JoinSet::new();
@@ -81,7 +88,13 @@ async fn run(
     let result = loop {
         tokio::select! {
             () = &mut accepting => unreachable!("it accepts for ever"),
-            () = signals.next() => break Ok(()),
+            signal = signals.next() => match signal {
+                Signal::Stop(name) => {
+                    tracing::info!(signal = name, "stopping");
+                    break Ok(());
+                }
+                Signal::Reopen => reopen(&log),
+            },
             outcome = &mut opened, if is_opening => {
                 is_opening = false;
                 if let Err(error) = admit(&door, outcome, &mut on_open) {
@@ -92,20 +105,32 @@ async fn run(
     };
     drop(accepting);
     drop(listener);
+    notify(&[NotifyState::Stopping]);
     stop(&door, connections, &mut signals).await;
-    result.and(close(&door).await)
+    let result = result.and(close(&door).await);
+    match &result {
+        Ok(()) => tracing::info!("stopped"),
+        Err(error) => tracing::error!("stopped: {error}"),
+    }
+    result
+}
+
+fn reopen(log: &LogFile) {
+    match log.reopen() {
+        Ok(()) => tracing::info!(signal = "SIGHUP", "log reopened"),
+        Err(error) => tracing::error!(signal = "SIGHUP", "the log goes on in its old file: {error}"),
+    }
 }
 
 /// Opens the repository on a thread of its own, telling the door how far it is.
 fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Result<Repository>>> {
     let (done, opened) = oneshot::channel();
     let progress = Arc::clone(door);
+    let reported = Mutex::new(Clock::now());
     let folder = settings.folder.clone();
     let options = Options {
-        on_replay: Some(Arc::new(move |replayed, records| {
-            progress.replayed.0.store(replayed.0, Ordering::Relaxed);
-            progress.replayed.1.store(records.0, Ordering::Relaxed);
-        })),
+        on_replay: Some(Arc::new(move |replayed, records| report_replay(&progress, &reported, replayed, records))),
+        observer: Some(Arc::clone(door) as Arc<dyn Observer>),
         ..settings.options.clone()
     };
     std::thread::Builder::new()
@@ -117,6 +142,29 @@ fn open(door: &Arc<Door>, settings: &Settings) -> Result<oneshot::Receiver<Resul
     Ok(opened)
 }
 
+/// Notes how far opening has come, and reports it now and then to the log and to the service manager.
+fn report_replay(door: &Door, reported: &Mutex<Clock>, replayed: Position, records: Position) {
+    const REPORT_TIME: Duration = Duration::from_secs(5);
+    door.replayed.0.store(replayed.0, Ordering::Relaxed);
+    door.replayed.1.store(records.0, Ordering::Relaxed);
+    let mut reported = reported.lock().unwrap_or_else(PoisonError::into_inner);
+    if reported.elapsed() < REPORT_TIME {
+        return;
+    }
+    *reported = Clock::now();
+    tracing::info!(replayed = replayed.0, records = records.0, "replaying the log");
+    let status = format!("replaying the log: {replayed} of {records} records");
+    let longer = u32::try_from(12 * REPORT_TIME.as_micros()).unwrap_or(u32::MAX);
+    notify(&[NotifyState::Status(&status), NotifyState::ExtendTimeoutUsec(longer)]);
+}
+
+/// Tells the service manager (systemd, `Type=notify`), if there is one.
+fn notify(state: &[NotifyState]) {
+    if let Err(error) = sd_notify::notify(state) {
+        tracing::warn!("the service manager cannot be told: {error}");
+    }
+}
+
 fn admit(
     door: &Arc<Door>,
     outcome: std::result::Result<Result<Repository>, oneshot::error::RecvError>,
@@ -126,9 +174,19 @@ fn admit(
         Err(Error::new(ErrorKind::Unavailable, "open: the thread that opens the repository panicked"))
     })?;
     for warning in repository.warnings() {
-        eprintln!("warning: {warning}");
+        tracing::warn!("{warning}");
     }
+    let snapshot = repository.snapshot();
+    tracing::info!(
+        position = snapshot.position().0,
+        entities = snapshot.entities_count(),
+        relationships = snapshot.relationships_count(),
+        seconds = door.start.elapsed().as_secs_f64(),
+        "repository open"
+    );
+    drop(snapshot);
     on_open(&repository);
+    notify(&[NotifyState::Ready, NotifyState::Status("serving")]);
     door.open(repository).map_err(|source| Error::io("start the thread annals-herald", source))
 }
 
@@ -138,7 +196,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     const PAUSE: Duration = Duration::from_millis(50);
     // A connection that is asked to make room does so at once, unless its thread is busy.
     const ROOM_TIME: Duration = Duration::from_millis(100);
-    let router = Arc::new(Router::new(Arc::clone(&door)));
+    let router = router(&door);
     let mut open = OpenConnections::default();
     loop {
         while connections.try_join_next().is_some() {}
@@ -159,7 +217,7 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
             refuse(&stream, &Problem::busy("too many connections; try again later"));
             continue;
         };
-        let (door, router) = (Arc::clone(&door), Arc::clone(&router));
+        let (door, router) = (Arc::clone(&door), router.clone());
         let activity = open.add(door.limits.connections_max);
         connections.spawn(async move {
             let _permit = permit;
@@ -168,12 +226,12 @@ async fn accept(door: Arc<Door>, listener: &TcpListener, connections: &mut JoinS
     }
 }
 
-async fn serve_stream(door: Arc<Door>, router: Arc<Router>, stream: TcpStream, activity: Arc<Activity>) {
+async fn serve_stream(door: Arc<Door>, router: axum::Router, stream: TcpStream, activity: Arc<Activity>) {
     // Answers are small and whole: waiting to fill packets only adds latency.
     let _ = stream.set_nodelay(true);
-    door.metrics.connections.add(1);
+    door.metrics.connections.inc();
     serve_connection(&door, router, stream, activity).await;
-    door.metrics.connections.add(-1);
+    door.metrics.connections.dec();
 }
 
 /// Lets requests in flight end, within the bound or until a second signal.
@@ -182,7 +240,7 @@ async fn stop(door: &Arc<Door>, mut connections: JoinSet<()>, signals: &mut Sign
     let ended = async { while connections.join_next().await.is_some() {} };
     tokio::select! {
         _ = tokio::time::timeout(door.limits.stop_time, ended) => {}
-        () = signals.next() => {}
+        () = signals.stop() => {}
     }
     connections.abort_all();
 }
@@ -198,28 +256,41 @@ async fn close(door: &Arc<Door>) -> Result<()> {
     tokio::task::spawn_blocking(close).await.expect("closing does not panic")
 }
 
-/// SIGTERM and SIGINT.
+/// What a signal asks for.
+enum Signal {
+    /// End, in order. Shape: the name of the signal.
+    Stop(&'static str),
+    /// Open files again that others may have renamed.
+    Reopen,
+}
+
+/// SIGTERM, SIGINT and SIGHUP.
 struct Signals {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
+    terminate: UnixSignal,
+    interrupt: UnixSignal,
+    hang_up: UnixSignal,
 }
 
 impl Signals {
     fn new() -> Result<Signals> {
+        let listen = |kind| signal(kind).map_err(|source| Error::io("listen for signals", source));
         Ok(Signals {
-            #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-                .map_err(|source| Error::io("listen for signals", source))?,
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hang_up: listen(SignalKind::hangup())?,
         })
     }
 
-    async fn next(&mut self) {
-        #[cfg(unix)]
+    async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
+            _ = self.terminate.recv() => Signal::Stop("SIGTERM"),
+            _ = self.interrupt.recv() => Signal::Stop("SIGINT"),
+            _ = self.hang_up.recv() => Signal::Reopen,
         }
-        #[cfg(not(unix))]
-        let _ = tokio::signal::ctrl_c().await;
+    }
+
+    /// Waits for a signal to stop.
+    async fn stop(&mut self) {
+        while let Signal::Reopen = self.next().await {}
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 use std::time::Duration;
 
-use axum_core::body::Body;
+use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::body::{Buf, Bytes};
 use tokio::sync::mpsc::{Receiver, Sender, channel};

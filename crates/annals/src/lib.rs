@@ -97,6 +97,7 @@ mod tree;
 mod read;
 mod write;
 mod options;
+mod observer;
 mod size;
 mod feed;
 mod maintenance;
@@ -114,6 +115,7 @@ pub use cancel::Cancel;
 pub use error::{Error, ErrorKind, Result};
 pub use graph::actions as action;
 pub use model::*;
+pub use observer::Observer;
 pub use operational::*;
 #[doc(hidden)]
 pub use options::WallClock;

@@ -8,6 +8,7 @@ use crate::graph::structures::spill_file::{FILE_BYTES_MAX, SpillSettings};
 use crate::log::FileOptions;
 use crate::memory::Memory;
 use crate::model::Instant;
+use crate::observer::Observer;
 use crate::storage::{Disk, RealDisk};
 
 /// Called now and then while a repository is opened: records replayed so far, and records in all.
@@ -40,6 +41,8 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Told how far opening has come.
     pub on_replay: Option<ReplayProgress>,
+    /// Receives reports of appends, checkpoints, warnings and failures.
+    pub observer: Option<Arc<dyn Observer>>,
     /// The clock of the machine, unless a test has another one.
     #[doc(hidden)]
     pub clock: WallClock,
@@ -57,6 +60,7 @@ impl Default for Options {
             spilled_value_bytes_min: 128,
             segment_bytes: FileOptions::default().segment_bytes,
             on_replay: None,
+            observer: None,
             clock: Arc::new(Instant::now),
         }
     }

@@ -208,8 +208,8 @@ impl Repository {
             Error::new(ErrorKind::ReadOnly, text)
         });
         let limits = Limits { queue_transactions: options.queue_transactions_max, queue_bytes };
-        let committer =
-            Arc::new(Committer::new(indexed, source, Arc::clone(&options.clock), limits, read_only));
+        let (clock, observer) = (Arc::clone(&options.clock), options.observer.clone());
+        let committer = Arc::new(Committer::new(indexed, source, clock, observer, limits, read_only));
         let inner = Arc::new(Inner {
             committer,
             folder,
@@ -439,6 +439,9 @@ pub(crate) fn load_with(
 
 impl Inner {
     pub(crate) fn warn(&self, warning: String) {
+        if let Some(observer) = &self.options.observer {
+            observer.warned(&warning);
+        }
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         if warnings.len() == WARNINGS_MAX {
             warnings.remove(0);

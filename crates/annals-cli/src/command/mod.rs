@@ -34,6 +34,7 @@ mod backup;
 mod restore;
 mod compact;
 mod serve;
+mod config;
 mod completions;
 mod selection;
 mod tree_path;
@@ -132,6 +133,11 @@ impl Command {
                 | Command::Completions(_)
         )
     }
+}
+
+/// The arguments of this process, with those of a configuration file that is named.
+pub fn read_arguments() -> Result<Arguments, clap::Error> {
+    config::parse(std::env::args_os().collect())
 }
 
 /// Runs the command.

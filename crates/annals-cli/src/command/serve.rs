@@ -7,12 +7,9 @@ use std::time::Duration;
 
 use annals::{Error, ErrorKind, Options, Result, TypeKind};
 use annals_exchange::text::{count, one_line};
-use annals_server::{Host, Limits, STAY_TIME_MAX, Settings, serve};
+use annals_server::{Host, Limits, LogSettings, Origin, Settings, serve};
 
 use crate::context::Global;
-
-/// Longest time to look for a next request. Units: microseconds.
-const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
 
 /// Serve a repository over HTTP.
 ///
@@ -24,6 +21,8 @@ const LINGER_US_MAX: u64 = STAY_TIME_MAX.as_micros() as u64;
   annals serve library --create                           # if it is not there yet
   annals serve library --listen 0.0.0.0:8280 --host annals.example
   annals serve library --memory 1.5GiB
+  annals serve --config /etc/annals.toml --check-config   # is the file right?
+  annals serve library --log-format json --log-file annals.log
   annals serve library --read-only --listen 127.0.0.1:0   # beside the writer, on any free port
   curl http://127.0.0.1:8280/openapi.json")]
 pub struct Serve {
@@ -43,6 +42,29 @@ pub struct Serve {
     /// localhost, a loopback address, the address listened at (any address if that is all of them), or one of these.
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<Host>,
+    /// Let web pages of this origin read and write, such as https://catalogue.example; repeatable (CORS).
+    #[arg(long = "cors-origin", value_name = "ORIGIN")]
+    pub origins: Vec<Origin>,
+    /// Read options from this file as well, in TOML: `listen = "0.0.0.0:8280"`, `host = ["annals.example"]`. The command line
+    /// and the environment win over the file.
+    #[arg(long, value_name = "FILE", env = "ANNALS_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Check options, file and repository folder, say what is wrong, and end without serving.
+    #[arg(long)]
+    pub check_config: bool,
+    /// Write lines of this level and above to the log: off, error, warn, info, debug or trace. A target can have a level of
+    /// its own: info,annals::request=off leaves requests out.
+    #[arg(long, value_name = "LEVEL", env = "ANNALS_LOG", default_value = "info", help_heading = "Log")]
+    pub log: String,
+    /// Write the log as text or as JSON, one object a line.
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Log")]
+    pub log_format: LogFormat,
+    /// Append the log to this file instead of standard error. SIGHUP opens the file again, for logrotate.
+    #[arg(long, value_name = "FILE", help_heading = "Log")]
+    pub log_file: Option<PathBuf>,
+    /// Warn of requests that take this long, with their search or walk, and of slow syncs of the log.
+    #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().slow_time), help_heading = "Log")]
+    pub slow_ms: u64,
     /// Move memory that stays onto huge pages, behind requests (Linux 6.1). Reads of a large repository wait less for
     /// memory. It costs a little more memory and processor time, and who touches what is being moved waits meanwhile.
     #[arg(long)]
@@ -81,15 +103,6 @@ pub struct Serve {
     /// Close a connection on which nothing happens for this long.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().idle_time))]
     pub idle_time_ms: u64,
-    /// Look for the next request of a client that has the server to itself, and was as quick the last time, for so
-    /// long before waiting for it. Takes a core meanwhile; 0 turns it off.
-    #[arg(
-        long,
-        value_name = "MICROSECONDS",
-        default_value_t = Limits::default().linger_time.as_micros() as u64,
-        value_parser = clap::value_parser!(u64).range(..=LINGER_US_MAX)
-    )]
-    pub linger_us: u64,
     /// Most searches, walks and differences worked on at once [default: two per core].
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().heavy_max, hide_default_value = true)]
     pub heavy_max: usize,
@@ -111,6 +124,15 @@ pub struct Serve {
     /// Longest time for requests in flight to end after a signal.
     #[arg(long, value_name = "MS", default_value_t = millis(Limits::default().stop_time))]
     pub stop_time_ms: u64,
+}
+
+/// The form of the lines of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
 }
 
 /// True if nothing is there that could be a repository. An empty folder is none: a service manager makes one.
@@ -146,6 +168,16 @@ impl Serve {
             );
             return Err(Error::new(ErrorKind::NotFound, text));
         }
+        let log = LogSettings {
+            filter: self.log.clone(),
+            is_json: self.log_format == LogFormat::Json,
+            file: self.log_file.clone(),
+        };
+        log.check()?;
+        if self.check_config {
+            print(&format!("the configuration is good; the repository is {}", folder.display()));
+            return Ok(());
+        }
         let options = Options {
             is_read_only: self.read_only,
             memory_bytes_max: global.memory_bytes_max,
@@ -160,7 +192,8 @@ impl Serve {
         let place = one_line(&folder.display().to_string());
         let (verb, past) = if is_new { ("creates", "created") } else { ("opens", "opened") };
         let hosts = self.hosts.clone();
-        let settings = Settings { folder, listen: self.listen, hosts, options, limits };
+        let origins = self.origins.clone();
+        let settings = Settings { folder, listen: self.listen, hosts, origins, log, options, limits };
         serve(
             settings,
             |address| print(&format!("annals {verb} {place} and listens on http://{address}")),
@@ -193,7 +226,7 @@ impl Serve {
             connections_max: self.connections_max,
             head_time: Duration::from_millis(self.head_time_ms),
             idle_time: Duration::from_millis(self.idle_time_ms),
-            linger_time: Duration::from_micros(self.linger_us),
+            slow_time: Duration::from_millis(self.slow_ms),
             heavy_max: self.heavy_max.max(1),
             page_max: self.page_max.max(1),
             streams_max: self.streams_max.min(annals_server::STREAMS_MAX),

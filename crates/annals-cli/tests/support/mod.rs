@@ -68,6 +68,7 @@ impl Server {
 
     fn spawn(command: &mut Command, folder: &Path, arguments: &[&str]) -> Server {
         let mut child = command
+            .env("ANNALS_LOG", "warn")
             .arg("serve")
             .arg(folder)
             .args(if arguments.contains(&"--listen") { &[][..] } else { &["--listen", "127.0.0.1:0"] })

@@ -40,7 +40,8 @@ impl Server {
     /// The same with further arguments. The repository is created if it is not there.
     pub fn annals_with(repository: &Path, arguments: &[&str]) -> Outcome<Server> {
         let mut command = Command::new(annals_program()?);
-        command.arg("serve").arg(repository).args(["--create", "--listen", "127.0.0.1:0"]).args(arguments);
+        command.env("ANNALS_LOG", "warn").arg("serve").arg(repository);
+        command.args(["--create", "--listen", "127.0.0.1:0"]).args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = Child::start("annals serve", &mut command)?;
         let output = child.process().stdout.take().ok_or("annals serve: its output is not there")?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
 use annals::{Position, Watch};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Response};
 use hyper::body::Bytes;
@@ -75,7 +75,7 @@ struct Subscriber(Arc<Door>, #[expect(dead_code, reason = "given back when dropp
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
-        self.0.metrics.subscribers.add(-1);
+        self.0.metrics.subscribers.dec();
     }
 }
 
@@ -98,7 +98,7 @@ async fn feed(call: Box<Call>) -> Outcome {
             door.limits.subscribers_max
         ))
     })?;
-    door.metrics.subscribers.add(1);
+    door.metrics.subscribers.inc();
     let subscription = Subscription {
         watch,
         events: Some(events),

@@ -205,6 +205,9 @@ async fn with_search(
 /// The search in the body, and the snapshot it asks for.
 async fn receive_search(call: &mut Call) -> Result<(Collection, Find, Snapshot), Problem> {
     let body = call.receive().await?;
+    if let Some(entry) = &call.entry {
+        entry.note_search(&body.to_string());
+    }
     call.wait_visible().await?;
     let mut fields = object(&body, "search")?.clone();
     let of = match optional_text(&fields, "search", "kind")? {

@@ -1,17 +1,16 @@
 //! Whether the server lives and is ready, its metrics, and what it offers.
 
 use annals::{Error, Repository};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::call::Call;
 use crate::endpoint::Endpoint;
+use crate::metrics::OPENMETRICS;
 use crate::problem::{Outcome, Problem};
 use crate::{metrics, openapi};
-
-const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
@@ -27,8 +26,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .fails(&["stopping", "writes-refused"]),
         Endpoint::new(Method::GET, "/metrics", "Metrics for Prometheus", read_metrics).answers_as(
             200,
-            "Metrics in the text format.",
-            TEXT,
+            "Metrics in the text format of OpenMetrics.",
+            OPENMETRICS,
             "Metrics",
         ),
         Endpoint::new(Method::GET, "/openapi.json", "This description", read_openapi).answers(
@@ -109,7 +108,7 @@ async fn find_refusal(repository: Option<&Repository>) -> Option<Error> {
 
 async fn read_metrics(call: Box<Call>) -> Outcome {
     let refusal = find_refusal(call.door.opened()).await;
-    text_answer(metrics::render(&call.door, refusal.as_ref()), TEXT)
+    text_answer(metrics::render(&call.door, refusal.as_ref()), OPENMETRICS)
 }
 
 async fn read_openapi(_: Box<Call>) -> Outcome {

@@ -8,7 +8,7 @@ use annals_exchange::import::{
     load_jsonl,
 };
 use annals_exchange::{Progress, RefusedLine, Stop};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::header::{CONTENT_ENCODING, EXPECT};
 use http::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -167,7 +167,7 @@ async fn import(call: Box<Call>, body: &mut Body) -> Outcome {
         Ok(loaded) => loaded,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     };
-    call.door.metrics.commits.add(i64::try_from(loaded.summary.records_count).unwrap_or(i64::MAX));
+    call.door.metrics.count_commits(loaded.summary.records_count);
     let problem = match (received, &loaded.outcome) {
         (Ok(()), Ok(())) => {
             return Ok(answer::json(StatusCode::OK, &report_to_json(&loaded), loaded.position));

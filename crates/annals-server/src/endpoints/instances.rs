@@ -6,7 +6,7 @@ use annals::{Action, ErrorKind, Id, InstanceId, Receipt, Snapshot, Status, Trans
 use annals_json::{
     Object, PROVENANCE_FIELDS, Seen, creation_from_json, object, only, patch_from_json, upsert,
 };
-use axum_core::body::Body;
+use axum::body::Body;
 use http::{Method, Response, StatusCode};
 
 use crate::answer;

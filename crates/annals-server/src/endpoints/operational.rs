@@ -6,7 +6,7 @@ use annals::Operational;
 use annals_json::{
     OperationalForm, TreeChange, array, lease_from_json, lease_time_from_json, lease_to_json, object, only,
 };
-use axum_core::body::Body;
+use axum::body::Body;
 use http::{Method, Response, StatusCode};
 use serde_json::{Value as Json, json};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use annals::{AsOf, Error, ErrorKind, Id, ListOptions, Snapshot, Tree, TreeItem, TreePath};
 use annals_json::{JsonText, LeafForm, Members, ObjectOf, TreeEntry, TreeExtent, tree_of, write_tree};
-use axum_core::body::Body;
+use axum::body::Body;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Response, StatusCode};
 use serde_json::json;

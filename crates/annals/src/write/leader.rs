@@ -6,6 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
+use std::time::Instant as Clock;
 
 use super::outcome::{refuse, tell};
 use super::queue::Committer;
@@ -116,10 +117,14 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
     let records: Vec<&[u8]> =
         sequenced.iter().map(|sequenced| sequenced.request.work.body.record()).collect();
     let at = sequenced[0].position;
+    let start = Clock::now();
     // The log is somebody else's code, and it may panic.
     let outcome = catch_unwind(AssertUnwindSafe(|| committer.source.log().append(at, &records)));
     match outcome.unwrap_or_else(|_| Err(panicked())) {
         Ok(()) => {
+            if let Some(observer) = &committer.observer {
+                observer.appended(records.len(), start.elapsed());
+            }
             let before = committer.publish(graph, events);
             committer.state().note_append(None);
             tell(sequenced.into_iter().map(|sequenced| {

@@ -16,6 +16,7 @@ use crate::graph::indexed::Indexed;
 use crate::graph::put::Batch;
 use crate::memory::Need;
 use crate::model::Instant;
+use crate::observer::Observer;
 use crate::options::WallClock;
 use crate::read::{Snapshot, Source};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -50,6 +51,7 @@ pub(crate) struct Committer {
     /// Set by the first serializable transaction: from then on the sequencer remembers what records touch.
     pub(super) is_remembering: Arc<AtomicBool>,
     pub(super) clock: WallClock,
+    pub(super) observer: Option<Arc<dyn Observer>>,
     limits: Limits,
     pub(super) validators: Arc<Validators>,
     pub(super) state: Mutex<State>,
@@ -91,6 +93,7 @@ impl Committer {
         indexed: Indexed,
         source: Arc<Source>,
         clock: WallClock,
+        observer: Option<Arc<dyn Observer>>,
         limits: Limits,
         read_only: Option<Error>,
     ) -> Committer {
@@ -99,6 +102,7 @@ impl Committer {
             source,
             is_remembering: Arc::default(),
             clock,
+            observer,
             limits,
             validators: Arc::default(),
             state: Mutex::new(State { read_only, ..State::default() }),
@@ -248,6 +252,9 @@ impl Committer {
         let replacement = state.replacement.take();
         state.bytes = 0;
         drop(state);
+        if let Some(observer) = &self.observer {
+            observer.failed(error);
+        }
         self.work.notify_one();
         self.room.notify_all();
         if let Some((_, done)) = replacement {

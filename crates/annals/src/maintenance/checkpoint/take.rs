@@ -2,6 +2,7 @@
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::time::Instant as Clock;
 
 use super::keeper::Checkpointed;
 use crate::repository::{Inner, Repository};
@@ -37,12 +38,19 @@ impl Inner {
         }
         let snapshot = self.committer.snapshot();
         let indexed = snapshot.indexed().settled();
+        let start = Clock::now();
         match checkpoints.save_new(&**self.committer.source().log(), &indexed, &self.is_stopping) {
             Err(error) if self.is_stopping.load(Ordering::SeqCst) => {
                 let text = "checkpoint: the repository was closed meanwhile; open it again";
                 Err(Error::new(ErrorKind::Closed, text).caused_by(error))
             }
-            outcome => outcome.map(|()| snapshot.position()),
+            Err(error) => Err(error),
+            Ok(()) => {
+                if let Some(observer) = &self.options.observer {
+                    observer.checkpointed(snapshot.position(), start.elapsed());
+                }
+                Ok(snapshot.position())
+            }
         }
     }
 }

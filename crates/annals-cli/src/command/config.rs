@@ -1,0 +1,136 @@
+//! The configuration file of `serve`: the same options as on the command line, in TOML.
+//!
+//! A value from the file becomes an argument, so that one parser reads all values. The command line and the environment
+//! win over the file.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use toml::Value;
+
+use super::Arguments;
+
+/// The command that reads a file.
+const COMMAND: &str = "serve";
+/// Options that make no sense in a file.
+const NEVER: [&str; 6] = ["config", "check-config", "candidate", "json", "help", "version"];
+/// Largest file. Units: bytes.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// Reads arguments, and the file that they name.
+///
+/// Errors: `clap`'s, for arguments that do not read; for a file that cannot be read, is no TOML, or has a key that is no
+/// option.
+pub fn parse(mut arguments: Vec<OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = Arguments::command();
+    command.build();
+    let matches = command.clone().try_get_matches_from(&arguments)?;
+    if let Some((COMMAND, given)) = matches.subcommand()
+        && let Some(path) = given.get_one::<std::path::PathBuf>("config")
+    {
+        let serve = command.find_subcommand(COMMAND).expect("serve is a command");
+        let more = read(path).and_then(|table| from_table(serve, given, &table));
+        let more = more.map_err(|text| {
+            let text = format!("configuration {}: {text}\n", path.display());
+            clap::Error::raw(ErrorKind::InvalidValue, text).with_cmd(serve)
+        })?;
+        arguments.extend(more.into_iter().map(OsString::from));
+    }
+    Arguments::from_arg_matches(&Arguments::command().try_get_matches_from(arguments)?)
+}
+
+fn read(path: &Path) -> Result<toml::Table, String> {
+    let length = std::fs::metadata(path).map_err(|error| format!("it cannot be read: {error}"))?.len();
+    if length > BYTES_MAX {
+        return Err(format!("expected at most {BYTES_MAX} bytes, found {length}"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    text.parse().map_err(|error| format!("expected TOML: {error}"))
+}
+
+/// The arguments that a file stands for, but for those that are given otherwise.
+fn from_table(serve: &Command, given: &ArgMatches, table: &toml::Table) -> Result<Vec<String>, String> {
+    let mut arguments = Vec::new();
+    for (key, value) in table {
+        let options = || serve.get_arguments().filter(|option| is_for_files(option));
+        let Some(option) = options().find(|option| option.get_long() == Some(key)) else {
+            let mut known: Vec<&str> = options().filter_map(Arg::get_long).collect();
+            known.sort_unstable();
+            return Err(format!("{key}: there is no such option; expected one of {}", known.join(", ")));
+        };
+        let source = given.value_source(option.get_id().as_str());
+        if matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable)) {
+            continue;
+        }
+        match (option.get_action(), value) {
+            (ArgAction::SetTrue, Value::Boolean(true)) => arguments.push(format!("--{key}")),
+            (ArgAction::SetTrue, Value::Boolean(false)) => {}
+            (ArgAction::SetTrue, _) => return Err(format!("{key}: expected true or false, found {value}")),
+            (ArgAction::Append, Value::Array(values)) => {
+                for value in values {
+                    arguments.push(format!("--{key}={}", text(key, value)?));
+                }
+            }
+            _ => arguments.push(format!("--{key}={}", text(key, value)?)),
+        }
+    }
+    Ok(arguments)
+}
+
+fn is_for_files(option: &Arg) -> bool {
+    option.get_long().is_some_and(|long| !NEVER.contains(&long))
+}
+
+fn text(key: &str, value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        _ => Err(format!("{key}: expected a text or a whole number, found {value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str], file: &str) -> Result<String, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("annals.toml");
+        std::fs::write(&path, file).unwrap();
+        let mut all: Vec<OsString> = ["annals", COMMAND, "--config"].map(OsString::from).into();
+        all.push(path.into());
+        all.extend(arguments.iter().map(OsString::from));
+        parse(all).map(|arguments| format!("{arguments:?}")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_file_gives_what_the_command_line_does_not() {
+        let file = "listen = '127.0.0.1:9000'\nhost = ['a.example', 'b.example']\npage-max = 7\nread-only = true\n\
+                    repository = '/srv/graph'";
+        let found = parsed(&["--page-max", "8"], file).unwrap();
+        for part in
+            ["127.0.0.1:9000", "a.example", "b.example", "page_max: 8", "read_only: true", "/srv/graph"]
+        {
+            assert!(found.contains(part), "{part}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_in_the_file_is_named() {
+        let cases = [
+            ("lisen = 'x'", "lisen: there is no such option; expected one of"),
+            ("listen = 'nowhere'", "invalid value 'nowhere' for '--listen"),
+            ("page-max = 1.5", "page-max: expected a text or a whole number, found 1.5"),
+            ("read-only = 'yes'", "read-only: expected true or false"),
+            ("config = 'other'", "config: there is no such option"),
+            ("listen =", "expected TOML"),
+        ];
+        for (file, expected) in cases {
+            let error = parsed(&[], file).unwrap_err();
+            assert!(error.contains(expected), "{file}: {error}");
+        }
+    }
+}

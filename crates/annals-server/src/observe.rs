@@ -1,0 +1,64 @@
+//! The outermost layer: what every request passes, whatever becomes of it.
+
+use std::sync::Arc;
+use std::time::Instant as Clock;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use http::header::HeaderValue;
+use http::{Method, Response, StatusCode};
+
+use super::door::Door;
+use super::names::POSITION;
+use super::request_log::Entry;
+use super::sending::{self, Admitted};
+
+/// The path of the endpoint that answered; brought along by the response.
+#[derive(Clone, Copy)]
+pub struct Route(pub &'static str);
+
+/// Counts a request, writes it to the request log when its answer is sent, and gives answers that were not admitted their
+/// room.
+pub async fn observe(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response<Body> {
+    let start = Clock::now();
+    let _in_flight = door.metrics.request_begins();
+    let method = method_name(request.method());
+    let entry = Entry::begin(&door.limits, method, &request);
+    if let Some(entry) = &entry {
+        request.extensions_mut().insert(Arc::clone(entry));
+    }
+    let mut response = next.run(request).await;
+    if response.extensions().get::<Admitted>().is_none() {
+        response = sending::admit_aside(&door, response);
+    }
+    // A page of an unknown host learns nothing, not even that something was written.
+    if let Some(repository) = door.opened()
+        && response.status() != StatusCode::MISDIRECTED_REQUEST
+    {
+        let position = || HeaderValue::from(repository.snapshot().position().0);
+        response.headers_mut().entry(&POSITION).or_insert_with(position);
+    }
+    let route = response.extensions().get::<Route>().map_or("unknown", |route| route.0);
+    let status = response.status().as_u16();
+    door.metrics.observe(method, route, status, start.elapsed());
+    if let Some(entry) = entry {
+        entry.answered(route, status);
+        response.extensions_mut().insert(entry);
+    }
+    response
+}
+
+/// The method as a label: a bounded set.
+fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
+}

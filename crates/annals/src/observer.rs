@@ -1,0 +1,33 @@
+//! What a repository reports to the program around it while it works.
+
+use std::time::Duration;
+
+use crate::Position;
+
+/// Receives reports of a repository: for a log of the program, or for its metrics. Set it in
+/// [`Options::observer`](crate::Options::observer). Every method does nothing unless it is implemented.
+///
+/// A method runs on the thread that did the work, and that thread waits for it: it must be quick and must not panic.
+pub trait Observer: Send + Sync {
+    /// The log has synced a batch of records.
+    ///
+    /// Units: `records_count` is at least 1; `taken` is the time to write and to sync them.
+    fn appended(&self, records_count: usize, taken: Duration) {
+        let _ = (records_count, taken);
+    }
+
+    /// A checkpoint of the graph at `position` is written, in the background or because the program asked for it.
+    fn checkpointed(&self, position: Position, taken: Duration) {
+        let _ = (position, taken);
+    }
+
+    /// The repository keeps one more warning, see [`Repository::warnings`](crate::Repository::warnings).
+    fn warned(&self, text: &str) {
+        let _ = text;
+    }
+
+    /// The repository refuses writes from now on until it is reopened.
+    fn failed(&self, error: &crate::Error) {
+        let _ = error;
+    }
+}
