@@ -19,6 +19,7 @@ mod http {
     mod memory;
     mod methods;
     mod mistakes;
+    mod operating;
     mod operational;
     mod protocol;
     mod trees;

@@ -172,12 +172,19 @@ fn method_router(door: &Arc<Door>, endpoint: &Arc<Endpoint>) -> MethodRouter {
             format!("no answer within {seconds} s; ask for less. A write may still be done: look first");
         Problem::door("time-out", text)
     });
-    let panic = CatchPanicLayer::custom(|_: Box<dyn Any + Send>| panicked().into_response());
+    let panic = CatchPanicLayer::custom(report_panic);
     let mut router = on(filter, handler).route_layer(panic);
     if !endpoint.is_streaming {
         router = router.route_layer(ServiceBuilder::new().layer(late).layer(TimeoutLayer::new(request_time)));
     }
     router.route_layer(from_fn_with_state((Arc::clone(door), Arc::clone(endpoint)), admit))
+}
+
+fn report_panic(panic: Box<dyn Any + Send>) -> Response<Body> {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let message = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+    tracing::error!(message, "a request panicked");
+    panicked().into_response()
 }
 
 /// What is answered after a panic.

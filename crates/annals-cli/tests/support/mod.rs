@@ -94,6 +94,11 @@ impl Server {
         self.signal("-TERM");
     }
 
+    /// Tells it that its terminal is gone, as logrotate does to have files opened again.
+    pub fn hang_up(&self) {
+        self.signal("-HUP");
+    }
+
     /// Bounds the size of its files from now on; false if the system has no `prlimit`. Units: bytes, or `unlimited`.
     pub fn limit_files(&self, bytes_max: &str) -> bool {
         let id = self.child.id().to_string();
