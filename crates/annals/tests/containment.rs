@@ -145,6 +145,52 @@ fn a_container_takes_along_all_that_it_contains_and_brings_it_back() -> Result<(
 }
 
 #[test]
+fn what_a_large_container_takes_along_is_deleted_once_wherever_it_leads() -> Result<()> {
+    let repository = CheckedRepository::in_memory();
+    declare(&repository)?;
+    create(&repository, &["a", "other", "far"])?;
+    let count = 200;
+    let child = |number: i64| format!("child{}", (number + count) % count);
+    repository.transact(|t| {
+        for number in 0..count {
+            let item = NewEntity::new("list").id(&child(number))?.property("k1", number).property("k2", "k");
+            t.create_entity(item)?;
+            t.create_relationship(NewRelationship::new("contains", id("a"), id(&child(number))))?;
+        }
+        // To itself, to a sibling, out of the container, and into it from an entity with many links.
+        for number in 0..count {
+            let knows = |from: &str, to: &str| NewRelationship::new("knows", id(from), id(to));
+            t.create_relationship(knows(&child(number), &child(number)))?;
+            t.create_relationship(knows(&child(number), &child(number - 1)))?;
+            t.create_relationship(knows(&child(number), "other"))?;
+            t.create_relationship(knows("other", &child(number)))?;
+        }
+        t.create_relationship(NewRelationship::new("knows", id("other"), id("far"))).map(|_| ())
+    })?;
+    let before = repository.snapshot();
+    repository.transact(|t| t.delete(&entity("a")))?;
+    let after = repository.snapshot();
+    assert_eq!((after.entities_count(), after.relationships_count()), (2, 1));
+    assert_eq!(after.degree(&id("other"), Direction::Out, None)?, 1);
+    assert_eq!(after.degree(&id("other"), Direction::In, None)?, 0);
+    for number in 0..count {
+        assert_eq!(after.history(&entity(&child(number)), &History::default())?.len(), 2);
+    }
+    for relationship in before.relationships_of(&id("other"), &RelationshipsOf::both())?.items {
+        let relationship = InstanceId::Relationship(relationship.id().clone());
+        let versions = after.history(&relationship, &History::default())?.len();
+        assert!((1..=2).contains(&versions), "{relationship} has {versions} versions");
+    }
+    // What was read before is as it was.
+    assert_eq!(before.degree(&id("other"), Direction::Out, None)?, count as usize + 1);
+    repository.transact(|t| t.restore(&entity("a")))?;
+    let restored = repository.snapshot();
+    assert_eq!(restored.entities_count(), before.entities_count());
+    assert_eq!(restored.relationships_count(), before.relationships_count());
+    Ok(())
+}
+
+#[test]
 fn what_contains_is_declared_before_there_is_anything() -> Result<()> {
     let repository = CheckedRepository::in_memory();
     create(&repository, &["a", "b"])?;

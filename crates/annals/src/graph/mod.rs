@@ -35,7 +35,7 @@ use structures::link::Link;
 use structures::links::Links;
 use structures::spill_file::SpillSettings;
 use structures::symbols::Symbols;
-use structures::wide::append_link_key;
+use structures::wide::{LINK_BYTES, key_of_link};
 use table::Table;
 
 use crate::Position;
@@ -226,10 +226,11 @@ impl Graph {
 }
 
 /// Key of a past link of the entity at `slot`.
-pub(crate) fn past_link_key(slot: u32, direction: Direction, link: Link) -> Vec<u8> {
-    let mut key = past_link_prefix(slot, direction).to_vec();
-    append_link_key(link, &mut key);
-    key
+pub(crate) fn past_link_key(slot: u32, direction: Direction, link: Link) -> [u8; 5 + LINK_BYTES] {
+    let mut past = [0; 5 + LINK_BYTES];
+    past[..5].copy_from_slice(&past_link_prefix(slot, direction));
+    past[5..].copy_from_slice(&key_of_link(link));
+    past
 }
 
 /// What the keys of all past links of the entity at `slot` in one direction begin with.

@@ -14,12 +14,22 @@ use crate::model::{TypeKind, Value};
 use crate::structures::vector::Vector;
 use crate::{Position, Result};
 
+/// So many instances are put together: what is needed of them meanwhile stays in the caches of a processor.
+const PUT_TOGETHER: usize = 1_024;
+
 /// What a version that was written into the past may have, for those who search the past.
 pub(crate) struct Corrected {
     /// When it was written. Units: microseconds since 1970.
     pub(crate) written: i64,
     pub(crate) values: Vec<(Symbol, Value)>,
     pub(crate) classified: Vec<Symbol>,
+}
+
+/// The next version of an instance.
+pub(crate) struct Later {
+    pub(crate) slot: u32,
+    pub(crate) before: Arc<Instance>,
+    pub(crate) after: Arc<Instance>,
 }
 
 /// What became of the instances of both tables since indexes took it the last time.
@@ -70,6 +80,26 @@ impl Graph {
         }
         table.replace(slot, &after.instance);
         self.tell(kind, Event::Put(Put { slot, before, after, changes }));
+        Ok(())
+    }
+
+    /// Puts the next versions of several instances in the place of those before, with the values that they have.
+    ///
+    /// Shape: slots ascending, each once; none is renamed by it.
+    /// Errors: those of reading spilled values.
+    pub(crate) fn put_sorted(&mut self, kind: TypeKind, later: &[Later]) -> Result<()> {
+        for later in later.chunks(PUT_TOGETHER) {
+            let first = self.table(kind).events.len();
+            for Later { slot, before, after } in later {
+                let before = Some(self.known_as(kind, Arc::clone(before), &[])?);
+                let after = self.known_as(kind, Arc::clone(after), &[])?;
+                let put = Put { slot: *slot, before, after, changes: Vec::new() };
+                self.table_mut(kind).events.push(Event::Put(put));
+            }
+            let table = self.table_mut(kind);
+            table.replace_sorted(later.iter().map(|later| (later.slot, &*later.after)));
+            table.lists.take(&table.events.iter_from(first).collect::<Vec<_>>());
+        }
         Ok(())
     }
 

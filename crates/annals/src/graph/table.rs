@@ -223,11 +223,24 @@ impl Table {
 
     /// Puts a later version in the place of the one at `slot`. What changes in columns, the caller says.
     pub(crate) fn replace(&mut self, slot: u32, instance: &Instance) {
+        let row = self.pack_later(slot, instance);
+        self.rows.set(slot as usize, &row);
+    }
+
+    /// The same of several instances. Shape: slots ascending, each once.
+    pub(crate) fn replace_sorted<'i>(&mut self, later: impl Iterator<Item = (u32, &'i Instance)>) {
+        let rows: Vec<(u32, Vec<u8>)> =
+            later.map(|(slot, instance)| (slot, self.pack_later(slot, instance))).collect();
+        self.rows.set_sorted(&rows);
+    }
+
+    // What a page is to hold of a later version of the instance at `slot`.
+    fn pack_later(&mut self, slot: u32, instance: &Instance) -> Vec<u8> {
         let places = self.row(slot).map(Row::places).unwrap_or_default();
         let row = self.pack(instance, self.extra(slot), &places);
-        self.rows.set(slot as usize, &row);
         // Order: after the new row has counted what it goes on using.
         places.into_iter().for_each(|place| self.spill.release(place));
+        row
     }
 
     // What a page is to hold of an instance. Its past, and a row with memory of its own, go into an extra: the one it has, or

@@ -1,8 +1,6 @@
 //! Keeps byte-string keys in order in a tree whose parts are shared between snapshots.
 
-use leaf::{
-    FEW_KEYS_MAX, LEAF_BYTES_MAX, LEAF_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between,
-};
+use leaf::{FEW_KEYS_MAX, Leaf, assert_bounded, leaf_has_room, separator_between};
 use node::HEIGHT_MAX;
 use root::{Root, Top};
 use std::ops::Bound;
@@ -14,6 +12,7 @@ mod range;
 mod rank;
 mod run;
 mod signature;
+mod sorted;
 
 impl KeySet {
     /// Calls `take` with the keys from `low` to before `high`, but not with those below branches in which no text has
@@ -117,54 +116,6 @@ impl KeySet {
         true
     }
 
-    /// Adds keys: all that go into one leaf together. Calls `tell` with each that was missing.
-    ///
-    /// Shape: `keys` ascending; those that are there, or come twice, count once.
-    pub(crate) fn insert_sorted<K: AsRef<[u8]>>(&mut self, mut keys: &[K], tell: &mut impl FnMut(&[u8])) {
-        while self.len + keys.len() <= FEW_KEYS_MAX
-            && let Some((key, rest)) = keys.split_first()
-        {
-            if self.insert(key.as_ref()) {
-                tell(key.as_ref());
-            }
-            keys = rest;
-        }
-        if keys.is_empty() {
-            return;
-        }
-        let root = self.root.tree_mut();
-        while let Some(key) = keys.first() {
-            let key = key.as_ref();
-            assert_bounded(key);
-            let path = path_to(root, key);
-            // One that is there copies nothing, and one that stands alone, or divides its leaf, is no run.
-            let count = path.found.map_or_else(|_| count_beside(root, &path, keys), |_| 1);
-            if count <= 1 {
-                if let Err(at) = path.found {
-                    insert_at(root, &path, at, key);
-                    self.len += 1;
-                    tell(key);
-                }
-                keys = &keys[1..];
-                continue;
-            }
-            let (together, rest) = keys.split_at(count);
-            let leaf = leaf_mut(root, path.indexes());
-            let len_before = leaf.len();
-            for key in together.iter().map(AsRef::as_ref) {
-                assert_bounded(key);
-                if let Err(at) = leaf.search(key) {
-                    leaf.insert(at, key);
-                    tell(key);
-                }
-            }
-            let added = leaf.len() - len_before;
-            count_along(root, path.indexes(), added as isize);
-            self.len += added;
-            keys = rest;
-        }
-    }
-
     /// Removes `key` and says whether it was there. Copies nothing if it was not.
     pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
         if let Top::Few(few) = self.root.top() {
@@ -174,13 +125,8 @@ impl KeySet {
             let root = self.root.tree_mut();
             let path = path_to(root, key);
             let Ok(at) = path.found else { return false };
-            remove(root, path.indexes(), at);
-            while root.is_inner()
-                && root.branch().children_len() <= 1
-                && let Some(child) = root.only_child()
-            {
-                *root = child;
-            }
+            remove(root, path.indexes(), &[at]);
+            lower(root);
         }
         self.len -= 1;
         if self.len == 0 {
@@ -268,29 +214,6 @@ fn path_to(root: &Node, key: &[u8]) -> Path {
     }
 }
 
-// How many of `keys`, the first of which this path leads to, belong into the same leaf and have room there.
-fn count_beside<K: AsRef<[u8]>>(root: &Node, path: &Path, keys: &[K]) -> usize {
-    let mut node = root;
-    let mut behind = None;
-    for index in path.indexes() {
-        let index = usize::from(*index);
-        let separators = &node.branch().separators;
-        if index < separators.len() {
-            behind = Some(separators.get(index));
-        }
-        node = node.child(index);
-    }
-    let Node::Leaf(leaf) = node else { unreachable!("paths end at leaves") };
-    let (mut len, mut bytes_len) = (leaf.len(), leaf.bytes_len());
-    let belongs = |key: &&K| {
-        let key = key.as_ref();
-        len += 1;
-        bytes_len += key.len();
-        len <= LEAF_KEYS_MAX && bytes_len <= LEAF_BYTES_MAX && behind.is_none_or(|behind| key < behind)
-    };
-    keys.iter().take_while(belongs).count()
-}
-
 fn insert_at(root: &mut Arc<Node>, path: &Path, at: usize, key: &[u8]) {
     if let Some(split) = insert(root, path.indexes(), at, key, true) {
         let left = root.clone();
@@ -316,20 +239,6 @@ fn insert(node: &mut Arc<Node>, path: &[u8], at: usize, key: &[u8], is_last: boo
     Some(split_leaf(leaf, at, key, is_last))
 }
 
-// The leaf at the end of `path`.
-fn leaf_mut<'n>(node: &'n mut Arc<Node>, path: &[u8]) -> &'n mut Leaf {
-    let child = path.iter().fold(node, |node, index| Node::child_mut(node, usize::from(*index)));
-    Node::leaf_mut(child)
-}
-
-// Counts keys that came below all that `path` leads through.
-fn count_along(node: &mut Arc<Node>, path: &[u8], change: isize) {
-    if let Some((index, path)) = path.split_first() {
-        Node::count(node, change);
-        count_along(Node::child_mut(node, usize::from(*index)), path, change);
-    }
-}
-
 fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
     // Keys that arrive in order leave full leaves behind.
     let middle = if is_last && at == leaf.len() { at } else { leaf.middle() };
@@ -346,16 +255,26 @@ fn split_leaf(leaf: &mut Leaf, at: usize, key: &[u8], is_last: bool) -> Split {
     }
 }
 
-// Removes the key at the end of `path`.
-fn remove(node: &mut Arc<Node>, path: &[u8], at: usize) {
+// Removes the keys at these places of the leaf at the end of `path`.
+fn remove(node: &mut Arc<Node>, path: &[u8], places: &[usize]) {
     if let Some((index, path)) = path.split_first() {
         let index = usize::from(*index);
-        remove(Node::child_mut(node, index), path, at);
-        Node::count(node, -1);
+        remove(Node::child_mut(node, index), path, places);
+        Node::count(node, -(places.len() as isize));
         if node.is_worn(index) {
             Node::branch_mut(node).refill(index);
         }
     } else {
-        Node::leaf_mut(node).remove(at);
+        Node::leaf_mut(node).remove_all(places);
+    }
+}
+
+// Leaves out levels that have one node.
+fn lower(root: &mut Arc<Node>) {
+    while root.is_inner()
+        && root.branch().children_len() <= 1
+        && let Some(child) = root.only_child()
+    {
+        *root = child;
     }
 }

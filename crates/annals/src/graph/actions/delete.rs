@@ -1,11 +1,15 @@
 //! Delete: an entity takes its live relationships along, and a container all that it contains.
 
+use std::sync::Arc;
+
 use super::act::{Act, Codes, Touches};
 use super::bag::{Bag, BagRef, Field, Key};
 use super::context::Context;
 use super::lifecycle::check_not_before;
 use crate::Result;
 use crate::graph::instance::unpacked::Instance;
+use crate::graph::put::Later;
+use crate::graph::structures::slot_set::SlotSet;
 use crate::graph::{Graph, kind_of};
 use crate::model::{InstanceId, Status, TypeKind};
 
@@ -39,41 +43,81 @@ impl Act for Delete {
         if kind_of(instance) == TypeKind::Relationship {
             return graph.delete_relationship(context, slot);
         }
-        let mut entities = vec![slot];
-        while let Some(slot) = entities.pop() {
-            entities.extend(graph.child_links(slot).map(|link| link.other));
-            graph.delete_entity(context, slot)?;
-        }
-        Ok(())
+        graph.delete_contained(context, slot)
     }
 }
 
+/// What is deleted together.
+#[derive(Default)]
+struct Deletion {
+    entities: Vec<Later>,
+    relationships: Vec<Later>,
+    /// Slots of those relationships: an entity at either end takes them along.
+    met: SlotSet,
+}
+
 impl Graph {
+    /// Deletes an entity with all that it contains, and the relationships of all of them.
+    fn delete_contained(&mut self, context: Context, slot: u32) -> Result<()> {
+        let mut deletion = Deletion::default();
+        let mut entities = vec![slot];
+        while let Some(slot) = entities.pop() {
+            entities.extend(self.child_links(slot).map(|link| link.other));
+            self.take_along(context, slot, &mut deletion)?;
+        }
+        self.delete(deletion)
+    }
+
+    /// Deletes an entity with its relationships.
     pub(super) fn delete_entity(&mut self, context: Context, slot: u32) -> Result<()> {
-        let found = self.entities.get(slot)?.expect("it was found");
-        check_not_before(context, &found)?;
+        let mut deletion = Deletion::default();
+        self.take_along(context, slot, &mut deletion)?;
+        self.delete(deletion)
+    }
+
+    pub(super) fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
+        let found = self.deletable(TypeKind::Relationship, context, slot)?;
+        let relationships = vec![self.deleted(context, slot, found)];
+        self.delete(Deletion { relationships, ..Deletion::default() })
+    }
+
+    /// Adds an entity to a deletion, and the relationships that it has.
+    fn take_along(&mut self, context: Context, slot: u32, deletion: &mut Deletion) -> Result<()> {
+        let entity = self.deletable(TypeKind::Entity, context, slot)?;
         if context.valid_from < context.stamp.micros {
             // A relationship that was deleted from a later time on is still seen before that time.
             for relationship in self.past_relationships(slot) {
                 check_not_before(context, &self.relationships.get(relationship)?.expect("it is linked"))?;
             }
         }
-        for relationship in self.live_relationships(slot) {
-            self.delete_relationship(context, relationship)?;
+        for slot in self.live_relationships(slot) {
+            if deletion.met.insert(slot) {
+                let relationship = self.deletable(TypeKind::Relationship, context, slot)?;
+                deletion.relationships.push(self.deleted(context, slot, relationship));
+            }
         }
-        let deleted = self.deleted(&found, context);
-        self.put(TypeKind::Entity, slot, &found, deleted, Vec::new())
+        deletion.entities.push(self.deleted(context, slot, entity));
+        Ok(())
     }
 
-    pub(super) fn delete_relationship(&mut self, context: Context, slot: u32) -> Result<()> {
-        let found = self.relationships.get(slot)?.expect("it is linked");
+    fn deletable(&self, kind: TypeKind, context: Context, slot: u32) -> Result<Arc<Instance>> {
+        let found = self.table(kind).get(slot)?.expect("it was found, or is linked");
         check_not_before(context, &found)?;
-        self.leave_links(slot, &found);
-        let deleted = self.deleted(&found, context);
-        self.put(TypeKind::Relationship, slot, &found, deleted, Vec::new())
+        Ok(found)
     }
 
-    fn deleted(&mut self, before: &Instance, context: Context) -> Instance {
-        Instance { status: Status::Deleted, ..self.next_version_here(before, context) }
+    fn deleted(&mut self, context: Context, slot: u32, before: Arc<Instance>) -> Later {
+        let after = Instance { status: Status::Deleted, ..self.next_version_here(&before, context) };
+        Later { slot, before, after: Arc::new(after) }
+    }
+
+    /// Changes each list once for all that is deleted.
+    fn delete(&mut self, deletion: Deletion) -> Result<()> {
+        let Deletion { mut entities, mut relationships, .. } = deletion;
+        entities.sort_unstable_by_key(|entity| entity.slot);
+        relationships.sort_unstable_by_key(|relationship| relationship.slot);
+        self.leave_links_with(&entities, &relationships);
+        self.put_sorted(TypeKind::Relationship, &relationships)?;
+        self.put_sorted(TypeKind::Entity, &entities)
     }
 }

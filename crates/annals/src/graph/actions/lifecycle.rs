@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::context::Context;
 use crate::graph::instance::past::Place;
 use crate::graph::instance::unpacked::Instance;
+use crate::graph::put::Later;
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::graph::structures::wide::link_of_key;
@@ -34,6 +35,23 @@ impl Graph {
         for (end, direction, link) in links_of(slot, relationship.type_name, relationship.ends) {
             self.past_links.insert(&past_link_key(end, direction, link));
         }
+    }
+
+    /// Moves the links of live relationships to the past, which are all that `entities` have, and more.
+    ///
+    /// Shape: both ascending by slot.
+    pub(super) fn leave_links_with(&mut self, entities: &[Later], relationships: &[Later]) {
+        let entities: Vec<u32> = entities.iter().map(|entity| entity.slot).collect();
+        let left = || relationships.iter().map(|left| (left.slot, left.before.type_name, left.before.ends));
+        self.links.remove_with(&entities, left());
+        // Keys of one side often come in order, and then there is little to sort.
+        let mut keys: Vec<_> = [0, 1]
+            .into_iter()
+            .flat_map(|side| left().map(move |(slot, type_name, ends)| links_of(slot, type_name, ends)[side]))
+            .map(|(end, direction, link)| past_link_key(end, direction, link))
+            .collect();
+        keys.sort();
+        self.past_links.insert_sorted(&keys, &mut |_| {});
     }
 
     /// Lists a relationship at its ends; it may have been there before.

@@ -1,12 +1,14 @@
 //! The children of entities: by name, in the order that users give them, by values that they are found by, and by the names that
 //! they had.
 
-use super::event::{Event, Put};
+use super::event::Event;
+use super::key_changes::KeyChanges;
 use super::{Index, LoadSets, SavedSet};
 use crate::graph::report::Report;
 use crate::graph::structures::child::{
-    Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of, values_prefix,
+    Child, Group, name_key, name_prefix, order_key, prefix_of, relationship_of, values_key, values_prefix,
 };
+use crate::graph::structures::symbols::Symbol;
 use crate::structures::key_set::KeySet;
 
 const NAMED: u8 = 10;
@@ -67,48 +69,66 @@ impl Children {
 
     /// Lists a child by values, or takes it out.
     pub(crate) fn change_values(&mut self, relationship: u32, parent: u32, values: &[u8], is_added: bool) {
-        let key = [&values_prefix(parent, values)[..], &relationship.to_be_bytes()].concat();
-        match is_added {
-            true => self.by_values.insert(&key),
-            false => self.by_values.remove(&key),
-        };
+        self.change(VALUES, &values_key(relationship, parent, values), is_added);
     }
 
     /// Puts a child into its place.
     pub(crate) fn enter(&mut self, relationship: u32, child: &Child) {
-        let key = name_key(relationship, child);
-        self.past.remove(&key);
-        self.named.insert(&key);
-        if let Some(key) = order_key(relationship, child) {
-            self.ordered.insert(&key);
-        }
-        let values = child.values.iter();
-        values.for_each(|values| self.change_values(relationship, child.parent, values, true));
+        each_key(relationship, child, true, &mut |code, key, is_added| self.change(code, key, is_added));
     }
 
     /// Takes a child out of its place; reads as of before find it by its name.
     pub(crate) fn leave(&mut self, relationship: u32, child: &Child) {
-        let key = name_key(relationship, child);
-        self.named.remove(&key);
-        self.past.insert(&key);
-        if let Some(key) = order_key(relationship, child) {
-            self.ordered.remove(&key);
-        }
-        let values = child.values.iter();
-        values.for_each(|values| self.change_values(relationship, child.parent, values, false));
+        each_key(relationship, child, false, &mut |code, key, is_added| self.change(code, key, is_added));
     }
 
-    fn put(&mut self, put: &Put) {
-        let before = put.before.as_ref().and_then(|known| known.child.as_deref());
-        let after = put.after.child.as_deref();
-        if before == after {
-            return;
+    fn change(&mut self, code: u8, key: &[u8], is_added: bool) {
+        let set = self.set_mut(code);
+        if is_added {
+            set.insert(key);
+        } else {
+            set.remove(key);
         }
-        if let Some(child) = before {
-            self.leave(put.slot, child);
+    }
+
+    fn set_mut(&mut self, code: u8) -> &mut KeySet {
+        match code {
+            NAMED => &mut self.named,
+            ORDERED => &mut self.ordered,
+            PAST => &mut self.past,
+            _ => &mut self.by_values,
         }
-        if let Some(child) = after {
-            self.enter(put.slot, child);
+    }
+}
+
+/// Calls `change` with each key of a child that enters its place, or leaves it: the code of the set, the key, and whether it is
+/// added.
+fn each_key(relationship: u32, child: &Child, is_in: bool, change: &mut impl FnMut(u8, &[u8], bool)) {
+    let key = name_key(relationship, child);
+    change(NAMED, &key, is_in);
+    change(PAST, &key, !is_in);
+    if let Some(key) = order_key(relationship, child) {
+        change(ORDERED, &key, is_in);
+    }
+    for values in &child.values {
+        change(VALUES, &values_key(relationship, child.parent, values), is_in);
+    }
+}
+
+/// Calls `change` with each key that comes or goes with an event.
+fn each_change(event: &Event, change: &mut impl FnMut(u8, &[u8], bool)) {
+    let (slot, before, after) = match event {
+        Event::Put(put) => (put.slot, put.before.as_ref(), Some(&put.after)),
+        Event::Purge(purge) => (purge.slot, Some(&purge.last), None),
+        Event::Correct(_) | Event::Reindex(_) => return,
+    };
+    let [before, after] = [before, after].map(|known| known.and_then(|known| known.child.as_deref()));
+    if before == after {
+        return;
+    }
+    for (child, is_in) in [(before, false), (after, true)] {
+        if let Some(child) = child {
+            each_key(slot, child, is_in, change);
         }
     }
 }
@@ -118,17 +138,18 @@ impl Index for Children {
     const SETS: &'static [u8] = &[NAMED, ORDERED, PAST, VALUES];
 
     fn take(&mut self, events: &[&Event]) {
-        for event in events {
-            match event {
-                Event::Put(put) => self.put(put),
-                Event::Purge(purge) => {
-                    if let Some(child) = &purge.last.child {
-                        self.leave(purge.slot, child);
-                    }
-                }
-                Event::Correct(_) | Event::Reindex(_) => {}
-            }
+        if let [event] = events {
+            return each_change(event, &mut |code, key, is_added| self.change(code, key, is_added));
         }
+        let mut changes = Self::SETS.iter().map(|code| (*code, KeyChanges::default())).collect::<Vec<_>>();
+        for event in events {
+            each_change(event, &mut |code, key, is_added| {
+                let of_set = changes.iter_mut().find(|(set, _)| *set == code);
+                let (_, of_set) = of_set.expect("it is one of the sets");
+                of_set.push(Symbol(0), |keys| keys.extend_from_slice(key), is_added);
+            });
+        }
+        changes.iter().for_each(|(code, changes)| changes.apply_to_one(self.set_mut(*code)));
     }
 
     fn save(&self) -> Vec<SavedSet<'_>> {

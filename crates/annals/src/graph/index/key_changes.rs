@@ -19,6 +19,12 @@ struct Change {
     is_added: bool,
 }
 
+struct KeyChange<'k> {
+    head: u64,
+    key: &'k [u8],
+    is_added: bool,
+}
+
 const _: () = assert!(KEY_BYTES_MAX <= u16::MAX as usize);
 
 impl KeyChanges {
@@ -32,30 +38,42 @@ impl KeyChanges {
 
     /// Does all of it. Calls `tell` with each key that was added to a set and was not there.
     pub(crate) fn apply_to(&self, sets: &mut Vector<KeySet>, mut tell: impl FnMut(Symbol, &[u8])) {
-        let mut list = Vec::with_capacity(self.list.len());
-        let mut keys = &self.keys[..];
-        for change in &self.list {
-            let (key, rest) = keys.split_at(usize::from(change.length));
-            keys = rest;
-            list.push((change.set, head(key), key, change.is_added));
-        }
+        let mut list = self.changes();
         // By set first: the keys of one often come in order, and then there is little to sort.
-        list.sort_by_key(|(set, ..)| *set);
-        for of_one in list.chunk_by_mut(|(set, ..), next| *set == next.0) {
-            // Stable: of what becomes of one key the last counts.
-            of_one.sort_by_key(|(_, head, key, _)| (*head, *key));
+        list.sort_by_key(|(set, _)| *set);
+        for of_one in list.chunk_by_mut(|(set, _), next| *set == next.0) {
             let name = of_one[0].0;
-            let last = of_one.chunk_by(|(_, _, key, _), next| *key == next.2);
-            let last = last.map(|same| (same[same.len() - 1].2, same[same.len() - 1].3));
-            let (added, removed): (Vec<_>, Vec<_>) = last.partition(|(_, is_added)| *is_added);
-            let set = set_of(sets, name);
-            removed.iter().for_each(|(key, _)| {
-                set.remove(key);
-            });
-            let added: Vec<&[u8]> = added.into_iter().map(|(key, _)| key).collect();
-            set.insert_sorted(&added, &mut |key| tell(name, key));
+            apply(of_one, set_of(sets, name), &mut |key| tell(name, key));
         }
     }
+
+    /// Does all of it to one set.
+    pub(crate) fn apply_to_one(&self, set: &mut KeySet) {
+        apply(&mut self.changes(), set, &mut |_| {});
+    }
+
+    fn changes(&self) -> Vec<(Symbol, KeyChange<'_>)> {
+        let mut keys = &self.keys[..];
+        let split = |change: &Change| {
+            let (key, rest) = keys.split_at(usize::from(change.length));
+            keys = rest;
+            (change.set, KeyChange { head: head(key), key, is_added: change.is_added })
+        };
+        self.list.iter().map(split).collect()
+    }
+}
+
+/// Does to one set what is to become of its keys.
+fn apply(changes: &mut [(Symbol, KeyChange)], set: &mut KeySet, tell: &mut impl FnMut(&[u8])) {
+    // Stable: of what becomes of one key the last counts.
+    changes.sort_by_key(|(_, change)| (change.head, change.key));
+    let (mut added, mut removed) = (Vec::new(), Vec::new());
+    for same in changes.chunk_by(|(_, change), (_, next)| change.key == next.key) {
+        let (_, last) = &same[same.len() - 1];
+        if last.is_added { added.push(last.key) } else { removed.push(last.key) }
+    }
+    set.remove_sorted(&removed);
+    set.insert_sorted(&added, tell);
 }
 
 /// The first bytes of a key as a number: as a rule they tell which of two comes first.

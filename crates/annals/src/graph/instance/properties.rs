@@ -10,10 +10,10 @@ const CHUNK_MAX: usize = 64;
 
 type Entry = (Symbol, Value);
 
-/// Values by symbol. Few properties are one block; many are chunks of up to 64, of which an update copies one.
+/// Values by symbol. Few properties are one block that versions share; many are chunks of up to 64, of which an update copies one.
 #[derive(Clone, Debug)]
 pub(crate) enum Properties {
-    Few(Box<[Entry]>),
+    Few(Arc<[Entry]>),
     Many(Vec<Arc<[Entry]>>),
 }
 
@@ -44,7 +44,7 @@ impl<'p> Iterator for Entries<'p> {
 
 impl Properties {
     pub(crate) fn new() -> Properties {
-        Properties::Few(Box::default())
+        Properties::Few(Arc::default())
     }
 
     /// The properties in `entries`; of two with one name the later counts.
@@ -60,6 +60,9 @@ impl Properties {
 
     /// The properties in `entries`, which are ordered by symbol, each once.
     pub(crate) fn from_sorted(entries: Vec<Entry>) -> Properties {
+        if entries.is_empty() {
+            return Properties::new();
+        }
         if entries.len() <= CHUNK_MAX {
             return Properties::Few(entries.into());
         }
@@ -103,7 +106,7 @@ impl Properties {
     pub(crate) fn put(&mut self, symbol: Symbol, value: Option<Value>) -> Option<Value> {
         match self {
             Properties::Few(entries) => {
-                let mut changed = std::mem::take(entries).into_vec();
+                let mut changed = entries.to_vec();
                 let before = put_entry(&mut changed, symbol, value);
                 *self = Properties::from_entries(changed);
                 before

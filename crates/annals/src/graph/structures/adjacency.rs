@@ -138,6 +138,25 @@ impl Adjacency {
         }
     }
 
+    /// Takes all links of an entity away: what they are kept in goes as a whole.
+    pub(crate) fn clear(&mut self, slot: u32) {
+        match self.get(slot) {
+            Neighbors::Wide(_) => {
+                let number = self.wide_number(slot).expect("it is wide");
+                self.wide.set(number as usize, None);
+                let (page, place) = self.page_mut(slot);
+                set_wide(page, place, None);
+            }
+            Neighbors::Narrow(narrow) => {
+                let count = narrow.others.len();
+                if count > 0 {
+                    let (page, place) = self.page_mut(slot);
+                    splice(page, place, 0..count, &[]);
+                }
+            }
+        }
+    }
+
     fn page_mut(&mut self, slot: u32) -> (&mut Arc<[u32]>, usize) {
         let slot = slot as usize;
         let page = self.pages.get_mut(slot / PAGE_ENTITIES).expect("every entity has a place in a page");
@@ -264,11 +283,16 @@ mod tests {
         #[test]
         fn neighbors_behave_as_an_ordered_set(
             steps in proptest::collection::vec((any::<bool>(), 0u32..4, 0u32..80, 0u32..3), 0..600),
+            cleared in proptest::collection::vec((0usize..600, 0u32..3), 0..3),
         ) {
             let mut adjacency = Adjacency::new();
             (0..40).for_each(|_| adjacency.push());
             let mut model: Vec<BTreeSet<Link>> = vec![BTreeSet::new(); 40];
-            for (is_insert, type_name, relationship, slot) in steps {
+            for (step, (is_insert, type_name, relationship, slot)) in steps.into_iter().enumerate() {
+                for (_, slot) in cleared.iter().filter(|(at, _)| *at == step) {
+                    adjacency.clear(16 * slot);
+                    model[16 * *slot as usize].clear();
+                }
                 // Two entities of one page and one of another.
                 let slot = 16 * slot;
                 let known = &mut model[slot as usize];

@@ -73,6 +73,10 @@ pub(crate) fn values_prefix(parent: u32, values: &[u8]) -> Vec<u8> {
     [&parent.to_be_bytes()[..], values].concat()
 }
 
+pub(crate) fn values_key(relationship: u32, parent: u32, values: &[u8]) -> Vec<u8> {
+    [&values_prefix(parent, values)[..], &relationship.to_be_bytes()].concat()
+}
+
 pub(crate) fn name_prefix(parent: u32, group: Group, name: &[u8]) -> Vec<u8> {
     [&prefix_of(parent, group)[..], name].concat()
 }

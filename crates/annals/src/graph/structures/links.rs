@@ -50,6 +50,24 @@ impl Links {
         }
     }
 
+    /// Takes away those of relationships that are there, each with its type and ends, and all that `entities` have.
+    ///
+    /// Shape: `entities` ascending; the relationships are all that those entities have, and more.
+    pub(crate) fn remove_with(
+        &mut self,
+        entities: &[u32],
+        relationships: impl Iterator<Item = (u32, Symbol, [u32; 2])>,
+    ) {
+        self.0.iter_mut().for_each(|adjacency| entities.iter().for_each(|entity| adjacency.clear(*entity)));
+        for (relationship, type_name, ends) in relationships {
+            for (adjacency, own, other) in self.sides(ends) {
+                if entities.binary_search(&own).is_err() {
+                    adjacency.remove(own, Link { type_name, relationship, other });
+                }
+            }
+        }
+    }
+
     fn sides(&mut self, [from, to]: [u32; 2]) -> [(&mut Adjacency, u32, u32); 2] {
         let [out, into] = &mut self.0;
         [(out, from, to), (into, to, from)]

@@ -78,6 +78,26 @@ impl Rows {
         }
     }
 
+    /// Puts rows in the place of those at their indexes, which must be there: one copy for all of a page.
+    ///
+    /// Shape: indexes ascending, each once.
+    pub(crate) fn set_sorted<R: AsRef<[u8]>>(&mut self, rows: &[(u32, R)]) {
+        for of_page in rows.chunk_by(|(one, _), (next, _)| one / PAGE_ROWS as u32 == next / PAGE_ROWS as u32)
+        {
+            let page_index = of_page[0].0 as usize / PAGE_ROWS;
+            let Some(page) = self.pages.get_mut(page_index).filter(|_| of_page.len() > 1) else {
+                of_page.iter().for_each(|(index, row)| self.set(*index as usize, row.as_ref()));
+                continue;
+            };
+            let mut others = of_page.iter().peekable();
+            let changed = rows_of(page).zip(page_index * PAGE_ROWS..).map(|(row, index)| {
+                let other = others.next_if(|(other, _)| *other as usize == index);
+                other.map_or(row, |(_, other)| other.as_ref())
+            });
+            *page = page_of(changed).into();
+        }
+    }
+
     /// All rows in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index).expect("below the length"))
@@ -263,6 +283,26 @@ mod tests {
                 }
                 prop_assert!(loaded.iter().eq(rows.iter()));
             }
+        }
+
+        #[test]
+        fn rows_set_together_are_those_set_one_by_one(
+            lengths in proptest::collection::vec(0usize..70, 1..300),
+            others in proptest::collection::btree_map(0u32..300, 0usize..70, 0..100),
+        ) {
+            let mut rows = Rows::new();
+            lengths.iter().for_each(|length| rows.push(&vec![1; *length]));
+            let before = rows.clone();
+            let others: Vec<(u32, Vec<u8>)> = others
+                .into_iter()
+                .filter(|(index, _)| (*index as usize) < lengths.len())
+                .map(|(index, length)| (index, vec![2; length]))
+                .collect();
+            let mut one_by_one = rows.clone();
+            others.iter().for_each(|(index, row)| one_by_one.set(*index as usize, row));
+            rows.set_sorted(&others);
+            prop_assert!(rows.pages().eq(one_by_one.pages()));
+            prop_assert!(before.iter().map(<[u8]>::len).eq(lengths));
         }
 
         #[test]

@@ -6,7 +6,8 @@ use super::link::Link;
 use super::symbols::Symbol;
 use crate::structures::key_set::{KeySet, Range};
 
-const LINK_BYTES: usize = 12;
+/// Length of the key of a link.
+pub(crate) const LINK_BYTES: usize = 12;
 
 /// Many links, ordered by type and then by age.
 #[derive(Clone)]
@@ -20,7 +21,8 @@ pub(crate) struct Wide {
 /// Iterates over many links.
 pub(crate) struct WideLinks<'g>(Range<'g>);
 
-fn key(link: Link) -> [u8; LINK_BYTES] {
+/// The key of `link`, from which [`link_of_key`] restores it.
+pub(crate) fn key_of_link(link: Link) -> [u8; LINK_BYTES] {
     let mut key = [0; LINK_BYTES];
     key[..4].copy_from_slice(&link.type_name.0.to_be_bytes());
     key[4..8].copy_from_slice(&link.relationship.to_be_bytes());
@@ -38,11 +40,6 @@ pub(crate) fn link_of_key(key: &[u8]) -> Link {
     Link { type_name: Symbol(word(key, 0)), relationship: word(key, 4), other: word(key, 8) }
 }
 
-/// Appends the key of `link`, from which [`link_of_key`] restores it.
-pub(crate) fn append_link_key(link: Link, out: &mut Vec<u8>) {
-    out.extend_from_slice(&key(link));
-}
-
 impl Wide {
     pub(crate) fn from_sorted(links: &[Link]) -> Wide {
         let mut counts: Vec<(Symbol, u32)> = Vec::new();
@@ -52,7 +49,7 @@ impl Wide {
                 _ => counts.push((link.type_name, 1)),
             }
         }
-        Wide { links: KeySet::from_sorted(links.iter().map(|link| key(*link))), counts }
+        Wide { links: KeySet::from_sorted(links.iter().map(|link| key_of_link(*link))), counts }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -60,7 +57,7 @@ impl Wide {
     }
 
     pub(crate) fn insert(&mut self, link: Link) {
-        if self.links.insert(&key(link)) {
+        if self.links.insert(&key_of_link(link)) {
             match self.counts.binary_search_by_key(&link.type_name, |count| count.0) {
                 Ok(at) => self.counts[at].1 += 1,
                 Err(at) => self.counts.insert(at, (link.type_name, 1)),
@@ -69,7 +66,7 @@ impl Wide {
     }
 
     pub(crate) fn remove(&mut self, link: Link) {
-        if self.links.remove(&key(link))
+        if self.links.remove(&key_of_link(link))
             && let Ok(at) = self.counts.binary_search_by_key(&link.type_name, |count| count.0)
         {
             self.counts[at].1 -= 1;
@@ -93,7 +90,7 @@ impl Wide {
     fn keys(&self, type_name: Option<Symbol>, after: Option<Link>) -> Range<'_> {
         let first = type_name.map(|type_name| type_name.0.to_be_bytes());
         let end = type_name.and_then(|type_name| type_name.0.checked_add(1)).map(u32::to_be_bytes);
-        let after = after.map(key);
+        let after = after.map(key_of_link);
         let from = match (&after, &first) {
             (Some(after), Some(first)) if after[..] < first[..] => Included(&first[..]),
             (Some(after), _) => Excluded(&after[..]),

@@ -177,6 +177,12 @@ impl Run {
         }
     }
 
+    /// Removes the keys at `indexes`. Shape: ascending, each once.
+    pub(super) fn remove_all(&mut self, indexes: &[usize]) {
+        // The last first: what stands behind them moves once.
+        indexes.iter().rev().for_each(|index| self.remove(*index));
+    }
+
     /// Adds the keys of `right`, all of which are greater. There must be room.
     pub(super) fn append(&mut self, right: &Run) {
         let start = self.bytes.len();

@@ -388,3 +388,25 @@ proptest! {
         prop_assert!(shared.iter().all(|(set, len)| set.len() == *len && set.iter().count() == *len));
     }
 }
+
+proptest! {
+    #[test]
+    fn keys_removed_together_are_those_removed_one_by_one(
+        keys in prop::collection::btree_set(any_key(), 0..1_500),
+        batches in prop::collection::vec((any_key(), 0..400_usize, 1..4_usize), 1..8),
+    ) {
+        let (mut set, mut model) = (KeySet::from_sorted(&keys), keys.clone());
+        for (first, count, step) in batches {
+            // Neighbours, and some that are gone.
+            let gone: Vec<&Vec<u8>> = keys.range(first..).take(count).step_by(step).collect();
+            let (before, expected) = (set.clone(), model.clone());
+            set.remove_sorted(&gone);
+            model.retain(|key| gone.binary_search(&key).is_err());
+            check(&set);
+            prop_assert!(set.iter().eq(model.iter()));
+            prop_assert!(before.iter().eq(expected.iter()));
+        }
+        set.remove_sorted(&keys.iter().collect::<Vec<_>>());
+        prop_assert!(set.is_empty() && matches!(set.root, Root::Empty));
+    }
+}
