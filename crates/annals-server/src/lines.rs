@@ -221,7 +221,7 @@ async fn send_lines(
     });
     let first = match sending.receiver.recv().await {
         Some(first) => first?,
-        None => return Err(super::router::panicked()),
+        None => return Err(Problem::panicked()),
     };
     let first = futures_util::stream::once(async { Ok::<_, std::io::Error>(first) });
     let rest = futures_util::stream::unfold(Some(sending), |sending| async {

@@ -133,6 +133,11 @@ impl Problem {
         Error::new(ErrorKind::InvalidArgument, detail).into()
     }
 
+    /// The request made the server panic.
+    pub fn panicked() -> Problem {
+        Problem::door("internal", "the request made the server panic; please report it")
+    }
+
     /// There is no such thing.
     pub fn not_found(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::NotFound, detail).into()

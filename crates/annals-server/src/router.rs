@@ -184,12 +184,7 @@ fn report_panic(panic: Box<dyn Any + Send>) -> Response<Body> {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let message = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
     tracing::error!(message, "a request panicked");
-    panicked().into_response()
-}
-
-/// What is answered after a panic.
-pub fn panicked() -> Problem {
-    Problem::door("internal", "the request made the server panic; please report it")
+    Problem::panicked().into_response()
 }
 
 async fn handle(

@@ -43,7 +43,7 @@ mod listing;
 mod terminal;
 
 use annals::{Error, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::context::{Context, Global};
 use crate::stop::Outcome;
@@ -137,7 +137,8 @@ impl Command {
 
 /// The arguments of this process, with those of a configuration file that is named.
 pub fn read_arguments() -> Result<Arguments, clap::Error> {
-    config::parse(std::env::args_os().collect())
+    let matches = config::matches(Arguments::command(), std::env::args_os().collect())?;
+    Arguments::from_arg_matches(&matches)
 }
 
 /// Runs the command.
