@@ -10,6 +10,7 @@ mod http {
     mod durability;
     mod exporting;
     mod feed;
+    mod graph_files;
     mod hostile;
     mod hosts;
     mod importing;

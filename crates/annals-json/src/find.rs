@@ -33,11 +33,14 @@ pub fn order_from_text(text: &str) -> Result<OrderBy> {
     Ok(OrderBy { field: field_from_text(name)?, order })
 }
 
-fn field_from_text(name: &str) -> Result<Field> {
+/// A property, or a header such as `@type`.
+///
+/// Errors: `InvalidArgument` for an unknown header, or nothing.
+pub fn field_from_text(name: &str) -> Result<Field> {
     match name.strip_prefix('@') {
         Some("text") => Ok(Field::AnyText),
         Some(header) => header_from_text(header),
-        None if name.is_empty() => Err(invalid("order: expected a property, found nothing")),
+        None if name.is_empty() => Err(invalid("field: expected a property or a @header, found nothing")),
         None => Ok(Field::Property(name.into())),
     }
 }

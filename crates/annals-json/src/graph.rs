@@ -1,10 +1,11 @@
 //! Answers of graph queries.
 
 use annals::{
-    Crossed, Direction, Entity, Neighbor, Path, PathStep, Reached, Relationship, Result, Shared, Subgraph,
+    Crossed, Direction, Entity, Group, Groups, Neighbor, Path, PathStep, Reached, Relationship, Result,
+    Shared, Subgraph,
 };
 
-use super::form::{Form, JsonText, Members};
+use super::form::{Form, JsonText, Members, ObjectOf};
 use super::instance::Seen;
 
 /// The name of a direction.
@@ -117,6 +118,62 @@ impl Form for CrossedForm<'_> {
     fn write(&self, to: &mut JsonText) {
         to.object(|members| {
             members.add("relationship", &self.0);
+        });
+    }
+}
+
+/// The JSON form of a group: `{"value", "count"}`; the value is null for entities without one.
+impl Form for Group {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("value", &self.value);
+            members.add("count", self.count);
+        });
+    }
+}
+
+/// The largest groups, and how many more there are: `{"count", "groups", "rest": {"groups", "count"}}`.
+pub struct GroupsForm<'g> {
+    groups: &'g Groups,
+    limit: usize,
+}
+
+impl<'g> GroupsForm<'g> {
+    /// At most so many groups.
+    pub fn of(groups: &'g Groups, limit: usize) -> GroupsForm<'g> {
+        GroupsForm { groups, limit }
+    }
+
+    /// The groups that are shown.
+    pub fn shown(&self) -> &'g [Group] {
+        &self.groups.groups[..self.limit.min(self.groups.groups.len())]
+    }
+
+    /// How many groups are not shown, and the sum of their counts.
+    pub fn rest(&self) -> (usize, usize) {
+        let rest = &self.groups.groups[self.shown().len()..];
+        (rest.len(), rest.iter().map(|group| group.count).sum())
+    }
+
+    /// Adds `count` and `rest`.
+    pub fn add_totals(&self, members: &mut Members) {
+        let (groups, count) = self.rest();
+        members.add("count", self.groups.count);
+        members.add(
+            "rest",
+            ObjectOf(|members: &mut Members| {
+                members.add("groups", groups);
+                members.add("count", count);
+            }),
+        );
+    }
+}
+
+impl Form for GroupsForm<'_> {
+    fn write(&self, to: &mut JsonText) {
+        to.object(|members| {
+            members.add("groups", self.shown());
+            self.add_totals(members);
         });
     }
 }

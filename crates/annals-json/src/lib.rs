@@ -49,12 +49,13 @@ pub use change::{
 };
 pub use difference::{difference_to_json, event_to_json, instance_change_to_json, tree_change_to_json};
 pub use find::{
-    deleted_from_text, explanation_to_json, expression_from_json, find_from_json, order_from_text,
-    proxies_from_text,
+    deleted_from_text, explanation_to_json, expression_from_json, field_from_text, find_from_json,
+    order_from_text, proxies_from_text,
 };
 pub use form::{Form, JsonText, Members, ObjectOf, json_of};
 pub use graph::{
-    CrossedForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path, direction_to_text,
+    CrossedForm, GroupsForm, NeighborForm, ReachedForm, Room, SharedForm, SubgraphPage, add_path,
+    direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
 pub use instance_schemas::{entity_example, relationship_example, version_example};

@@ -56,6 +56,20 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
     };
     let step_example = joined(neighbor_example.clone(), json!({ "direction": "out" }));
     let found_example = json!({ "length": 1.0, "start": entity_example(), "steps": [step_example.clone()] });
+    let group = object(json!({
+        "value": { "oneOf": [reference("Value"), { "type": "null" }] },
+        "count": number(),
+    }));
+    let groups = object(json!({
+        "groups": list(reference("Group")),
+        "count": number(),
+        "rest": object(json!({ "groups": number(), "count": number() })),
+    }));
+    let groups_example = json!({
+        "groups": [{ "value": "finance", "count": 3 }, { "value": null, "count": 1 }],
+        "count": 4,
+        "rest": { "groups": 0, "count": 0 },
+    });
     let page = |item: Json| json!({ "items": [item], "next": "0a1b" });
     let counted = |item: Json| json!({ "items": [item], "next": "42-100", "count": 117 });
     let change = partial(
@@ -75,6 +89,10 @@ pub fn schemas() -> Vec<(&'static str, Json, Json)> {
         ("Neighbor", neighbor, neighbor_example),
         ("Degree", object(json!({ "degree": number() })), json!({ "degree": 3 })),
         ("ReachPage", page_of(reference("Reached"), true), counted(reached_example.clone())),
+        ("Groups", groups, groups_example),
+        ("Group", group, json!({ "value": "finance", "count": 3 })),
+        ("GraphMl", text(), "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\"/>\n".into()),
+        ("Dot", text(), "digraph annals {\n}\n".into()),
         ("RelatedPage", may_count(reference("Reached")), counted(reached_example.clone())),
         ("Reached", reached, reached_example),
         (

@@ -37,11 +37,16 @@ const CHUNK_TIME: Duration = Duration::from_millis(100);
 
 /// True if the client asks for lines of JSON.
 pub fn are_wanted(call: &Call) -> bool {
+    accepts(call, NDJSON)
+}
+
+/// True if the client names this media type among those that it accepts.
+pub fn accepts(call: &Call, wanted: &str) -> bool {
     let accepted = call.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut ranges = accepted.flat_map(|value| value.split(','));
     ranges.any(|range| {
         let media_type = range.split(';').next().unwrap_or_default();
-        media_type.trim().eq_ignore_ascii_case(NDJSON)
+        media_type.trim().eq_ignore_ascii_case(wanted)
     })
 }
 

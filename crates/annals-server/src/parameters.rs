@@ -331,6 +331,16 @@ pub fn walking(direction: &'static str) -> Vec<Parameter> {
             "essential",
             "Walk only through entities with one of these classifications; repeatable.",
         ),
+        names(
+            "entityWhere",
+            "owner != archive",
+            "Walk only through entities that fulfil this condition in the text form of searches; repeatable, all must hold.",
+        ),
+        names(
+            "relationshipWhere",
+            "since > 2005",
+            "Walk only along relationships that fulfil this condition in the text form of searches; repeatable, all must hold.",
+        ),
         status(),
         query("depthMin", count(), 0, "List nothing nearer to the start."),
         query("depthMax", count(), 5, "Most steps from the start."),
@@ -352,9 +362,45 @@ pub fn directions(default: &'static str) -> Parameter {
     )
 }
 
-/// The relationship types of a walk.
-pub fn walked_type() -> Parameter {
+/// The relationship types of a list.
+pub fn listed_type() -> Parameter {
     many(query("type", text(), "depends", "Only relationships of this type and its subtypes; repeatable."))
+}
+
+/// The relationship types of a walk.
+fn walked_type() -> Parameter {
+    many(query(
+        "type",
+        text(),
+        "reads:in",
+        "Only relationships of this type and its subtypes; repeatable. With `:in`, `:out` or `:both` behind the name, in \
+         that direction, whatever `direction` says; a name that ends so itself has another one, or a colon, behind it.",
+    ))
+}
+
+/// By which field a walk is grouped.
+pub fn group_by() -> Parameter {
+    required(
+        "groupBy",
+        text(),
+        "owner",
+        "Count by the values of this property, or of a header such as @type.",
+    )
+}
+
+/// How many groups are shown.
+pub fn groups_limit() -> Parameter {
+    query("limit", json!({ "type": "integer", "minimum": 1, "default": 100 }), 100, "Groups to show.")
+}
+
+/// The format of a graph.
+pub fn graph_format() -> Parameter {
+    query(
+        "format",
+        json!({ "type": "string", "enum": ["json", "graphml", "dot"], "default": "json" }),
+        "dot",
+        "As what to send the graph; if left out, what `Accept` names. GraphML and DOT are sent whole.",
+    )
 }
 
 /// Statuses.

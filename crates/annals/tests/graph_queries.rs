@@ -157,9 +157,13 @@ fn relationships_of_an_entity_come_once_in_any_order_page_by_page() {
     for_each_graph(|graph| {
         for round in 0..12 {
             let (snapshot, plain, reach, start) = query(graph);
+            // Such a list has one direction, and no condition.
+            let types: Vec<String> = reach.types.iter().map(|along| along.type_name.clone()).collect();
+            let reach = reach.relationship_where(Expression::everything());
+            let reach = reach.over(types.iter().map(String::as_str));
             let mut of = RelationshipsOf {
                 directions: reach.directions.clone(),
-                types: reach.types.clone(),
+                types,
                 statuses: reach.statuses.clone(),
                 limit: 1 + graph.random.below(5),
                 ..RelationshipsOf::both()
@@ -422,11 +426,79 @@ fn unknown_names_bounds_and_bad_ranges_are_refused() {
     assert_eq!(snapshot.neighborhood(&start, &Reach::both().depth_max(0)).unwrap().entities().len(), 1);
     let unknown = snapshot.neighborhood(&id("nobody"), &Reach::both()).unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    let turned = snapshot.neighborhood(&start, &Reach::both().over(["x:up"])).unwrap_err();
+    assert_eq!(turned.kind(), ErrorKind::InvalidArgument);
+    assert!(turned.text().contains("expected in, out or both behind x:"), "{turned}");
+    // Text is taken apart by whoever reads it, not by the walk.
+    assert_eq!(kind(&Reach::both().over(["nothing:in"])), ErrorKind::NotFound);
+    let on = |condition: &str| Reach::both().entity_where(condition.parse().unwrap());
+    assert_eq!(kind(&on("soze > 1")), ErrorKind::NotFound);
+    assert_eq!(kind(&on("is nothing")), ErrorKind::NotFound);
+    assert_eq!(kind(&on("@createdAt > 5")), ErrorKind::InvalidExpression);
+    let on_link = |condition: &str| Reach::both().relationship_where(condition.parse().unwrap());
+    assert_eq!(kind(&on_link("has out x")), ErrorKind::InvalidExpression);
+    assert_eq!(kind(&on_link("weigth > 1")), ErrorKind::NotFound);
+    let deep = (0..40).fold(Expression::everything(), |inner, _| Expression::Any(vec![inner]));
+    assert_eq!(kind(&Reach::both().entity_where(deep)), ErrorKind::TooLarge);
     let weighed = snapshot.shortest_paths(&start, &start, &Reach::both().depth_max(1), Some("weight"));
     assert_eq!(weighed.map(drop).unwrap_err().kind(), ErrorKind::InvalidArgument);
     let foreign = RelationshipsOf { after: Some("1f00".into()), ..RelationshipsOf::both() };
     let foreign = snapshot.relationships_of(&start, &foreign).unwrap_err();
     assert_eq!(foreign.kind(), ErrorKind::InvalidPage);
+}
+
+#[test]
+fn groups_are_what_is_reachable_counted_by_value() {
+    for_each_graph(|graph| {
+        for round in 0..8 {
+            let (snapshot, plain, reach, start) = query(graph);
+            let by: Field = if round % 2 == 0 { "size".into() } else { Header::Type.into() };
+            let mut expected: BTreeMap<Option<Value>, usize> = BTreeMap::new();
+            let reached = plain.distances(&start, &reach);
+            for name in reached.keys().filter(|name| **name != start) {
+                let node = &plain.nodes[name];
+                let value = match round % 2 {
+                    0 => node.size.map(Value::from),
+                    _ => Some(Value::from(&*node.type_name)),
+                };
+                *expected.entry(value).or_default() += 1;
+            }
+            let found = snapshot.groups(&id(&start), &reach, &by).unwrap();
+            assert_eq!(found.count, reached.len() - 1);
+            assert!(found.groups.is_sorted_by_key(|group| std::cmp::Reverse(group.count)), "{found:?}");
+            let found = found.groups.into_iter().map(|group| (group.value, group.count));
+            assert_eq!(found.collect::<BTreeMap<_, _>>(), expected, "{start} {reach:?}");
+        }
+    });
+}
+
+#[test]
+fn members_of_a_set_are_counted_one_by_one_and_too_many_values_are_refused() {
+    let repository = Repository::in_memory();
+    let (hub, _) = repository
+        .transact(|t| {
+            let hub = t.create_entity(NewEntity::new("hub"))?;
+            for number in 0..=GROUPS_MAX as i64 {
+                let tags = Value::set(["all".into(), Value::from(number % 2)])?;
+                let leaf = NewEntity::new("leaf").property("number", number).property("tags", tags);
+                let leaf = t.create_entity(leaf)?;
+                t.create_relationship(NewRelationship::new("x", hub.clone(), leaf))?;
+            }
+            Ok(hub)
+        })
+        .unwrap();
+    let snapshot = repository.snapshot();
+    let found = snapshot.groups(&hub, &Reach::out(), &"tags".into()).unwrap();
+    let counts: Vec<usize> = found.groups.iter().map(|group| group.count).collect();
+    assert_eq!((found.count, &*counts), (GROUPS_MAX + 1, &[10_001, 5_001, 5_000][..]));
+    let error = snapshot.groups(&hub, &Reach::out(), &"number".into()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    let few = Reach::out().entity_where("number < 10000".parse().unwrap());
+    assert_eq!(snapshot.groups(&hub, &few, &"number".into()).unwrap().groups.len(), GROUPS_MAX);
+    assert_eq!(
+        snapshot.groups(&hub, &few, &Field::AnyText).unwrap_err().kind(),
+        ErrorKind::InvalidExpression
+    );
 }
 
 #[test]

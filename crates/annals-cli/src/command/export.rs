@@ -1,11 +1,11 @@
-//! `annals export`: everything as JSON Lines or CSV.
+//! `annals export`: everything as JSON Lines or CSV, or as a graph for other programs.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use annals::{Error, ErrorKind, Position};
-use annals_exchange::export::{Selection, export_csv, export_history, export_jsonl};
+use annals_exchange::export::{GraphFormat, Selected, Selection, export_csv, export_history, export_jsonl};
 use clap::{Args, ValueEnum};
 
 use crate::context::{AsOfArguments, Context};
@@ -21,6 +21,7 @@ Examples:
   annals export --history | annals -r copy import jsonl -     an equal repository, with its whole past
   annals export --valid-at 2024-01-01 -o then.jsonl
   annals export --format csv -o folder              nodes-TYPE.csv and relationships-TYPE.csv
+  annals export --format graphml -o all.graphml     for other programs; dot for Graphviz
 docs/json.md describes the lines; docs/cli.md what CSV cannot carry.")]
 pub struct Arguments {
     /// Every record with position, instant, author and message, instead of what is there now
@@ -43,6 +44,10 @@ pub struct Arguments {
 enum Format {
     Jsonl,
     Csv,
+    /// GraphML, an XML format; not for import
+    Graphml,
+    /// DOT, which Graphviz draws; not for import
+    Dot,
 }
 
 /// Exports.
@@ -52,8 +57,8 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let progress = Progress::new("export", if arguments.is_history { "records" } else { "instances" });
     let selection = Selection { types: arguments.types.clone() };
     let outcome = match (arguments.format, &arguments.output) {
-        (Format::Csv, _) if arguments.is_history => {
-            Err(Error::new(ErrorKind::InvalidArgument, "--history: expected --format jsonl, found csv")
+        (Format::Csv | Format::Graphml | Format::Dot, _) if arguments.is_history => {
+            Err(Error::new(ErrorKind::InvalidArgument, "--history: expected --format jsonl, found another")
                 .into())
         }
         (Format::Csv, None) => {
@@ -63,9 +68,14 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         (Format::Csv, Some(folder)) => {
             export_csv(&snapshot, &selection, folder, &progress).map_err(Into::into)
         }
-        (Format::Jsonl, output) => {
+        (format, output) => {
             let write = |writer: &mut dyn Write| -> annals_exchange::Outcome {
-                if arguments.is_history {
+                let selected = Selected { snapshot: &snapshot, selection: &selection };
+                if format == Format::Graphml {
+                    GraphFormat::GraphMl.write(&selected, writer)
+                } else if format == Format::Dot {
+                    GraphFormat::Dot.write(&selected, writer)
+                } else if arguments.is_history {
                     let last = arguments.as_of.at_position.map_or(snapshot.position(), Position);
                     export_history(&repository, last, writer, &progress)
                 } else {

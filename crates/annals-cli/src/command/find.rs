@@ -168,10 +168,7 @@ fn search(arguments: &Arguments) -> Result<Find> {
             false => Find::parse(first)?,
         };
         for condition in conditions {
-            find = find.filter(match is_json(condition) {
-                true => expression_from_json(&json_from_text(condition)?)?,
-                false => Expression::parse(condition)?,
-            });
+            find = find.filter(condition_from_text(condition)?);
         }
     }
     if let Some(name) = &arguments.classified {
@@ -195,6 +192,14 @@ fn search(arguments: &Arguments) -> Result<Find> {
         find.after.clone_from(&arguments.after);
     }
     Ok(find)
+}
+
+/// A condition in its text form, or as JSON if it begins with `{`.
+pub fn condition_from_text(condition: &str) -> Result<Expression> {
+    match condition.starts_with('{') {
+        true => expression_from_json(&json_from_text(condition)?),
+        false => Expression::parse(condition),
+    }
 }
 
 fn json_from_text(text: &str) -> Result<Json> {

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::graph_format::GraphFormatArguments;
 use super::path::EndsArguments;
 use crate::context::Context;
 use crate::stop::Outcome;
@@ -17,11 +18,14 @@ With --json first come lines {\"distance\", \"entity\"}, then lines {\"relations
 pub struct Arguments {
     #[command(flatten)]
     ends: EndsArguments,
+    #[command(flatten)]
+    format: GraphFormatArguments,
 }
 
 /// Prints what links them.
-pub fn run(context: &mut Context, Arguments { ends }: &Arguments) -> Outcome {
+pub fn run(context: &mut Context, Arguments { ends, format }: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = ends.as_of.snapshot(context, &repository)?;
-    super::neighborhood::show(context, &snapshot.linking(&ends.from, &ends.to, &ends.walk.reach_both())?)
+    let found = snapshot.linking(&ends.from, &ends.to, &ends.walk.reach_both()?)?;
+    super::neighborhood::show(context, &found, *format)
 }

@@ -40,6 +40,7 @@ mod selection;
 mod tree_path;
 mod tree_times;
 mod listing;
+mod graph_format;
 mod terminal;
 
 use annals::{Error, ErrorKind};

@@ -4,6 +4,7 @@ use annals::{Id, Subgraph};
 use annals_exchange::text::count;
 use clap::Args;
 
+use super::graph_format::GraphFormatArguments;
 use super::listing::Listing;
 use super::path::WalkArguments;
 use crate::context::{AsOfArguments, Context};
@@ -15,12 +16,15 @@ use crate::stop::Outcome;
 Examples:
   annals neighborhood package:bash                            one step in both directions
   annals neighborhood package:bash --depth-max 3 --entity-type package
+  annals neighborhood package:bash --format dot | dot -Tsvg > bash.svg
 With --json first come lines {\"distance\", \"entity\"}, then lines {\"relationship\"}.")]
 pub struct Arguments {
     /// Id of the entity
     id: Id,
     #[command(flatten)]
     walk: WalkArguments,
+    #[command(flatten)]
+    format: GraphFormatArguments,
     #[command(flatten)]
     as_of: AsOfArguments,
 }
@@ -29,11 +33,15 @@ pub struct Arguments {
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(context, &repository)?;
-    show(context, &snapshot.neighborhood(&arguments.id, &arguments.walk.reach_near())?)
+    let found = snapshot.neighborhood(&arguments.id, &arguments.walk.reach_near()?)?;
+    show(context, &found, arguments.format)
 }
 
 /// Prints a part of the graph.
-pub fn show(context: &mut Context, subgraph: &Subgraph) -> Outcome {
+pub fn show(context: &mut Context, subgraph: &Subgraph, format: GraphFormatArguments) -> Outcome {
+    if let Some(format) = format.of(context)? {
+        return format.write(subgraph, context);
+    }
     let mut listing = Listing::of_reached();
     subgraph.entities().try_for_each(|reached| listing.reached(context, &reached))?;
     listing.end(context)?;

@@ -1,12 +1,14 @@
 //! `annals path`: a shortest path between two entities.
 
-use annals::{Error, ErrorKind, Id, Path, Reach};
+use annals::{Along, Error, ErrorKind, Expression, Id, Path, Reach, Result};
 use clap::Args;
 
+use super::find::condition_from_text;
+use super::graph_format::GraphFormatArguments;
 use super::selection::{DirectionArgument, arrow};
 use crate::context::{AsOfArguments, Context};
 use crate::output::properties_summary;
-use crate::stop::Outcome;
+use crate::stop::{Outcome, Stop};
 
 /// Show a shortest path from one entity to another, or the shortest ones
 #[derive(Args, Debug)]
@@ -16,6 +18,7 @@ Examples:
   annals path ada charles --direction both --depth-max 4
   annals path ada charles --direction both --count 5
   annals path berlin rome --direction both --weight km
+  annals path table:raw table:report --type reads:in --type writes:out --format dot | dot -Tsvg
 Exit code 3 if there is no path.")]
 pub struct Arguments {
     /// Where it starts
@@ -31,6 +34,8 @@ pub struct Arguments {
     #[command(flatten)]
     walk: WalkArguments,
     #[command(flatten)]
+    format: GraphFormatArguments,
+    #[command(flatten)]
     as_of: AsOfArguments,
 }
 
@@ -40,15 +45,22 @@ pub struct WalkArguments {
     /// Which way to go along relationships: out for paths and reach, both for the other queries unless told otherwise
     #[arg(long, short = 'd', value_enum)]
     direction: Option<DirectionArgument>,
-    /// Only along relationships of this type and its subtypes; may be repeated
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    types: Vec<String>,
+    /// Only along relationships of this type and its subtypes; may be repeated. With :in, :out or :both behind the name, in
+    /// that direction whatever --direction says
+    #[arg(long = "type", short = 't', value_name = "TYPE[:DIRECTION]")]
+    types: Vec<Along>,
     /// Only through entities of this type and its subtypes; may be repeated
     #[arg(long = "entity-type", value_name = "TYPE")]
     entity_types: Vec<String>,
     /// Only through entities with one of these classifications; may be repeated
     #[arg(long, value_name = "NAME")]
     classified: Vec<String>,
+    /// Only through entities that fulfil this condition of the search language; may be repeated, all must hold
+    #[arg(long, value_name = "CONDITION")]
+    entity_where: Vec<String>,
+    /// Only along relationships that fulfil this condition of the search language; may be repeated, all must hold
+    #[arg(long, value_name = "CONDITION")]
+    relationship_where: Vec<String>,
     /// Only over what has one of these statuses; all but deleted unless told otherwise; may be repeated
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
@@ -78,33 +90,41 @@ pub struct EndsArguments {
 
 impl WalkArguments {
     /// The walk, along outgoing relationships unless told otherwise.
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> Result<Reach> {
         self.reach_along(DirectionArgument::Out)
     }
 
     /// The walk, in both directions unless told otherwise.
-    pub fn reach_both(&self) -> Reach {
+    pub fn reach_both(&self) -> Result<Reach> {
         self.reach_along(DirectionArgument::Both)
     }
 
     /// The same, one step deep unless told otherwise.
-    pub fn reach_near(&self) -> Reach {
-        let reach = self.reach_both();
-        Reach { depth_max: reach.depth_max.or(Some(1)), ..reach }
+    pub fn reach_near(&self) -> Result<Reach> {
+        let reach = self.reach_both()?;
+        Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
     }
 
-    fn reach_along(&self, direction: DirectionArgument) -> Reach {
-        Reach {
+    fn reach_along(&self, direction: DirectionArgument) -> Result<Reach> {
+        Ok(Reach {
             directions: self.direction.unwrap_or(direction).directions(),
             types: self.types.clone(),
             entity_types: self.entity_types.clone(),
             classifications: self.classified.clone(),
+            entity_where: all_of(&self.entity_where)?,
+            relationship_where: all_of(&self.relationship_where)?,
             statuses: self.statuses.clone(),
             depth_min: self.depth_min,
             depth_max: self.depth_max,
             visited_max: self.visited_max,
-        }
+        })
     }
+}
+
+/// The condition that all of them hold.
+fn all_of(conditions: &[String]) -> Result<Expression> {
+    let conditions = conditions.iter().map(|condition| condition_from_text(condition));
+    Ok(Expression::All(conditions.collect::<Result<_>>()?))
 }
 
 /// Prints the path, or the paths.
@@ -112,8 +132,22 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = arguments.as_of.snapshot(context, &repository)?;
     let (from, to) = (&arguments.from, &arguments.to);
-    let reach = arguments.walk.reach();
+    let reach = arguments.walk.reach()?;
     let weight = arguments.weight.as_deref();
+    if let Some(format) = arguments.format.of(context)? {
+        let mut paths = Vec::new();
+        if arguments.count == 1 && weight.is_none() {
+            paths.extend(snapshot.shortest_path(from, to, &reach)?);
+        } else {
+            for path in snapshot.shortest_paths(from, to, &reach, weight)?.take(arguments.count) {
+                paths.push(path?);
+            }
+        }
+        if !paths.is_empty() {
+            return format.write(&paths[..], context);
+        }
+        return Err(no_path(from, to));
+    }
     let mut is_any = false;
     let mut print = |path: &Path| {
         is_any = true;
@@ -131,8 +165,12 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     if is_any {
         return Ok(());
     }
+    Err(no_path(from, to))
+}
+
+fn no_path(from: &Id, to: &Id) -> Stop {
     let text = format!("no path from {from} to {to}; try --direction both, other types or more steps");
-    Err(Error::new(ErrorKind::NotFound, text).into())
+    Error::new(ErrorKind::NotFound, text).into()
 }
 
 fn show(context: &mut Context, path: &Path, weight: Option<&str>) -> Outcome {

@@ -43,7 +43,7 @@ pub struct Arguments {
 /// Prints one page, or the count.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let related = Related {
-        reach: arguments.walk.reach_both(),
+        reach: arguments.walk.reach_both()?,
         order: arguments.order_by.iter().map(|key| order_from_text(key)).collect::<annals::Result<_>>()?,
         skip: arguments.skip,
         limit: arguments.limit,

@@ -24,7 +24,7 @@ pub fn run(context: &mut Context, Arguments { ends }: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = ends.as_of.snapshot(context, &repository)?;
     let mut listing = Listing::of_reached();
-    let found = snapshot.shared(&ends.from, &ends.to, &ends.walk.reach_near())?;
+    let found = snapshot.shared(&ends.from, &ends.to, &ends.walk.reach_near()?)?;
     found.iter().try_for_each(|shared| listing.shared(context, shared))?;
     listing.end(context)?;
     context.output.end_list();

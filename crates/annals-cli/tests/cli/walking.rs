@@ -91,3 +91,72 @@ fn related_and_shared_entities_are_listed_as_of_any_time() {
     assert_eq!(ids(&["shared", "a", "d", "--at-position", "1"]), ["b", "c"]);
     assert!(place.ok(&["shared", "a", "d"]).contains("1, 1"));
 }
+
+/// A table that a job reads, the table that it writes, and a job that reads that.
+fn lineage() -> Place {
+    let place = Place::new();
+    place.write(
+        "lineage.json",
+        r#"[{"action": "create", "kind": "entity", "id": "raw", "type": "table", "properties": {"owner": "sales"}},
+            {"action": "create", "kind": "entity", "id": "clean", "type": "table", "properties": {"owner": "sales"}},
+            {"action": "create", "kind": "entity", "id": "load", "type": "job"},
+            {"action": "create", "kind": "entity", "id": "sum", "type": "job", "properties": {"owner": "finance"}},
+            {"action": "create", "kind": "relationship", "id": "r1", "type": "reads", "from": "load", "to": "raw"},
+            {"action": "create", "kind": "relationship", "id": "w1", "type": "writes", "from": "load", "to": "clean"},
+            {"action": "create", "kind": "relationship", "id": "r2", "type": "reads", "from": "sum", "to": "clean"}]"#,
+    );
+    place.ok(&["apply", "lineage.json"]);
+    place
+}
+
+const DOWN: [&str; 4] = ["--type", "reads:in", "--type", "writes:out"];
+
+#[test]
+fn what_is_downstream_is_counted_by_value() {
+    let place = lineage();
+    let out = place.ok(&[&["reach", "raw"], &DOWN[..], &["--group-by", "owner"]].concat());
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines, ["VALUE    COUNT", "finance  1", "sales    1", "null     1", "3 within reach"]);
+    let out = place.ok(&[&["reach", "raw"], &DOWN[..], &["--group-by", "@type", "--limit", "1"]].concat());
+    assert!(out.ends_with("and 1 more values, together 1\n3 within reach\n"), "{out}");
+    let lines = place.json(&[&["reach", "raw"], &DOWN[..], &["--group-by", "@type"]].concat());
+    assert_eq!(lines[0], json!({"value": "job", "count": 2}));
+    assert_eq!(lines[2], json!({"count": 3, "rest": {"groups": 0, "count": 0}}));
+    let refused = place.run(&["reach", "raw", "--type", "reads:up"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("expected in, out or both behind reads:"), "{}", refused.err);
+    let refused = place.run(&["reach", "raw", "--type", "raeds:in"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.err.contains("did you mean reads?"), "{}", refused.err);
+    assert_eq!(place.run(&["reach", "raw", "--entity-where", "owner ="]).code, 2);
+}
+
+#[test]
+fn a_walk_is_written_as_a_graph() {
+    let place = lineage();
+    let commands: [&[&str]; 4] = [
+        &["reach", "raw"],
+        &["neighborhood", "raw", "--depth-max", "9"],
+        &["linking", "raw", "sum"],
+        &["path", "raw", "sum"],
+    ];
+    for command in commands {
+        let dot = place.ok(&[command, &DOWN[..], &["--format", "dot"]].concat());
+        assert!(dot.starts_with("digraph annals {\n") && dot.ends_with("}\n"), "{dot}");
+        assert_eq!(dot.matches(" -> ").count(), 3, "{dot}");
+        let graphml = place.ok(&[command, &DOWN[..], &["--format", "graphml"]].concat());
+        assert_eq!(
+            (graphml.matches("<node ").count(), graphml.matches("<edge ").count()),
+            (4, 3),
+            "{graphml}"
+        );
+    }
+    let all = place.ok(&["export", "--format", "graphml"]);
+    assert_eq!((all.matches("<node ").count(), all.matches("<edge ").count()), (4, 3), "{all}");
+    place.ok(&["export", "--format", "dot", "-o", "all.dot", "--type", "table"]);
+    assert_eq!(place.read("all.dot").matches("label=").count(), 2);
+    assert_eq!(place.run(&["export", "--format", "dot", "--history"]).code, 2);
+    assert_eq!(place.run(&["reach", "raw", "--format", "dot", "--limit", "1"]).code, 2);
+    assert_eq!(place.run(&["reach", "raw", "--format", "dot", "--json"]).code, 2);
+    assert_eq!(place.run(&["path", "sum", "raw", "--type", "reads:in", "--format", "dot"]).code, 3);
+}

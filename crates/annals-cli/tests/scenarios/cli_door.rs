@@ -266,6 +266,13 @@ impl Door for CliDoor {
                 self.read(arguments).one().map(|counted| json!({ "degree": counted["count"] }))
             }
             "reach" => self.read(of_entity("reach", WALK)).items(),
+            "groups" => {
+                let groups = self.read(of_entity("reach", &[WALK, &["groupBy", "limit"]].concat())).all();
+                let mut groups = groups?;
+                let mut totals = groups.pop().unwrap();
+                totals["groups"] = groups.into();
+                Ok(totals)
+            }
             "path" => match self.read(of_two("path", WALK)).paths()?.pop() {
                 Some(mut path) => {
                     path["found"] = true.into();
@@ -351,8 +358,18 @@ impl Done {
 }
 
 const TIMES: &[&str] = &["atPosition", "at", "validAt"];
-const WALK: &[&str] =
-    &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
+const WALK: &[&str] = &[
+    "direction",
+    "types",
+    "entityTypes",
+    "classified",
+    "entityWhere",
+    "relationshipWhere",
+    "statuses",
+    "depthMin",
+    "depthMax",
+    "visitedMax",
+];
 
 /// `annals classify` or `annals declassify`, if that is what the operation does.
 fn classification(operation: &Json) -> Option<Vec<String>> {

@@ -79,6 +79,10 @@ impl Door for HttpDoor {
             "neighbors" => get(&format!("{instance}/neighbors"), &["direction", "type", "limit", "after"]),
             "degree" => get(&format!("{instance}/degree"), &["direction", "type"]),
             "reach" => get(&format!("{instance}/reach"), WALK),
+            "groups" => {
+                let names = [WALK, &["groupBy", "limit"]].concat();
+                get(&format!("{instance}/reach/groups"), &names)
+            }
             "path" => get("/v1/path", &[WALK, &["from", "to"]].concat()),
             "relationships" => get(
                 &format!("{instance}/relationships"),
@@ -121,8 +125,18 @@ impl Door for HttpDoor {
 }
 
 const COMMIT: &[&str] = &["author", "message", "validFrom", "dryRun", "operations"];
-const WALK: &[&str] =
-    &["direction", "types", "entityTypes", "classified", "statuses", "depthMin", "depthMax", "visitedMax"];
+const WALK: &[&str] = &[
+    "direction",
+    "types",
+    "entityTypes",
+    "classified",
+    "entityWhere",
+    "relationshipWhere",
+    "statuses",
+    "depthMin",
+    "depthMax",
+    "visitedMax",
+];
 const DIFFERENCE: &[&str] =
     &["from", "fromPosition", "fromValidAt", "to", "toPosition", "toValidAt", "root", "limit", "after"];
 const FIND_AS_OF: [&str; 4] = ["kind", "atPosition", "at", "validAt"];

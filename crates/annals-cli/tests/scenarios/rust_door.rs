@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use annals::{
-    AsOf, Direction, Id, InstanceId, ListOptions, Position, Reach, Related, RelationshipsOf, Repository,
-    Result, Snapshot, TreeItem, TreePath, VISITED_MAX,
+    AsOf, Direction, Expression, Id, InstanceId, ListOptions, Position, Reach, Related, RelationshipsOf,
+    Repository, Result, Snapshot, TreeItem, TreePath, VISITED_MAX,
 };
 use annals_json::*;
 use serde_json::{Value as Json, json};
@@ -74,33 +74,38 @@ impl RustDoor {
                 Ok(json!({ "degree": degree }))
             }
             "reach" => {
-                let found = snapshot.reachable(instance(step)?.id(), &reach(step))?;
+                let found = snapshot.reachable(instance(step)?.id(), &reach(step)?)?;
                 let items = found.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
                 let items = tree(&items);
                 Ok(json!({ "items": items, "count": found.len(), "next": null }))
             }
+            "groups" => {
+                let by = field_from_text(text("groupBy").unwrap())?;
+                let found = snapshot.groups(instance(step)?.id(), &reach(step)?, &by)?;
+                Ok(tree(&GroupsForm::of(&found, step["limit"].as_u64().unwrap_or(100) as usize)))
+            }
             "path" => path(&snapshot, step),
             "relationships" => relationships(&snapshot, step),
             "neighborhood" => {
-                let found = snapshot.neighborhood(instance(step)?.id(), &near(step))?;
+                let found = snapshot.neighborhood(instance(step)?.id(), &near(step)?)?;
                 subgraph(&found)
             }
             "related" => related(&snapshot, step),
             "linking" => {
                 let (from, to) = ends(step)?;
-                let found = snapshot.linking(&from, &to, &reach_along(step, "both"))?;
+                let found = snapshot.linking(&from, &to, &reach_along(step, "both")?)?;
                 subgraph(&found)
             }
             "paths" => {
                 let (from, to) = ends(step)?;
-                let found = snapshot.shortest_paths(&from, &to, &reach(step), text("weight"))?;
+                let found = snapshot.shortest_paths(&from, &to, &reach(step)?, text("weight"))?;
                 let limit = step["limit"].as_u64().unwrap_or(10) as usize;
                 let items = found.take(limit).map(|path| Ok(tree(&path?))).collect::<Result<Json>>()?;
                 Ok(json!({ "items": items }))
             }
             "shared" => {
                 let (from, to) = ends(step)?;
-                let found = snapshot.shared(&from, &to, &near(step))?;
+                let found = snapshot.shared(&from, &to, &near(step)?)?;
                 let items = found.iter().map(SharedForm::of).collect::<annals::Result<Vec<_>>>()?;
                 Ok(json!({ "items": tree(&items), "count": found.len() }))
             }
@@ -193,27 +198,33 @@ fn direction(step: &Json) -> Direction {
     if step["direction"] == "in" { Direction::In } else { Direction::Out }
 }
 
-fn reach(step: &Json) -> Reach {
+fn reach(step: &Json) -> Result<Reach> {
     reach_along(step, "out")
 }
 
-fn reach_along(step: &Json, default: &str) -> Reach {
+fn reach_along(step: &Json, default: &str) -> Result<Reach> {
     let number = |name: &str| step[name].as_u64().map(|number| usize::try_from(number).unwrap());
-    Reach {
+    let condition = |name: &str| -> Result<Expression> {
+        let conditions = names(step, name).into_iter().map(|text| Expression::parse(&text));
+        Ok(Expression::All(conditions.collect::<Result<_>>()?))
+    };
+    Ok(Reach {
         directions: directions(step, default),
-        types: names(step, "types"),
+        types: names(step, "types").iter().map(|text| text.parse()).collect::<Result<_>>()?,
         entity_types: names(step, "entityTypes"),
         classifications: names(step, "classified"),
+        entity_where: condition("entityWhere")?,
+        relationship_where: condition("relationshipWhere")?,
         statuses: names(step, "statuses"),
         depth_min: number("depthMin").unwrap_or_default(),
         depth_max: number("depthMax"),
         visited_max: number("visitedMax").unwrap_or(VISITED_MAX),
-    }
+    })
 }
 
-fn near(step: &Json) -> Reach {
-    let reach = reach_along(step, "both");
-    Reach { depth_max: reach.depth_max.or(Some(1)), ..reach }
+fn near(step: &Json) -> Result<Reach> {
+    let reach = reach_along(step, "both")?;
+    Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
 }
 
 fn names(step: &Json, name: &str) -> Vec<String> {
@@ -267,7 +278,7 @@ fn related(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let limit = step["limit"].as_u64().unwrap_or(100) as usize;
     let skip = step["after"].as_u64().unwrap_or_default() as usize;
     let related =
-        Related { reach: reach_along(step, "both"), order: order(step)?, skip, limit, is_counted: true };
+        Related { reach: reach_along(step, "both")?, order: order(step)?, skip, limit, is_counted: true };
     let page = snapshot.related(instance(step)?.id(), &related)?;
     let items = page.items.iter().map(ReachedForm::of).collect::<annals::Result<Vec<_>>>()?;
     Ok(json!({ "items": tree(&items), "next": page.has_more.then_some(skip + limit), "count": page.count }))
@@ -315,7 +326,7 @@ fn neighbors(snapshot: &Snapshot, step: &Json) -> Result<Json> {
 
 fn path(snapshot: &Snapshot, step: &Json) -> Result<Json> {
     let id = |name: &str| Id::new(step[name].as_str().unwrap());
-    let Some(path) = snapshot.shortest_path(&id("from")?, &id("to")?, &reach(step))? else {
+    let Some(path) = snapshot.shortest_path(&id("from")?, &id("to")?, &reach(step)?)? else {
         return Ok(json!({ "found": false, "start": null, "steps": [] }));
     };
     let mut json = tree(&path);

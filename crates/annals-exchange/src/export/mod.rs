@@ -3,10 +3,16 @@
 mod jsonl;
 mod instance_line;
 mod csv;
+mod graph_part;
+mod graph_file;
+mod graphml;
+mod dot;
 
 use annals::{Entity, Find, Relationship, Result, Snapshot};
 
 pub use csv::export_csv;
+pub use graph_file::GraphFormat;
+pub use graph_part::{GraphPart, Node, Selected, TakeEdge, TakeNode};
 pub use jsonl::{export_history, export_jsonl};
 
 /// Instances read at once.

@@ -1,13 +1,14 @@
-//! Exports: everything that a snapshot holds as JSON Lines, sent while it is read.
+//! Exports: everything that a snapshot holds as JSON Lines, or as a graph for other programs, sent while it is read.
 
 use std::io;
 
 use annals::Position;
 use annals_exchange::Stop;
-use annals_exchange::export::{Selection, export_history, export_jsonl};
+use annals_exchange::export::{Selected, Selection, export_history, export_jsonl};
 use annals_json::{Form, JsonText};
 use http::Method;
 
+use super::graph_files;
 use crate::call::Call;
 use crate::endpoint::Endpoint;
 use crate::lines::{self, Lines};
@@ -17,7 +18,7 @@ use crate::problem::{Outcome, Problem};
 
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
-    vec![
+    [
         Endpoint::new(Method::GET, "/v1/export", "Write everything as JSON Lines", get)
             .describe(
                 "Types, entities and relationships of one snapshot, in an order in which `POST /v1/import` and `annals import` \
@@ -29,6 +30,8 @@ pub fn endpoints() -> Vec<Endpoint> {
             .answers_as(200, "One line each.", NDJSON, "ExportLine")
             .fails(&["not-found", "future-instant", "busy"]),
     ]
+    .map(graph_files::with_graph_files)
+    .into()
 }
 
 async fn get(call: Box<Call>) -> Outcome {
@@ -40,25 +43,40 @@ async fn get(call: Box<Call>) -> Outcome {
         let text = "parameter history: expected neither type nor at nor validAt beside it, found one of them; leave it out";
         return Err(Problem::invalid(text).with("parameter", "history"));
     }
+    if let Some(format) = graph_files::format_of(&call)? {
+        if is_history {
+            let text = "parameter history: expected neither GraphML nor DOT, which have no place for it; leave it out";
+            return Err(Problem::invalid(text).with("parameter", "history"));
+        }
+        return graph_files::send(call, format, move |snapshot, writer| {
+            format.write(&Selected { snapshot, selection: &selection }, writer)
+        })
+        .await;
+    }
     let last = as_of.position.map_or(snapshot.position(), |position: Position| position);
     lines::send_whole(call, snapshot, move |call, snapshot, lines| {
-        let mut writer = Writer { lines, line: Vec::new(), problem: None };
+        let mut writer = Writer::new(lines);
         let outcome = match is_history {
             true => export_history(call.door.repository()?, last, &mut writer, &()),
             false => export_jsonl(snapshot, &selection, &mut writer, &()),
         };
-        match (outcome, writer.problem) {
-            (_, Some(problem)) => Err(problem),
-            (Ok(()), None) => Ok(()),
-            (Err(Stop::Failed(error) | Stop::Refused(error)), None) => Err(error.into()),
-            (Err(stop), None) => Err(Problem::door("internal", format!("export: {stop:?}"))),
-        }
+        outcome_of(outcome, writer)
     })
     .await
 }
 
+/// What became of an answer that was written line by line.
+pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: Writer) -> Result<(), Problem> {
+    match (outcome, writer.problem) {
+        (_, Some(problem)) => Err(problem),
+        (Ok(()), None) => Ok(()),
+        (Err(Stop::Failed(error) | Stop::Refused(error)), None) => Err(error.into()),
+        (Err(stop), None) => Err(Problem::door("internal", format!("export: {stop:?}"))),
+    }
+}
+
 /// Hands lines on to the answer.
-struct Writer<'l> {
+pub(super) struct Writer<'l> {
     lines: &'l mut Lines,
     /// What there is of a line.
     line: Vec<u8>,
@@ -66,7 +84,13 @@ struct Writer<'l> {
     problem: Option<Problem>,
 }
 
-/// A line that is JSON already.
+impl<'l> Writer<'l> {
+    pub(super) fn new(lines: &'l mut Lines) -> Writer<'l> {
+        Writer { lines, line: Vec::new(), problem: None }
+    }
+}
+
+/// A line that is text already.
 struct Text<'t>(&'t [u8]);
 
 impl Form for Text<'_> {

@@ -4,6 +4,7 @@ use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
 use http::{Method, StatusCode};
 
+use super::graph_files::{self, with_graph_files};
 use super::walks::{directions_of, reach_of};
 use crate::answer;
 use crate::call::{Call, Weight, check_limit, check_lines_limit};
@@ -26,6 +27,7 @@ pub fn endpoints() -> Vec<Endpoint> {
             "not-found",
             "too-large",
             "future-instant",
+            "invalid-expression",
         ])
     };
     vec![
@@ -40,7 +42,7 @@ pub fn endpoints() -> Vec<Endpoint> {
                  `orderBy` every page looks at all relationships of the entity.",
         )
         .tag("graph")
-        .takes([parameters::directions("both"), parameters::walked_type(), parameters::status()])
+        .takes([parameters::directions("both"), parameters::listed_type(), parameters::status()])
         .takes([parameters::order(), parameters::skip(), parameters::counted()])
         .takes(parameters::paging())
         .takes(parameters::reading())
@@ -51,23 +53,25 @@ pub fn endpoints() -> Vec<Endpoint> {
         )
         .answers_lines("RelationshipLine")
         .fails(&["not-found", "too-large", "future-instant"]),
-        walks(
-            Endpoint::new(
-                Method::GET,
-                "/v1/entities/{id}/neighborhood",
-                "Read a neighbourhood",
-                neighborhood,
-            ),
-            "both",
-        )
-        .describe(
-            "The entity, every entity at most `depthMax` steps away (1 unless told otherwise), \
+        with_graph_files(
+            walks(
+                Endpoint::new(
+                    Method::GET,
+                    "/v1/entities/{id}/neighborhood",
+                    "Read a neighbourhood",
+                    neighborhood,
+                ),
+                "both",
+            )
+            .describe(
+                "The entity, every entity at most `depthMax` steps away (1 unless told otherwise), \
                      and every relationship that such a walk goes along, each once: first the entities, \
                      nearest first, then the relationships.",
-        )
-        .takes(parameters::paging())
-        .answers(200, "A page of the neighbourhood.", "SubgraphPage")
-        .answers_lines("SubgraphLine"),
+            )
+            .takes(parameters::paging())
+            .answers(200, "A page of the neighbourhood.", "SubgraphPage")
+            .answers_lines("SubgraphLine"),
+        ),
         walks(
             Endpoint::new(Method::GET, "/v1/entities/{id}/related", "List related entities", related),
             "both",
@@ -80,25 +84,29 @@ pub fn endpoints() -> Vec<Endpoint> {
         .takes(parameters::paging())
         .answers(200, "A page of entities; `count` counts all of them, if asked for.", "RelatedPage")
         .answers_lines("ReachedLine"),
-        walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
-            .describe(
-                "Every entity and relationship on a path from one to the other of at most `depthMax` \
+        with_graph_files(
+            walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
+                .describe(
+                    "Every entity and relationship on a path from one to the other of at most `depthMax` \
                      steps on which no entity comes twice, each once; nothing if there is none.",
-            )
-            .takes(ends())
-            .takes(parameters::paging())
-            .answers(200, "A page of what links them.", "SubgraphPage")
-            .answers_lines("SubgraphLine"),
-        walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
-            .describe(
-                "The `limit` shortest paths on which no entity comes twice (10 unless told \
+                )
+                .takes(ends())
+                .takes(parameters::paging())
+                .answers(200, "A page of what links them.", "SubgraphPage")
+                .answers_lines("SubgraphLine"),
+        ),
+        with_graph_files(
+            walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
+                .describe(
+                    "The `limit` shortest paths on which no entity comes twice (10 unless told \
                      otherwise), shortest first, by steps or by the sum of a weight. Fewer if there are \
                      no more.",
-            )
-            .takes(ends())
-            .takes([parameters::weight(), parameters::limit()])
-            .answers(200, "The paths.", "PathList")
-            .answers_lines("PathLine"),
+                )
+                .takes(ends())
+                .takes([parameters::weight(), parameters::limit()])
+                .answers(200, "The paths.", "PathList")
+                .answers_lines("PathLine"),
+        ),
         walks(Endpoint::new(Method::GET, "/v1/shared", "List what two entities share", shared), "both")
             .describe(
                 "Every entity that walks from both come to, nearest to both first: common neighbours \
@@ -250,6 +258,12 @@ async fn subgraph(
     call: Box<Call>,
     query: impl for<'s> Fn(&'s Snapshot) -> annals::Result<Subgraph<'s>> + Send + 'static,
 ) -> Outcome {
+    if let Some(format) = graph_files::whole_format_of(&call)? {
+        return graph_files::send(call, format, move |snapshot, writer| {
+            format.write(&query(snapshot)?, writer)
+        })
+        .await;
+    }
     let offset = Offset::of(&call)?;
     if lines::are_wanted(&call) {
         let limit = call.lines_limit()?;
@@ -316,6 +330,15 @@ async fn paths(call: Box<Call>) -> Outcome {
     let (from, to) = ends_of(&call)?;
     let reach = reach_of(&call, "out")?;
     let asked = call.query.number("limit")?.or(Some(PATHS_DEFAULT));
+    if let Some(format) = graph_files::format_of(&call)? {
+        let limit = check_limit(&call.door, asked)?;
+        let weight = call.query.get("weight").map(str::to_owned);
+        return graph_files::send(call, format, move |snapshot, writer| {
+            let found = snapshot.shortest_paths(&from, &to, &reach, weight.as_deref())?.take(limit);
+            format.write(&found.collect::<annals::Result<Vec<_>>>()?[..], writer)
+        })
+        .await;
+    }
     if lines::are_wanted(&call) {
         let limit = check_lines_limit(asked)?;
         let snapshot = call.snapshot().await?;

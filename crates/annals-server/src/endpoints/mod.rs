@@ -7,6 +7,7 @@ mod versions;
 mod neighbors;
 mod walks;
 mod graph;
+mod graph_files;
 mod find;
 mod tree;
 mod tree_changes;

@@ -1,10 +1,11 @@
 //! Walks over the graph: shortest paths, and what is within reach.
 
-use annals::{Direction, Id, Reach, Related};
-use annals_json::{Members, ObjectOf, ReachedForm, add_path};
+use annals::{Direction, Expression, Id, Reach, Related};
+use annals_json::{GroupsForm, Members, ObjectOf, ReachedForm, add_path, field_from_text};
 use http::{Method, StatusCode};
 
 use super::graph::related_lines;
+use super::graph_files::{self, with_graph_files};
 use super::neighbors::direction_of;
 use crate::answer;
 use crate::call::{Call, Weight};
@@ -20,27 +21,40 @@ const VISITED_DEFAULT: usize = 100_000;
 /// The endpoints of this file.
 pub fn endpoints() -> Vec<Endpoint> {
     let end = |name, description| parameters::required(name, parameters::text(), "bash", description);
-    vec![
-        Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
-            .tag("graph")
-            .takes([
-                end("from", "Id of the entity to start at."),
-                end("to", "Id of the entity to arrive at."),
-            ])
-            .takes(parameters::walking("out"))
-            .takes(parameters::reading())
-            .answers(200, "The path; `found` is false if there is none.", "Path")
-            .fails(&["not-found", "too-large", "future-instant"]),
+    let walks = |endpoint: Endpoint| {
+        endpoint.tag("graph").takes(parameters::walking("out")).takes(parameters::reading()).fails(&[
+            "not-found",
+            "too-large",
+            "future-instant",
+            "invalid-expression",
+        ])
+    };
+    let path = Endpoint::new(Method::GET, "/v1/path", "Find a shortest path", path)
+        .takes([end("from", "Id of the entity to start at."), end("to", "Id of the entity to arrive at.")])
+        .answers(200, "The path; `found` is false if there is none.", "Path");
+    let reach =
         Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List what is within reach", reach)
-            .describe("Every entity once, nearest first, with its distance; `count` counts all of them.")
-            .tag("graph")
-            .takes(parameters::walking("out"))
+            .describe(
+                "Every entity once, nearest first, with its distance; `count` counts all of them. GraphML and DOT also \
+                 have the start, and the relationships that the walk goes along.",
+            )
             .takes(parameters::paging())
-            .takes(parameters::reading())
             .answers(200, "A page of entities.", "ReachPage")
-            .answers_lines("ReachedLine")
-            .fails(&["not-found", "too-large", "future-instant"]),
-    ]
+            .answers_lines("ReachedLine");
+    let groups = Endpoint::new(
+        Method::GET,
+        "/v1/entities/{id}/reach/groups",
+        "Count what is within reach by value",
+        groups,
+    )
+    .describe(
+        "The largest groups first; `rest` says how many more there are than `limit`. Members of a set count one by one. \
+         More than 10,000 different values are too-large.",
+    )
+    .takes([parameters::group_by(), parameters::groups_limit()])
+    .answers(200, "The groups.", "Groups")
+    .fails(&["invalid-page"]);
+    vec![walks(with_graph_files(path)), walks(with_graph_files(reach)), walks(groups)]
 }
 
 /// The directions asked for.
@@ -60,11 +74,16 @@ pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
         return Err(Problem::invalid(text).with("parameter", "visitedMax"));
     }
     let all = |name: &str| call.query.all(name).map(str::to_owned).collect();
+    let condition = |name: &str| -> annals::Result<Expression> {
+        Ok(Expression::All(call.query.all(name).map(Expression::parse).collect::<annals::Result<_>>()?))
+    };
     Ok(Reach {
         directions,
-        types: all("type"),
+        types: call.query.all("type").map(str::parse).collect::<annals::Result<_>>()?,
         entity_types: all("entityType"),
         classifications: all("classified"),
+        entity_where: condition("entityWhere")?,
+        relationship_where: condition("relationshipWhere")?,
         statuses: all("status"),
         depth_min: call.query.number("depthMin")?.unwrap_or_default(),
         depth_max: call.query.number("depthMax")?,
@@ -76,6 +95,13 @@ async fn path(call: Box<Call>) -> Outcome {
     let from = Id::new(call.query.required("from")?)?;
     let to = Id::new(call.query.required("to")?)?;
     let reach = reach_of(&call, "out")?;
+    if let Some(format) = graph_files::format_of(&call)? {
+        return graph_files::send(call, format, move |snapshot, writer| {
+            let found = snapshot.shortest_path(&from, &to, &reach)?;
+            format.write(found.as_slice(), writer)
+        })
+        .await;
+    }
     call.read(Weight::Heavy, move |_, snapshot| {
         let found = snapshot.shortest_path(&from, &to, &reach)?;
         let body = ObjectOf(|members: &mut Members| {
@@ -97,6 +123,12 @@ async fn path(call: Box<Call>) -> Outcome {
 async fn reach(call: Box<Call>) -> Outcome {
     let id = call.id()?;
     let reach = reach_of(&call, "out")?;
+    if let Some(format) = graph_files::whole_format_of(&call)? {
+        return graph_files::send(call, format, move |snapshot, writer| {
+            format.write(&snapshot.neighborhood(&id, &reach)?, writer)
+        })
+        .await;
+    }
     let offset = Offset::of(&call)?;
     if lines::are_wanted(&call) {
         return related_lines(call, id, Related::by(reach), offset).await;
@@ -110,6 +142,18 @@ async fn reach(call: Box<Call>) -> Outcome {
         let has_more = page.has_more || items.len() < page.items.len();
         let next = offset.next(has_more, items.len(), &snapshot);
         Ok(answer::page(call, &items, page.count, next, snapshot.position()))
+    })
+    .await
+}
+
+async fn groups(call: Box<Call>) -> Outcome {
+    let id = call.id()?;
+    let reach = reach_of(&call, "out")?;
+    let by = field_from_text(call.query.required("groupBy")?)?;
+    let limit = call.limit()?;
+    call.read(Weight::Heavy, move |_, snapshot| {
+        let found = snapshot.groups(&id, &reach, &by)?;
+        Ok(answer::json(StatusCode::OK, &GroupsForm::of(&found, limit), snapshot.position()))
     })
     .await
 }

@@ -24,24 +24,27 @@ impl Relationship<'_> {
 
 /// What a row takes. Units: bytes.
 pub(super) fn stored_bytes(row: Row) -> usize {
-    row.bytes_count() + row.large_sets().iter().map(of_value).sum::<usize>()
+    row.bytes_count() + row.large_sets().iter().map(value_bytes).sum::<usize>()
 }
 
 /// What the values of a difference take, roughly. Units: bytes.
 pub(super) fn difference_bytes(difference: &Difference) -> usize {
     let classified = difference.classifications.iter().flat_map(|known| &known.properties);
     let values = difference.properties.iter().chain(classified);
-    values.map(|known| [&known.before, &known.after].into_iter().flatten().map(of_value).sum::<usize>()).sum()
+    values
+        .map(|known| [&known.before, &known.after].into_iter().flatten().map(value_bytes).sum::<usize>())
+        .sum()
 }
 
-fn of_value(value: &Value) -> usize {
+/// What a value takes, roughly. Units: bytes.
+pub(super) fn value_bytes(value: &Value) -> usize {
     VALUE_BYTES
         + match value {
             Value::String(text) | Value::Iri(text) => text.len(),
             Value::Bytes(bytes) => bytes.len(),
-            Value::List(values) => values.iter().map(of_value).sum(),
-            Value::Map(values) => values.iter().map(|(name, value)| name.len() + of_value(value)).sum(),
-            Value::Set(values) => values.iter().map(|value| of_value(&value)).sum(),
+            Value::List(values) => values.iter().map(value_bytes).sum(),
+            Value::Map(values) => values.iter().map(|(name, value)| name.len() + value_bytes(value)).sum(),
+            Value::Set(values) => values.iter().map(|value| value_bytes(&value)).sum(),
             _ => 0,
         }
 }

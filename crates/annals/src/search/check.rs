@@ -42,8 +42,7 @@ impl Find {
             return Err(too_large("types", TYPES_MAX, types_count));
         }
         check_order(&self.order)?;
-        let mut left = CONDITIONS_MAX;
-        self.filter.check(0, Within::Instance, &mut left)
+        self.filter.check_bounds()
     }
 }
 
@@ -67,6 +66,12 @@ enum Within {
 }
 
 impl Expression {
+    /// Errors: `TooLarge` over a bound; `InvalidExpression` for what cannot be compared.
+    pub(crate) fn check_bounds(&self) -> Result<()> {
+        let mut left = CONDITIONS_MAX;
+        self.check(0, Within::Instance, &mut left)
+    }
+
     fn check(&self, depth: usize, within: Within, left: &mut usize) -> Result<()> {
         if depth > DEPTH_MAX {
             return Err(too_large("levels", DEPTH_MAX, depth));

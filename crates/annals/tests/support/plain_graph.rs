@@ -12,6 +12,7 @@ pub struct Node {
     pub type_name: String,
     pub is_live: bool,
     pub classifications: BTreeSet<String>,
+    pub size: Option<i64>,
 }
 
 /// A relationship as it was after a commit.
@@ -49,6 +50,18 @@ fn is_a(name: &str, wanted: &[String]) -> bool {
     wanted.is_empty() || wanted.iter().any(|wanted| wanted == name || wanted == supertype)
 }
 
+/// True if a property with this value fulfils a condition of [`RandomGraph::reach`].
+fn fulfils(condition: &Expression, value: Option<i64>) -> bool {
+    match condition {
+        Expression::All(parts) => parts.iter().all(|part| fulfils(part, value)),
+        Expression::None(parts) => !parts.iter().any(|part| fulfils(part, value)),
+        Expression::Condition(Condition { operator: Operator::Greater, values, .. }) => {
+            value.is_some_and(|value| value > values[0].as_integer().unwrap())
+        }
+        other => panic!("{other}: no such condition is made"),
+    }
+}
+
 fn has_status(is_live: bool, wanted: &[String]) -> bool {
     let status = if is_live { "active" } else { "deleted" };
     if wanted.is_empty() { is_live } else { wanted.iter().any(|wanted| wanted == status) }
@@ -62,7 +75,9 @@ impl Plain {
         plain.edges.values_mut().for_each(|edge| edge.is_live = false);
         for entity in snapshot.find_entities(&Find::all().limit(100_000)).unwrap().items {
             let classifications = entity.classifications().map(|one| one.name().to_owned()).collect();
-            let node = Node { type_name: entity.type_name().into(), is_live: true, classifications };
+            let size = entity.property("size").and_then(|size| size.as_integer());
+            let type_name = entity.type_name().into();
+            let node = Node { type_name, is_live: true, classifications, size };
             plain.nodes.insert(entity.id().to_string(), node);
         }
         for one in snapshot.find_relationships(&Find::all().limit(100_000)).unwrap().items {
@@ -83,23 +98,39 @@ impl Plain {
         let classes = &reach.classifications;
         has_status(node.is_live, &reach.statuses)
             && is_a(&node.type_name, &reach.entity_types)
+            && fulfils(&reach.entity_where, node.size)
             && (classes.is_empty() || node.classifications.iter().any(|name| is_a(name, classes)))
     }
 
     pub fn admits_edge(&self, edge: &Edge, reach: &Reach) -> bool {
-        has_status(edge.is_live, &reach.statuses) && is_a(&edge.type_name, &reach.types)
+        has_status(edge.is_live, &reach.statuses) && fulfils(&reach.relationship_where, edge.weight)
+    }
+
+    /// The directions in which a walk goes along an edge.
+    fn directions(edge: &Edge, reach: &Reach) -> Vec<Direction> {
+        if reach.types.is_empty() {
+            return reach.directions.clone();
+        }
+        let named =
+            reach.types.iter().filter(|along| is_a(&edge.type_name, std::slice::from_ref(&along.type_name)));
+        let own = |along: &Along| match &along.directions[..] {
+            [] => reach.directions.clone(),
+            own => own.to_vec(),
+        };
+        named.flat_map(own).collect()
     }
 
     /// Edges that a walk may go along from a node, and where they lead.
     pub fn hops(&self, node: &str, reach: &Reach) -> Vec<Hop<'_>> {
         let mut hops = Vec::new();
         for (id, edge) in self.edges.iter().filter(|(_, edge)| self.admits_edge(edge, reach)) {
-            if edge.from == node && reach.directions.contains(&Direction::Out) {
+            let directions = Plain::directions(edge, reach);
+            if edge.from == node && directions.contains(&Direction::Out) {
                 hops.push((id.as_str(), edge.to.as_str()));
             }
             // A loop that is gone along both ways is one hop.
-            let is_counted = edge.from == node && reach.directions.contains(&Direction::Out);
-            if edge.to == node && reach.directions.contains(&Direction::In) && !is_counted {
+            let is_counted = edge.from == node && directions.contains(&Direction::Out);
+            if edge.to == node && directions.contains(&Direction::In) && !is_counted {
                 hops.push((id.as_str(), edge.from.as_str()));
             }
         }
@@ -204,8 +235,12 @@ impl RandomGraph {
         let mut transaction = self.repository.transaction();
         work(&mut transaction, &mut self.random).unwrap();
         transaction.commit().unwrap();
-        let plain = self.plains.last().unwrap().after(&self.repository.snapshot());
-        self.plains.push(plain);
+        let snapshot = self.repository.snapshot();
+        // What changes nothing makes no record.
+        if snapshot.position().0 as usize == self.plains.len() {
+            let plain = self.plains.last().unwrap().after(&snapshot);
+            self.plains.push(plain);
+        }
     }
 
     fn change(&mut self, nodes: usize, number: usize) {
@@ -228,6 +263,13 @@ impl RandomGraph {
                     true => t.declassify(&entity, name),
                     false => t.classify(&entity, ClassificationContent::new(name)),
                 }
+            }),
+            4 if node.is_live => self.commit(|t, random| {
+                let patch = Patch::new().set("size", random.below(9) as i64);
+                t.update(&InstanceId::Entity(entity.clone()), patch)
+            }),
+            5 if is_edge_live => self.commit(|t, random| {
+                t.update(&relationship, Patch::new().set("weight", random.below(9) as i64))
             }),
             _ => {
                 let live: Vec<&String> =
@@ -266,10 +308,21 @@ impl RandomGraph {
             }
             (0..1 + random.below(2)).map(|_| (*random.choose(names)).to_owned()).collect()
         };
-        reach.types = some(&RELATIONSHIP_TYPES, 4);
+        let types = some(&RELATIONSHIP_TYPES, 3);
         reach.entity_types = some(&ENTITY_TYPES, 4);
         reach.classifications = some(&CLASSIFICATIONS, 6);
         reach.statuses = some(&["active", "deleted"], 5);
+        let own: [&[Direction]; 5] =
+            [&[], &[], &[Direction::In], &[Direction::Out], &[Direction::Out, Direction::In]];
+        let along = |type_name| Along { type_name, directions: random.choose(&own).to_vec() };
+        reach.types = types.into_iter().map(along).collect();
+        let mut above = |name: &str| match random.below(8) {
+            0 => format!("{name} > {}", random.below(5)).parse().unwrap(),
+            1 => format!("not {name} > {}", random.below(9)).parse().unwrap(),
+            _ => Expression::everything(),
+        };
+        reach.entity_where = above("size");
+        reach.relationship_where = above("weight");
         reach.depth_max = if random.one_in(3) { None } else { Some(random.below(5)) };
         reach
     }
@@ -278,6 +331,9 @@ impl RandomGraph {
 fn node(t: &mut Transaction, random: &mut Random, number: usize) -> Result<()> {
     let name: &str = ENTITY_TYPES[random.below(ENTITY_TYPES.len())];
     let mut entity = NewEntity::new(name).id(&format!("n{number}"))?;
+    if number == 0 || !random.one_in(5) {
+        entity = entity.property("size", random.below(9) as i64);
+    }
     for name in CLASSIFICATIONS {
         if random.one_in(3) {
             entity = entity.classified(ClassificationContent::new(name));
@@ -297,7 +353,8 @@ fn edge(t: &mut Transaction, random: &mut Random, number: usize, nodes: usize) -
 fn link(t: &mut Transaction, random: &mut Random, number: usize, from: Id, to: Id) -> Result<()> {
     let name: &str = RELATIONSHIP_TYPES[random.below(RELATIONSHIP_TYPES.len())];
     let mut relationship = NewRelationship::new(name, from, to).id(&format!("r{number}"))?;
-    if !random.one_in(5) {
+    // The first has one, so that a condition on it can be asked.
+    if number == 0 || !random.one_in(5) {
         relationship = relationship.property("weight", random.below(9) as i64);
     }
     t.create_relationship(relationship).map(drop)

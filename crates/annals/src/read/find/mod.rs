@@ -16,4 +16,4 @@ mod explain;
 mod page;
 
 pub use explain::Explanation;
-pub(super) use properties::check_order;
+pub(super) use properties::{check_filter, check_order};

@@ -43,6 +43,19 @@ pub(in crate::read) fn check_order(
     Scope { snapshot, kind, types, is_present: false }.check_order(order)
 }
 
+/// Checks the names in a condition on instances of some types, or of all. Errors: as [`check`].
+pub(in crate::read) fn check_filter(
+    snapshot: &Snapshot,
+    kind: TypeKind,
+    types: Option<&[Symbol]>,
+    filter: &Expression,
+) -> Result<()> {
+    if snapshot.graph().types.is_empty() {
+        return Ok(());
+    }
+    Scope { snapshot, kind, types, is_present: false }.check_expression(filter)
+}
+
 impl Scope<'_> {
     fn check_order(&self, order: &[OrderBy]) -> Result<()> {
         order.iter().try_for_each(|sort| self.check_field(&sort.field))

@@ -2,6 +2,8 @@
 
 use std::iter::Peekable;
 
+use smallvec::SmallVec;
+
 use crate::Result;
 use crate::graph::past_link_prefix;
 use crate::graph::structures::adjacency::Links;
@@ -24,6 +26,8 @@ const LINKS_UNCHECKED: usize = 4_096;
 pub(in crate::read) struct Expand<'s> {
     snapshot: &'s Snapshot,
     types: LinkTypes,
+    /// Those to follow from their ends, if they are others than those to follow from their starts.
+    into: Option<LinkTypes>,
     statuses: Statuses,
     /// True if the current links are those that the snapshot sees.
     is_present: bool,
@@ -42,7 +46,20 @@ impl<'s> Expand<'s> {
         statuses: Statuses,
     ) -> Expand<'s> {
         let is_present = snapshot.view().is_none() && statuses.is_live();
-        Expand { snapshot, types, statuses, is_present }
+        Expand { snapshot, types, into: None, statuses, is_present }
+    }
+
+    /// The same, along relationships of these types from their ends, whatever is followed from their starts.
+    pub(in crate::read) fn with_types_into(self, types: LinkTypes) -> Expand<'s> {
+        Expand { into: Some(types), ..self }
+    }
+
+    #[inline]
+    fn types(&self, direction: Direction) -> &LinkTypes {
+        match (&self.into, direction) {
+            (Some(types), Direction::In) => types,
+            _ => &self.types,
+        }
     }
 
     /// The links of one entity in one direction behind `after`, by type and then by age.
@@ -53,7 +70,7 @@ impl<'s> Expand<'s> {
         direction: Direction,
         after: Option<Link>,
     ) -> SeenLinks<'s> {
-        match self.present_type() {
+        match self.present_type(direction) {
             None => self.chosen(slot, direction, after),
             Some(type_name) => {
                 let neighbors = self.snapshot.graph().neighbors(slot, direction);
@@ -64,8 +81,8 @@ impl<'s> Expand<'s> {
 
     /// The type of links, or all, if the snapshot sees all current ones of it; `None` if links are to be looked at one by one.
     #[inline]
-    fn present_type(&self) -> Option<Option<Symbol>> {
-        match &self.types {
+    fn present_type(&self, direction: Direction) -> Option<Option<Symbol>> {
+        match self.types(direction) {
             LinkTypes::All if self.is_present => Some(None),
             LinkTypes::One(name) if self.is_present => Some(Some(*name)),
             _ => None,
@@ -73,7 +90,7 @@ impl<'s> Expand<'s> {
     }
 
     fn chosen(&self, slot: u32, direction: Direction, after: Option<Link>) -> SeenLinks<'s> {
-        let types = match &self.types {
+        let types = match self.types(direction) {
             LinkTypes::All => vec![None],
             LinkTypes::One(name) => vec![Some(*name)],
             LinkTypes::Several(names) => {
@@ -111,11 +128,13 @@ impl<'s> Expand<'s> {
             }
             take(slot, direction, link)
         };
+        let present = directions.iter().map(|direction| self.present_type(*direction));
+        let present: Option<SmallVec<[Option<Symbol>; 2]>> = present.collect();
         let mut found = Vec::with_capacity(frontier.len().min(TOGETHER) * directions.len());
         for slots in frontier.chunks(TOGETHER) {
             self.snapshot.check_cancelled()?;
             let pairs = slots.iter().flat_map(|slot| directions.iter().map(|direction| (*slot, *direction)));
-            let Some(type_name) = self.present_type() else {
+            let Some(types) = &present else {
                 for (slot, direction) in pairs {
                     let mut links = self.links(slot, direction, None);
                     links.try_for_each(|link| take(slot, direction, link))?;
@@ -126,8 +145,8 @@ impl<'s> Expand<'s> {
             for (slot, direction) in pairs {
                 found.push((slot, direction, self.snapshot.graph().neighbors(slot, direction)));
             }
-            for (slot, direction, neighbors) in &found {
-                neighbors.try_each(type_name, |link| take(*slot, *direction, link))?;
+            for ((slot, direction, neighbors), type_name) in found.iter().zip(types.iter().cycle()) {
+                neighbors.try_each(*type_name, |link| take(*slot, *direction, link))?;
             }
         }
         Ok(())

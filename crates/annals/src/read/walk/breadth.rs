@@ -2,10 +2,10 @@
 
 use super::element::{Crossed, Element, Reached, Subgraph};
 use super::reach::Reach;
-use super::steps::Steps;
+use super::steps::{Steps, Turn};
 use super::visited::Visited;
 use super::walked::Breadth;
-use crate::model::Id;
+use crate::model::{Direction, Id};
 use crate::read::operators::expand::TOGETHER;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
@@ -48,8 +48,8 @@ impl Breadth {
         let (first, end) = (self.next, level_end.min(self.next + TOGETHER));
         let mut slots = [0; TOGETHER];
         slots[..end - first].copy_from_slice(&self.order[first..end]);
-        let (admits_all, is_both) = (steps.admits_all(), steps.directions.len() == 2);
-        steps.expand.each(&slots[..end - first], &steps.directions, |from, direction, link| {
+        let admits_all = steps.admits_all();
+        steps.each(Turn::Onward, &slots[..end - first], |from, direction, link| {
             if self.visited.insert(link.other) {
                 if admits_all || steps.admits(link.other)? {
                     if steps.is_proxy(link.other) {
@@ -65,11 +65,11 @@ impl Breadth {
             if !admits_all && self.refused.contains(link.other) {
                 return Ok(());
             }
-            if is_both {
+            if steps.is_both_ways(link) {
                 // Each relationship comes twice: from each end, and a loop in each direction.
                 self.expanded.insert(from);
                 let is_again = if link.other == from {
-                    direction != steps.directions[0]
+                    direction != Direction::Out
                 } else {
                     self.expanded.contains(link.other)
                 };

@@ -19,7 +19,7 @@ pub(super) const WALKS_BYTES_MAX: usize = 64 << 20;
 const KEPT_TIME: Duration = Duration::from_secs(60);
 
 /// Which walk it is.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub(super) struct Question {
     /// Of the graph that the walk goes over.
     pub(super) generation: u64,

@@ -3,9 +3,9 @@
 use super::element::Subgraph;
 use super::links_between::LinksBetween;
 use super::reach::Reach;
-use super::steps::Steps;
+use super::steps::{Steps, Turn};
 use super::visited::Numbers;
-use crate::model::{Direction, Id};
+use crate::model::Id;
 use crate::read::operators::expand::TOGETHER;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
@@ -78,28 +78,27 @@ fn candidates(
     depth_max: u32,
     visited_max: usize,
 ) -> Result<Option<Vec<Candidate>>> {
-    let is_both = steps.directions.len() == 2;
+    let is_both = steps.is_both();
     let mut near = Walked::new(steps.slots_count(), start, goal);
     let mut far = Walked::new(steps.slots_count(), goal, start);
-    let backwards = steps.reversed();
     if depth_max == u32::MAX {
-        near.go(steps, &steps.directions, u32::MAX, visited_max, |_, _| true)?;
+        near.go(steps, Turn::Onward, u32::MAX, visited_max, |_, _| true)?;
         if !is_both {
-            far.go(steps, &backwards, u32::MAX, visited_max, |slot, _| near.distances.get(slot).is_some())?;
+            far.go(steps, Turn::Backward, u32::MAX, visited_max, |slot, _| {
+                near.distances.get(slot).is_some()
+            })?;
         }
     } else {
         // Each end goes half of the way to everything, and from there only to what the other one came to.
         let half = depth_max.div_ceil(2);
-        near.go(steps, &steps.directions, half, visited_max, |_, _| true)?;
-        far.go(steps, &backwards, depth_max - half, visited_max, |_, _| true)?;
+        near.go(steps, Turn::Onward, half, visited_max, |_, _| true)?;
+        far.go(steps, Turn::Backward, depth_max - half, visited_max, |_, _| true)?;
         let is_near = |other: &Numbers, slot, own: u32| {
             other.get(slot).is_some_and(|other| other.saturating_add(own) <= depth_max)
         };
         let first = near.distances.clone();
-        near.go(steps, &steps.directions, depth_max, visited_max, |slot, own| {
-            is_near(&far.distances, slot, own)
-        })?;
-        far.go(steps, &backwards, depth_max, visited_max, |slot, own| is_near(&first, slot, own))?;
+        near.go(steps, Turn::Onward, depth_max, visited_max, |slot, own| is_near(&far.distances, slot, own))?;
+        far.go(steps, Turn::Backward, depth_max, visited_max, |slot, own| is_near(&first, slot, own))?;
     }
     let Some(way) = near.distances.get(goal).filter(|way| *way <= depth_max) else { return Ok(None) };
     let candidate = |slot: &u32| {
@@ -134,7 +133,7 @@ impl Walked {
     fn go(
         &mut self,
         steps: &Steps,
-        directions: &[Direction],
+        turn: Turn,
         depth_max: u32,
         visited_max: usize,
         admits: impl Fn(u32, u32) -> bool,
@@ -151,7 +150,7 @@ impl Walked {
             self.next += slots.len();
             slots.retain(|slot| *slot != self.other_end);
             let (distances, order, other_end) = (&mut self.distances, &mut self.order, self.other_end);
-            steps.expand.each(&slots, directions, |_, _, link| {
+            steps.each(turn, &slots, |_, _, link| {
                 if distances.get(link.other).is_some() || !admits(link.other, distance + 1) {
                     return Ok(());
                 }

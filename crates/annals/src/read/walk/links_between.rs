@@ -6,7 +6,6 @@ use super::linking::{Candidate, too_large};
 use super::path::SlotMap;
 use super::steps::Steps;
 use super::visited::Numbers;
-use crate::model::Direction;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
 
@@ -20,13 +19,15 @@ const ATTEMPTS_UNCHECKED: usize = 4_096;
 struct Edge {
     ends: [u32; 2],
     relationship: u32,
+    /// True if it is walked in both directions, otherwise only from its first end to its second.
+    is_both: bool,
 }
 
 /// Candidates, the first of which is the start and the last the goal, and what links them.
 pub(super) struct LinksBetween {
     candidates: Vec<Candidate>,
     edges: Vec<Edge>,
-    /// True if edges are walked in both directions, otherwise only from their first end to their second.
+    /// True if all edges are walked in both directions.
     is_both: bool,
     depth_max: u32,
     /// Edges by the place where they begin (or end, if walked both ways). Shape: `[(edge, other end)]` by place.
@@ -76,13 +77,10 @@ impl LinksBetween {
         let mut places = Numbers::new(steps.slots_count());
         (0..).zip(&candidates).for_each(|(place, known)| places.insert(known.slot, place));
         let slots: Vec<u32> = candidates.iter().map(|candidate| candidate.slot).collect();
-        let is_both = steps.directions.len() == 2;
-        // Walked both ways, every relationship stands once among those that start somewhere.
-        let directions = if is_both { &[Direction::Out][..] } else { &steps.directions };
         let goal = candidates.len() as u32 - 1;
         let mut edges: Vec<Edge> = Vec::new();
         let mut from = 0;
-        steps.expand.each(&slots, directions, |slot, _, link| {
+        steps.each_once(&slots, |slot, link| {
             while slots[from] != slot {
                 from += 1;
             }
@@ -91,11 +89,11 @@ impl LinksBetween {
                 let (from, to) = (candidates[from as usize], candidates[to as usize]);
                 from.from_start.saturating_add(to.to_goal).saturating_add(1)
             };
-            let place = from as u32;
+            let (place, is_both) = (from as u32, steps.is_both_ways(link));
             let is_forward = to != 0 && place != goal && length(place, to) <= depth_max;
             let is_backward = is_both && place != 0 && to != goal && length(to, place) <= depth_max;
             if is_forward || is_backward {
-                edges.push(Edge { ends: [place, to], relationship: link.relationship });
+                edges.push(Edge { ends: [place, to], relationship: link.relationship, is_both });
                 if edges.len() > visited_max {
                     return Err(too_large(visited_max, "relationships"));
                 }
@@ -109,7 +107,7 @@ impl LinksBetween {
             into: Packed { ends: Vec::new(), items: Vec::new() },
             candidates,
             edges,
-            is_both,
+            is_both: steps.is_both(),
             depth_max,
             attempts: 0,
         };
@@ -124,10 +122,10 @@ impl LinksBetween {
             let [from, to] = edge.ends;
             out.push((from, number, to));
             into.push((to, number, from));
-        }
-        if self.is_both {
-            out.append(&mut into);
-            into.clone_from(&out);
+            if edge.is_both {
+                out.push((to, number, from));
+                into.push((from, number, to));
+            }
         }
         self.out = Packed::new(self.candidates.len(), &out);
         self.into = Packed::new(self.candidates.len(), &into);
@@ -247,9 +245,9 @@ impl LinksBetween {
             if is_sure[number] || !self.is_edge_kept[number] {
                 continue;
             }
-            let [from, to] = self.edges[number].ends;
+            let Edge { ends: [from, to], is_both, .. } = self.edges[number];
             let both = [(from, to), (to, from)];
-            for (from, to) in both.into_iter().take(if self.is_both { 2 } else { 1 }) {
+            for (from, to) in both.into_iter().take(if is_both { 2 } else { 1 }) {
                 let found = self.path_over(number as u32, from, to, &from_start, &to_goal, snapshot)?;
                 if let Some(path) = found {
                     path.into_iter().for_each(|edge| is_sure[edge as usize] = true);

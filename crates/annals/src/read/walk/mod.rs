@@ -2,6 +2,7 @@
 
 // In the order a newcomer should read them.
 #[rustfmt::skip]
+mod along;
 mod reach;
 mod visited;
 mod steps;
@@ -11,13 +12,16 @@ mod walked;
 mod related;
 mod kept;
 mod shared;
+mod groups;
 mod path;
 mod shortest_paths;
 mod linking;
 mod links_between;
 
+pub use along::Along;
 pub use breadth::Walk;
 pub use element::{Crossed, Element, Reached, Subgraph};
+pub use groups::{GROUPS_MAX, Group, Groups};
 pub(crate) use kept::KeptWalks;
 pub use path::{Path, PathStep};
 pub use reach::{Reach, VISITED_MAX};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::reach::Reach;
-use super::steps::{Steps, reversed};
+use super::steps::{Steps, Turn, reversed};
 use crate::model::{Direction, Id};
 use crate::read::instance::{Entity, Relationship};
 use crate::read::snapshot::Snapshot;
@@ -89,12 +89,12 @@ impl Snapshot {
 struct Side {
     arrivals: SlotMap<Option<Step>>,
     frontier: Vec<u32>,
-    directions: Vec<Direction>,
+    turn: Turn,
 }
 
 impl Side {
-    fn new(start: u32, directions: Vec<Direction>) -> Side {
-        Side { arrivals: SlotMap::from_iter([(start, None)]), frontier: vec![start], directions }
+    fn new(start: u32, turn: Turn) -> Side {
+        Side { arrivals: SlotMap::from_iter([(start, None)]), frontier: vec![start], turn }
     }
 
     /// The steps back from `at` to where this side began, nearest to `at` first.
@@ -113,8 +113,8 @@ fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option
     if start == goal {
         return Ok(Some(Vec::new()));
     }
-    let mut near = Side::new(start, steps.directions.clone());
-    let mut far = Side::new(goal, steps.reversed());
+    let mut near = Side::new(start, Turn::Onward);
+    let mut far = Side::new(goal, Turn::Backward);
     let depth_max = reach.depth_max.unwrap_or(usize::MAX);
     for _ in 0..depth_max {
         let is_near = near.frontier.len() <= far.frontier.len();
@@ -122,7 +122,7 @@ fn between(steps: &Steps, start: u32, goal: u32, reach: &Reach) -> Result<Option
         let mut next = Vec::new();
         let mut meeting = None;
         let frontier = std::mem::take(&mut side.frontier);
-        steps.expand.each(&frontier, &side.directions.clone(), |from, direction, link| {
+        steps.each(side.turn, &frontier, |from, direction, link| {
             let is_met = other.arrivals.contains_key(&link.other);
             if meeting.is_some() || side.arrivals.contains_key(&link.other) {
                 return Ok(());

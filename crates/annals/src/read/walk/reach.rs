@@ -1,6 +1,8 @@
 //! What a walk goes along and through, and how far: as a caller says it.
 
+use super::along::Along;
 use crate::model::Direction;
+use crate::search::Expression;
 
 /// Most entities one walk visits unless told otherwise.
 pub const VISITED_MAX: usize = 1_000_000;
@@ -9,16 +11,41 @@ pub const VISITED_MAX: usize = 1_000_000;
 ///
 /// An entity that is not admitted is neither listed nor walked through; where a walk starts is always admitted, and so is
 /// where a path ends.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// ```
+/// use annals::{Direction, NewEntity, NewRelationship, Reach, Repository};
+/// let repository = Repository::in_memory();
+/// let (raw, _) = repository.transact(|t| {
+///     let raw = t.create_entity(NewEntity::new("table"))?;
+///     let job = t.create_entity(NewEntity::new("job"))?;
+///     let clean = t.create_entity(NewEntity::new("table").property("owner", "finance"))?;
+///     t.create_relationship(NewRelationship::new("reads", job.clone(), raw.clone()))?;
+///     t.create_relationship(NewRelationship::new("writes", job, clean))?;
+///     Ok(raw)
+/// })?;
+/// let snapshot = repository.snapshot();
+/// // From a table to the jobs that read it, to the tables that these write, and so on.
+/// let downstream = Reach::out().over([("reads", Direction::In), ("writes", Direction::Out)]);
+/// assert_eq!(snapshot.reachable(&raw, &downstream)?.len(), 2);
+/// let downstream = downstream.entity_where("not owner = finance".parse()?);
+/// assert_eq!(snapshot.reachable(&raw, &downstream)?.len(), 1);
+/// # Ok::<(), annals::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reach {
     /// Directions to follow; both to ignore direction.
     pub directions: Vec<Direction>,
-    /// Names of the relationship types to follow (with subtypes); empty means all.
-    pub types: Vec<String>,
+    /// The relationship types to follow (with subtypes), each in the directions of the walk or in its own; empty means all.
+    /// A type that several of them name is followed in the directions of each.
+    pub types: Vec<Along>,
     /// Names of the entity types to admit (with subtypes); empty means all.
     pub entity_types: Vec<String>,
     /// Names of classifications (with subtypes), of which an admitted entity carries at least one; empty means all entities.
     pub classifications: Vec<String>,
+    /// What an admitted entity must fulfil.
+    pub entity_where: Expression,
+    /// What a relationship must fulfil for the walk to go along it.
+    pub relationship_where: Expression,
     /// Statuses that entities and relationships may have; empty means all but `deleted`.
     pub statuses: Vec<String>,
     /// List only entities at least so many steps from the start; nearer ones are walked through.
@@ -37,6 +64,8 @@ impl Reach {
             types: Vec::new(),
             entity_types: Vec::new(),
             classifications: Vec::new(),
+            entity_where: Expression::everything(),
+            relationship_where: Expression::everything(),
             statuses: Vec::new(),
             depth_min: 0,
             depth_max: None,
@@ -54,10 +83,10 @@ impl Reach {
         Reach { directions: vec![Direction::Out, Direction::In], ..Reach::out() }
     }
 
-    /// The same, only over relationships of these types.
+    /// The same, only over relationships of these types: each a name, or a name with a direction of its own.
     #[must_use]
-    pub fn over<'n>(mut self, types: impl IntoIterator<Item = &'n str>) -> Reach {
-        self.types = names(types);
+    pub fn over(mut self, types: impl IntoIterator<Item = impl Into<Along>>) -> Reach {
+        self.types = types.into_iter().map(Into::into).collect();
         self
     }
 
@@ -72,6 +101,20 @@ impl Reach {
     #[must_use]
     pub fn classified<'n>(mut self, classifications: impl IntoIterator<Item = &'n str>) -> Reach {
         self.classifications = names(classifications);
+        self
+    }
+
+    /// The same, only through entities that fulfil this.
+    #[must_use]
+    pub fn entity_where(mut self, condition: Expression) -> Reach {
+        self.entity_where = condition;
+        self
+    }
+
+    /// The same, only over relationships that fulfil this.
+    #[must_use]
+    pub fn relationship_where(mut self, condition: Expression) -> Reach {
+        self.relationship_where = condition;
         self
     }
 

@@ -8,7 +8,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::path::{Path, SlotMap, Step, check};
 use super::reach::Reach;
-use super::steps::Steps;
+use super::steps::{Steps, Turn};
 use crate::graph::structures::link::Link;
 use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind, Value, nearest_float};
@@ -209,7 +209,6 @@ impl ShortestPaths<'_> {
     /// Works out how far from the goal everything is that is nearer than the start.
     fn measure(&mut self) -> Result<()> {
         let [start, goal] = self.ends;
-        let directions = self.steps.reversed();
         let mut nearest: SlotMap<f64> = SlotMap::from_iter([(goal, 0.0)]);
         let mut open = BinaryHeap::from([Open { estimate: 0.0, number: 0, slot: goal }]);
         self.radius = f64::INFINITY;
@@ -226,7 +225,7 @@ impl ShortestPaths<'_> {
                 continue;
             }
             let (settled, steps, weight) = (&self.to_goal, &self.steps, &self.weight);
-            steps.expand.each(&[slot], &directions, |_, _, link| {
+            steps.each(Turn::Backward, &[slot], |_, _, link| {
                 if settled.contains_key(&link.other) {
                     return Ok(());
                 }
@@ -273,37 +272,31 @@ impl ShortestPaths<'_> {
                 continue;
             }
             let length = arrivals[&slot].0;
-            self.steps.expand.each(
-                &[slot],
-                &self.steps.directions,
-                |_, direction: Direction, link: Link| {
-                    if left.contains_key(&link.other) || (slot == from && barred.contains(&link.relationship))
-                    {
-                        return Ok(());
-                    }
-                    let weight = self.steps.snapshot.weight(&self.weight, link.relationship)?;
-                    let Some(weight) = weight else { return Ok(()) };
-                    let (length, rest) = (length + weight, self.estimate(link.other));
-                    let is_nearer = arrivals.get(&link.other).is_none_or(|(known, _)| length < *known);
-                    if !is_nearer || rest.is_infinite() || root.len() as f64 + length + rest > self.depth_max
-                    {
-                        return Ok(());
-                    }
-                    let is_admitted = link.other == goal
-                        || arrivals.contains_key(&link.other)
-                        || self.steps.admits_all()
-                        || self.steps.admits(link.other)?;
-                    if is_admitted {
-                        let step =
-                            Step { from: slot, relationship: link.relationship, direction, to: link.other };
-                        arrivals.insert(link.other, (length, Some(step)));
-                        check(arrivals.len() - 1, self.visited_max)?;
-                        number += 1;
-                        open.push(Open { estimate: length + rest, number, slot: link.other });
-                    }
-                    Ok(())
-                },
-            )?;
+            self.steps.each(Turn::Onward, &[slot], |_, direction: Direction, link: Link| {
+                if left.contains_key(&link.other) || (slot == from && barred.contains(&link.relationship)) {
+                    return Ok(());
+                }
+                let weight = self.steps.snapshot.weight(&self.weight, link.relationship)?;
+                let Some(weight) = weight else { return Ok(()) };
+                let (length, rest) = (length + weight, self.estimate(link.other));
+                let is_nearer = arrivals.get(&link.other).is_none_or(|(known, _)| length < *known);
+                if !is_nearer || rest.is_infinite() || root.len() as f64 + length + rest > self.depth_max {
+                    return Ok(());
+                }
+                let is_admitted = link.other == goal
+                    || arrivals.contains_key(&link.other)
+                    || self.steps.admits_all()
+                    || self.steps.admits(link.other)?;
+                if is_admitted {
+                    let step =
+                        Step { from: slot, relationship: link.relationship, direction, to: link.other };
+                    arrivals.insert(link.other, (length, Some(step)));
+                    check(arrivals.len() - 1, self.visited_max)?;
+                    number += 1;
+                    open.push(Open { estimate: length + rest, number, slot: link.other });
+                }
+                Ok(())
+            })?;
         }
         Ok(None)
     }

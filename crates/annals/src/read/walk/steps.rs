@@ -1,8 +1,12 @@
 //! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
 
+use super::along::Along;
 use super::reach::Reach;
+use crate::graph::structures::link::Link;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::{Direction, Id, TypeKind};
 use crate::read::operators::expand::Expand;
+use crate::read::operators::filter::condition::Filter;
 use crate::read::operators::filter::entities::EntityFilter;
 use crate::read::operators::filter::status::Statuses;
 use crate::read::operators::link_types::LinkTypes;
@@ -12,13 +16,39 @@ use crate::{Error, ErrorKind, Result};
 /// The steps of one walk over one snapshot.
 pub(super) struct Steps<'s> {
     pub(super) snapshot: &'s Snapshot,
-    pub(super) directions: Vec<Direction>,
-    /// Along which relationships.
-    pub(super) expand: Expand<'s>,
+    onward: Way<'s>,
+    /// The same relationships, from where the walk ends.
+    backward: Way<'s>,
+    both_ways: BothWays,
     /// Which entities it comes to.
     filter: EntityFilter<'s>,
+    /// Which relationships it goes along; `None` for all of their types and statuses.
+    crossing: Option<Filter>,
     /// True if there may be proxies: they are walked through and not listed.
     pub(super) has_proxies: bool,
+}
+
+/// From which end a walk is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// As it was asked for.
+    Onward,
+    /// From where it ends.
+    Backward,
+}
+
+/// Which relationships to go along, and in which directions.
+struct Way<'s> {
+    directions: Vec<Direction>,
+    expand: Expand<'s>,
+}
+
+/// Which relationships are followed in both directions, so that a walk may come upon them from either end.
+enum BothWays {
+    All,
+    None,
+    /// Those of these types, ascending.
+    Of(Vec<Symbol>),
 }
 
 /// Which way round a direction is when a path is walked from its end.
@@ -30,15 +60,10 @@ pub(super) fn reversed(direction: Direction) -> Direction {
 }
 
 impl<'s> Steps<'s> {
-    /// Errors: `NotFound` for a name that no type or classification has; `InvalidArgument` for too many names, no
-    /// direction, or a depth range without depths.
+    /// Errors: `NotFound` for a name that no type or classification has, or a property that nothing has;
+    /// `InvalidArgument` for too many names, no direction or an unknown one, or a depth range without depths; of the
+    /// conditions, those of a search.
     pub(super) fn new(snapshot: &'s Snapshot, reach: &Reach) -> Result<Steps<'s>> {
-        let is_both = reach.directions.contains(&Direction::Out) && reach.directions.contains(&Direction::In);
-        let directions = match (is_both, reach.directions.first()) {
-            (true, _) => vec![Direction::Out, Direction::In],
-            (false, Some(direction)) => vec![*direction],
-            (false, None) => return Err(invalid("directions: expected out, in or both, found none".into())),
-        };
         if reach.depth_max.is_some_and(|depth_max| depth_max < reach.depth_min) {
             let text = format!(
                 "depth: expected a least depth of at most {}, found {}",
@@ -47,26 +72,92 @@ impl<'s> Steps<'s> {
             );
             return Err(invalid(text));
         }
-        let types = LinkTypes::of(snapshot.known_types(TypeKind::Relationship, &reach.types)?);
+        let types = Followed::new(snapshot, reach)?;
         let statuses = Statuses::new(snapshot, &reach.statuses)?;
-        let filter = EntityFilter {
-            snapshot,
-            types: snapshot.known_types(TypeKind::Entity, &reach.entity_types)?,
-            classifications: snapshot.known_types(TypeKind::Classification, &reach.classifications)?,
-            statuses: statuses.clone(),
+        let entity_types = snapshot.known_types(TypeKind::Entity, &reach.entity_types)?;
+        let classifications = snapshot.known_types(TypeKind::Classification, &reach.classifications)?;
+        let condition =
+            Filter::of_some(snapshot, TypeKind::Entity, entity_types.as_deref(), &reach.entity_where)?;
+        let crossing = {
+            let types = types.all();
+            Filter::of_some(snapshot, TypeKind::Relationship, types.as_deref(), &reach.relationship_where)?
         };
+        let (onward, backward, both_ways) = types.into_ways(snapshot, &statuses);
         Ok(Steps {
             snapshot,
-            directions,
-            expand: Expand::with_statuses(snapshot, types, statuses),
-            filter,
+            onward,
+            backward,
+            both_ways,
+            filter: EntityFilter { snapshot, types: entity_types, classifications, statuses, condition },
+            crossing,
             has_proxies: snapshot.has_proxies(),
         })
     }
 
-    /// The same steps, from their ends.
-    pub(super) fn reversed(&self) -> Vec<Direction> {
-        self.directions.iter().rev().map(|direction| reversed(*direction)).collect()
+    /// Calls `take` with every link that the walk may go along from the entities at `frontier`, entity by entity, each with
+    /// its direction.
+    ///
+    /// Errors: `Cancelled`; those of a condition on relationships; those of `take`.
+    #[inline]
+    pub(super) fn each(
+        &self,
+        turn: Turn,
+        frontier: &[u32],
+        take: impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        let way = match turn {
+            Turn::Onward => &self.onward,
+            Turn::Backward => &self.backward,
+        };
+        self.each_of(way, &way.directions, frontier, take)
+    }
+
+    /// The same onward, but a relationship that is followed in both directions comes only from its start: each comes once, if
+    /// every entity does.
+    #[inline]
+    pub(super) fn each_once(
+        &self,
+        frontier: &[u32],
+        mut take: impl FnMut(u32, Link) -> Result<()>,
+    ) -> Result<()> {
+        let directions = if self.is_both() { &[Direction::Out][..] } else { &self.onward.directions };
+        self.each_of(&self.onward, directions, frontier, |from, direction, link| {
+            let is_again = direction == Direction::In && self.is_both_ways(link);
+            if is_again { Ok(()) } else { take(from, link) }
+        })
+    }
+
+    #[inline]
+    fn each_of(
+        &self,
+        way: &Way<'s>,
+        directions: &[Direction],
+        frontier: &[u32],
+        mut take: impl FnMut(u32, Direction, Link) -> Result<()>,
+    ) -> Result<()> {
+        let Some(crossing) = &self.crossing else { return way.expand.each(frontier, directions, take) };
+        way.expand.each(frontier, directions, |from, direction, link| {
+            if crossing.admits(self.snapshot, link.relationship)? {
+                take(from, direction, link)
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    /// True if every relationship is followed in both directions.
+    pub(super) fn is_both(&self) -> bool {
+        matches!(self.both_ways, BothWays::All)
+    }
+
+    /// True if this one is followed in both directions.
+    #[inline]
+    pub(super) fn is_both_ways(&self, link: Link) -> bool {
+        match &self.both_ways {
+            BothWays::All => true,
+            BothWays::None => false,
+            BothWays::Of(types) => types.binary_search(&link.type_name).is_ok(),
+        }
     }
 
     /// Slot of an entity where a walk may start or end.
@@ -97,10 +188,106 @@ impl<'s> Steps<'s> {
 
     /// True if the walk may come to the entity at `slot`, to which a step leads.
     ///
-    /// Errors: those of reading history, for classifications as of an earlier time.
+    /// Errors: those of reading history, for classifications as of an earlier time and for conditions; those of a condition.
     pub(super) fn admits(&self, slot: u32) -> Result<bool> {
         self.filter.admits(slot)
     }
+}
+
+/// Types to follow, ascending; `None` for all.
+type Types = Option<Vec<Symbol>>;
+
+/// The types that are followed from their starts, and those that are followed from their ends.
+enum Followed {
+    Same(Vec<Direction>, Types),
+    Each { out: Vec<Symbol>, into: Vec<Symbol> },
+}
+
+impl Followed {
+    fn new(snapshot: &Snapshot, reach: &Reach) -> Result<Followed> {
+        let of_walk = &reach.directions;
+        if of_walk.is_empty() {
+            return Err(invalid("directions: expected out, in or both, found none".into()));
+        }
+        let has = |direction: Direction| {
+            move |along: &&Along| {
+                let own = if along.directions.is_empty() { of_walk } else { &along.directions };
+                own.contains(&direction)
+            }
+        };
+        let names =
+            |direction| reach.types.iter().filter(has(direction)).map(|along| along.type_name.clone());
+        let (out, into): (Vec<String>, Vec<String>) =
+            (names(Direction::Out).collect(), names(Direction::In).collect());
+        let followed = |names: &[String]| {
+            snapshot
+                .known_types(TypeKind::Relationship, names)
+                .map_err(|error| unknown_direction(snapshot, names).unwrap_or(error))
+        };
+        if reach.types.is_empty() {
+            let both = [Direction::Out, Direction::In];
+            let directions = both.into_iter().filter(|direction| of_walk.contains(direction));
+            return Ok(Followed::Same(directions.collect(), None));
+        }
+        if into.is_empty() || out == into {
+            let directions =
+                if into.is_empty() { vec![Direction::Out] } else { vec![Direction::Out, Direction::In] };
+            return Ok(Followed::Same(directions, followed(&out)?));
+        }
+        if out.is_empty() {
+            return Ok(Followed::Same(vec![Direction::In], followed(&into)?));
+        }
+        let (out, into) = (followed(&out)?.unwrap_or_default(), followed(&into)?.unwrap_or_default());
+        if out == into {
+            return Ok(Followed::Same(vec![Direction::Out, Direction::In], Some(out)));
+        }
+        Ok(Followed::Each { out, into })
+    }
+
+    /// All of them, whichever way.
+    fn all(&self) -> Types {
+        match self {
+            Followed::Same(_, types) => types.clone(),
+            Followed::Each { out, into } => {
+                let mut types = [out.clone(), into.clone()].concat();
+                types.sort_unstable();
+                types.dedup();
+                Some(types)
+            }
+        }
+    }
+
+    /// The way onward, the way back, and what is followed on both.
+    fn into_ways<'s>(self, snapshot: &'s Snapshot, statuses: &Statuses) -> (Way<'s>, Way<'s>, BothWays) {
+        let expand = |types: Types| Expand::with_statuses(snapshot, LinkTypes::of(types), statuses.clone());
+        match self {
+            Followed::Same(directions, types) => {
+                let both_ways = if directions.len() == 2 { BothWays::All } else { BothWays::None };
+                let back = directions.iter().rev().map(|direction| reversed(*direction)).collect();
+                let backward = Way { directions: back, expand: expand(types.clone()) };
+                (Way { directions, expand: expand(types) }, backward, both_ways)
+            }
+            Followed::Each { out, into } => {
+                let both = out.iter().filter(|name| into.binary_search(name).is_ok()).copied().collect();
+                let way = |out: Vec<Symbol>, into: Vec<Symbol>| Way {
+                    directions: vec![Direction::Out, Direction::In],
+                    expand: expand(Some(out)).with_types_into(LinkTypes::of(Some(into))),
+                };
+                (way(out.clone(), into.clone()), way(into, out), BothWays::Of(both))
+            }
+        }
+    }
+}
+
+/// The error for a name that is no type, but one with a word behind its last colon.
+fn unknown_direction(snapshot: &Snapshot, names: &[String]) -> Option<Error> {
+    names.iter().find_map(|name| {
+        snapshot.check_type_known(TypeKind::Relationship, name).err()?;
+        let (known, word) = name.rsplit_once(':')?;
+        snapshot.check_type_known(TypeKind::Relationship, known).ok()?;
+        let text = format!("type {name}: expected in, out or both behind {known}:, found {word:?}");
+        Some(invalid(text))
+    })
 }
 
 fn invalid(text: String) -> Error {

@@ -4,7 +4,9 @@ use super::resolve;
 use super::subject::Subject;
 use super::test::{Bound, Test};
 use crate::Result;
+use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
+use crate::read::find::check_filter;
 use crate::read::held::Held;
 use crate::read::snapshot::Snapshot;
 use crate::search::{Expression, FIND_VISITED_MAX};
@@ -30,6 +32,35 @@ impl Filter {
         })
     }
 
+    /// The same, bounded as a search is, with names that something can have.
+    ///
+    /// Shape: `None` for the condition that everything fulfils. `types` are those of the instances, ascending; `None` for any.
+    /// Errors: also `TooLarge` for too many conditions, and `NotFound` for a property that nothing has.
+    pub(in crate::read) fn of_some(
+        snapshot: &Snapshot,
+        kind: TypeKind,
+        types: Option<&[Symbol]>,
+        expression: &Expression,
+    ) -> Result<Option<Filter>> {
+        if *expression == Expression::everything() {
+            return Ok(None);
+        }
+        expression.check_bounds()?;
+        check_filter(snapshot, kind, types, expression)?;
+        Filter::new(snapshot, kind, expression).map(Some)
+    }
+
+    /// True if the snapshot sees something at `slot`, deleted or not, that fulfils it. Counts it as looked at.
+    ///
+    /// Errors: those of reading history; `TooLarge` after too many looks; `Cancelled`.
+    pub(in crate::read) fn admits(&self, snapshot: &Snapshot, slot: u32) -> Result<bool> {
+        self.bound.visit(snapshot)?;
+        match snapshot.seen(self.kind, slot, true)? {
+            Some(held) => self.holds(snapshot, slot, &held),
+            None => Ok(false),
+        }
+    }
+
     /// True if the instance at `slot`, of which the snapshot sees this version, fulfils it.
     ///
     /// Errors: those of reading history, for conditions on relationships; `TooLarge` if these lead too far.
@@ -41,5 +72,25 @@ impl Filter {
         let holds = self.test.holds(snapshot, &self.bound, subject)?;
         self.test.check()?;
         Ok(holds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorKind, NewEntity, Repository};
+
+    #[test]
+    fn a_condition_is_asked_a_bounded_number_of_times() {
+        let repository = Repository::in_memory();
+        repository.transact(|t| t.create_entity(NewEntity::new("x").property("size", 1))).unwrap();
+        let snapshot = repository.snapshot();
+        let condition = "size > 0".parse().unwrap();
+        let filter = Filter::of_some(&snapshot, TypeKind::Entity, None, &condition).unwrap().unwrap();
+        let filter = Filter { bound: Bound::new(3), ..filter };
+        (0..3).for_each(|_| assert!(filter.admits(&snapshot, 0).unwrap()));
+        assert_eq!(filter.admits(&snapshot, 0).unwrap_err().kind(), ErrorKind::TooLarge);
+        let everything = Expression::everything();
+        assert!(Filter::of_some(&snapshot, TypeKind::Entity, None, &everything).unwrap().is_none());
     }
 }

@@ -3,6 +3,7 @@
 use crate::graph::structures::symbols::Symbol;
 use crate::model::TypeKind;
 use crate::read::nearest;
+use crate::read::operators::filter::condition::Filter;
 use crate::read::operators::filter::status::Statuses;
 use crate::read::snapshot::Snapshot;
 use crate::{Error, ErrorKind, Result};
@@ -18,18 +19,31 @@ pub(in crate::read) struct EntityFilter<'s> {
     /// Ascending; `None` for any or none.
     pub(in crate::read) classifications: Option<Vec<Symbol>>,
     pub(in crate::read) statuses: Statuses,
+    /// `None` if all fulfil it.
+    pub(in crate::read) condition: Option<Filter>,
 }
 
 impl EntityFilter<'_> {
     /// True if every entity that a link leads to is admitted, so that none needs a look.
     pub(in crate::read) fn admits_all(&self) -> bool {
-        self.types.is_none() && self.classifications.is_none() && self.statuses.is_live()
+        let is_any = self.types.is_none() && self.classifications.is_none() && self.condition.is_none();
+        is_any && self.statuses.is_live()
     }
 
     /// True if the read may come to the entity at `slot`, to which a link leads.
     ///
-    /// Errors: those of reading history, for classifications as of an earlier time.
+    /// Errors: those of reading history, for classifications as of an earlier time and for a condition; of a condition also
+    /// `TooLarge` and `Cancelled`.
     pub(in crate::read) fn admits(&self, slot: u32) -> Result<bool> {
+        // Order: the condition last, because it reads what the others only look up.
+        match &self.condition {
+            None => self.is_of(slot),
+            Some(condition) => Ok(self.is_of(slot)? && condition.admits(self.snapshot, slot)?),
+        }
+    }
+
+    /// True if the entity at `slot` has one of the statuses, types and classifications.
+    fn is_of(&self, slot: u32) -> Result<bool> {
         let table = &self.snapshot.graph().entities;
         if !self.statuses.is_live() && !self.snapshot.sees_status(TypeKind::Entity, slot, &self.statuses) {
             return Ok(false);

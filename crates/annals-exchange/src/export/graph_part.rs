@@ -1,0 +1,115 @@
+//! What is written as a graph for other programs: a part of the graph, paths, or everything.
+
+use std::collections::HashSet;
+
+use annals::{Entity, Id, Path, Relationship, Snapshot, Subgraph};
+
+use super::{Selection, each_entity, each_relationship};
+use crate::Outcome;
+
+/// A node of a graph that is written.
+pub struct Node<'n> {
+    /// Id of the entity.
+    pub id: &'n Id,
+    /// The entity; `None` for the end of a relationship that is not listed itself, such as a proxy.
+    pub entity: Option<&'n Entity<'n>>,
+    /// How far it is from the start of the walk, if it was found by one. Units: steps.
+    pub distance: Option<usize>,
+}
+
+/// Takes one node after the other.
+pub type TakeNode<'t> = &'t mut dyn FnMut(Node) -> Outcome;
+/// Takes one relationship after the other.
+pub type TakeEdge<'t> = &'t mut dyn FnMut(&Relationship) -> Outcome;
+
+/// A part of the graph that can be gone through several times.
+pub trait GraphPart {
+    /// Calls `take` with each node, once.
+    fn each_node(&self, take: TakeNode) -> Outcome;
+
+    /// Calls `take` with each relationship, once; both of its ends are nodes.
+    fn each_edge(&self, take: TakeEdge) -> Outcome;
+}
+
+impl GraphPart for Subgraph<'_> {
+    fn each_node(&self, take: TakeNode) -> Outcome {
+        let mut known = HashSet::new();
+        for reached in self.entities() {
+            known.insert(reached.id().clone());
+            let entity = reached.entity()?;
+            take(Node { id: reached.id(), entity: Some(&entity), distance: Some(reached.distance) })?;
+        }
+        for crossed in self.relationships() {
+            let relationship = crossed.relationship()?;
+            for id in [relationship.from(), relationship.to()] {
+                if known.insert(id.clone()) {
+                    take(Node { id, entity: None, distance: None })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn each_edge(&self, take: TakeEdge) -> Outcome {
+        self.relationships().try_for_each(|crossed| take(&crossed.relationship()?))
+    }
+}
+
+impl GraphPart for [Path<'_>] {
+    fn each_node(&self, take: TakeNode) -> Outcome {
+        let mut known = HashSet::new();
+        for path in self {
+            let ends = path.steps.iter().map(|step| &step.entity);
+            for entity in std::iter::once(&path.start).chain(ends) {
+                if known.insert(entity.id()) {
+                    take(Node { id: entity.id(), entity: Some(entity), distance: None })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn each_edge(&self, take: TakeEdge) -> Outcome {
+        let mut known = HashSet::new();
+        let steps = self.iter().flat_map(|path| &path.steps);
+        let new = steps.map(|step| &step.relationship).filter(|one| known.insert(one.id()));
+        new.into_iter().try_for_each(take)
+    }
+}
+
+/// Everything that a snapshot holds and that is selected; of relationships those between entities that are.
+pub struct Selected<'s> {
+    /// What is read.
+    pub snapshot: &'s Snapshot,
+    /// What of it.
+    pub selection: &'s Selection,
+}
+
+impl GraphPart for Selected<'_> {
+    fn each_node(&self, take: TakeNode) -> Outcome {
+        each_entity(self.snapshot, self.selection.find().with_proxies(), |entity| {
+            take(Node { id: entity.id(), entity: Some(entity), distance: None })
+        })
+    }
+
+    fn each_edge(&self, take: TakeEdge) -> Outcome {
+        // What is selected is selected by its type: the types of the nodes tell which ends are there.
+        let mut types = HashSet::new();
+        if !self.selection.is_everything() {
+            self.each_node(&mut |node| {
+                types.extend(node.entity.map(|entity| entity.type_name().to_owned()));
+                Ok(())
+            })?;
+        }
+        each_relationship(self.snapshot, self.selection.find(), |relationship| {
+            for end in [relationship.from(), relationship.to()] {
+                let is_node = self.selection.is_everything()
+                    || self.snapshot.entity_summary(end)?.is_some_and(|end| types.contains(end.type_name()));
+                if !is_node {
+                    return Ok(());
+                }
+            }
+            take(relationship)
+        })
+    }
+}
