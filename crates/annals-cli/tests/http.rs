@@ -7,6 +7,7 @@ mod http {
     mod candidates;
     mod conditions;
     mod description;
+    mod every_endpoint;
     mod durability;
     mod exporting;
     mod feed;

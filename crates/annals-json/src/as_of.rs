@@ -1,9 +1,8 @@
 //! Which time to read as of, as members of an object.
 
 use annals::{AsOf, Position, Result};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-use super::schema::{instant, number};
 use super::{Object, invalid, optional_text};
 
 /// The names of the members.
@@ -31,9 +30,4 @@ pub fn past_from_json(fields: &Object, what: &str) -> Result<AsOf> {
         return Err(invalid(format!("{what}: expected a time as one of {}, found none", AS_OF.join(", "))));
     }
     Ok(as_of)
-}
-
-/// The members as schemas.
-pub(crate) fn members() -> Json {
-    json!({ "atPosition": number(), "at": instant(), "validAt": instant() })
 }

@@ -1,7 +1,7 @@
 //! The JSON forms of the command line and of HTTP, and their schemas. Engine types are not wire types: these functions
 //! translate.
 //!
-//! `docs/json.md` describes them for users. The schema of a form stands in the file beside it: `find.rs`, `find_schemas.rs`.
+//! `docs/json.md` describes them for users. `wire` has each form as a type, from which its schema is derived: `find.rs`, `wire/find.rs`.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -25,22 +25,9 @@ pub mod find;
 mod graph;
 mod type_definition;
 mod line_column;
-pub mod schema;
-mod schemas;
-mod value_schemas;
-mod instance_schemas;
-mod page_schemas;
-mod find_schemas;
-mod type_schemas;
-mod provenance_schemas;
-mod operation_schemas;
-mod tree_schemas;
 mod candidate;
-mod candidate_schemas;
-mod operational_schemas;
-mod logged_schemas;
-mod exchange_schemas;
-mod feed_schemas;
+pub mod schema;
+pub mod wire;
 
 pub use as_of::{AS_OF, as_of_from_json, past_from_json};
 pub use candidate::*;
@@ -58,13 +45,11 @@ pub use graph::{
     direction_to_text,
 };
 pub use instance::{Seen, VersionForm, classification_from_json, properties_from_json};
-pub use instance_schemas::{entity_example, relationship_example, version_example};
 pub use line_column::{LINE_COLUMN, line_beside, line_with};
 pub use logged::logged_record_to_json;
 pub use operation::{Operation, operation_from_json, upsert};
 pub use operational::{OperationalForm, lease_from_json, lease_time_from_json, lease_to_json};
 pub use provenance::*;
-pub use schemas::schemas;
 pub use text::{json_from_slice, json_from_str, tree_bytes};
 pub use tree::{TreeContent, insert_from_texts, is_tree_item, item_from_json, tree_content_from_json};
 pub use tree_operation::{TreeChange, TreeOperation};

@@ -260,17 +260,3 @@ impl TreeChange {
         }
     }
 }
-
-/// The members that operations on trees have beside those that others have, with their schemas.
-pub(crate) fn members() -> Json {
-    use super::schema::{reference, text, with};
-    let own = serde_json::json!({
-        "path": text(),
-        "root": text(),
-        "item": reference("TreeItem"),
-        "value": reference("Value"),
-        "insert": { "type": "string", "enum": ["first", "last", "before", "after"] },
-        "sibling": text(),
-    });
-    with(&[own, super::as_of::members()])
-}

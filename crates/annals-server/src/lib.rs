@@ -35,10 +35,10 @@ mod lines;
 mod endpoints;
 mod metrics;
 mod openapi;
-mod schemas;
-mod line_schemas;
+pub mod wire;
 
 pub use hosts::{Host, Origin};
 pub use limits::{Limits, STREAMS_MAX};
 pub use logging::LogSettings;
+pub use openapi::description;
 pub use server::{Settings, serve};

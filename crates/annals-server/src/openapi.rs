@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use annals_json::schema::reference;
+use annals_json::wire::schemas_of;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value as Json, json};
 
 use super::endpoint::{Answer, Endpoint};
+use super::endpoints::endpoints;
 use super::names::NDJSON;
 use super::names::POSITION;
 use super::parameter::{Parameter, Place};
 use super::problem::{DOOR_KINDS, PROBLEM_JSON, Problem, status_of};
-use super::schemas::schemas;
+use super::wire;
 
 /// Errors that every endpoint may answer.
 const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out", "internal"];
@@ -19,12 +21,18 @@ const COMMON: [&str; 5] = ["invalid-argument", "unknown-host", "busy", "time-out
 const REPOSITORY: [&str; 6] = ["opening", "not-visible", "closed", "corrupted", "gap", "io"];
 
 /// Examples of the schemas by their names.
-type Examples = BTreeMap<&'static str, Json>;
+type Examples = BTreeMap<String, Json>;
+
+/// The OpenAPI document that `/openapi.json` gives.
+pub fn description() -> Json {
+    document(&endpoints())
+}
 
 /// The whole document.
 pub fn document(endpoints: &[Endpoint]) -> Json {
-    let schemas = schemas();
-    let examples = schemas.iter().map(|(name, _, example)| (*name, example.clone())).collect();
+    let schemas = schemas_of(&wire::forms());
+    let examples =
+        schemas.iter().map(|(name, schema)| (name.clone(), schema["examples"][0].clone())).collect();
     let mut paths: Map<String, Json> = Map::new();
     for endpoint in endpoints {
         let item = paths.entry(endpoint.path).or_insert_with(|| json!({}));
@@ -42,7 +50,7 @@ pub fn document(endpoints: &[Endpoint]) -> Json {
         "servers": [{ "url": "/" }],
         "paths": paths,
         "components": {
-            "schemas": schemas.into_iter().map(component).collect::<Map<String, Json>>(),
+            "schemas": schemas,
             "headers": {
                 "Position": {
                     "description": "The position that the answer shows, or that the write made.",
@@ -57,12 +65,6 @@ pub fn document(endpoints: &[Endpoint]) -> Json {
             },
         },
     })
-}
-
-fn component((name, schema, example): (&'static str, Json, Json)) -> (String, Json) {
-    let mut schema = schema;
-    schema["examples"] = json!([example]);
-    (name.to_owned(), schema)
 }
 
 fn operation(endpoint: &Endpoint, examples: &Examples) -> Json {
@@ -188,7 +190,6 @@ fn problem_of(kind: &str) -> (StatusCode, Json) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoints::endpoints;
 
     #[test]
     fn every_endpoint_is_described_with_answers_errors_and_examples() {
@@ -233,7 +234,7 @@ mod tests {
                 || schema.get("additionalProperties").is_some();
             assert!(
                 is_open,
-                "{name}: expected properties or any_object(): generators take this object for an empty one"
+                "{name}: expected properties or additionalProperties: generators take this object for an empty one"
             );
             for key in ["oneOf", "anyOf"] {
                 for form in schema[key].as_array().into_iter().flatten() {
@@ -247,8 +248,8 @@ mod tests {
                 _ => {}
             }
         }
-        for (name, schema, _) in schemas() {
-            check(name, &schema);
+        for (name, schema) in schemas_of(&wire::forms()) {
+            check(&name, &schema);
         }
     }
 }

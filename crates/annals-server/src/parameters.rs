@@ -136,7 +136,10 @@ pub fn writing() -> Vec<Parameter> {
     vec![
         query("validFrom", instant(), "2025-08-09", "From when the change is true; now if left out."),
         query("always", flag(), true, "Make a version even if the change changes nothing."),
-        candidate("Make the change an edit of this candidate; nobody else sees it before that is committed."),
+        candidate(
+            "Make the change an edit of this candidate; nobody else sees it before that is committed. A write of an instance is \
+             answered with a Receipt then.",
+        ),
         header(AUTHOR.as_str(), "ada", "Who commits; percent-encode what is not ASCII."),
         header(MESSAGE.as_str(), "new release", "Why; percent-encode what is not ASCII."),
         header(WAIT_POSITION.as_str(), "1", "Wait (bounded) until this position is visible before writing."),

@@ -1,6 +1,8 @@
 //! The real binary as a server, and a small blocking client that can also misbehave.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod described;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -146,9 +148,11 @@ impl Server {
         self.request(method, path, &[], Some(&body.to_string()))
     }
 
-    /// Sends a request.
+    /// Sends a request, and checks that the answer is as it is described.
     pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
-        try_request(self.address, method, path, headers, body).expect("the server answers")
+        let answer = try_request(self.address, method, path, headers, body).expect("the server answers");
+        described::check_described(method, path, body, &answer);
+        answer
     }
 
     /// Sends any bytes and reads what comes back until the connection is closed.

@@ -1,0 +1,150 @@
+//! What the server is sent and what it answers, read as the types that its description names.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use annals_json::wire::NamedForm;
+use serde_json::Value as Json;
+
+use super::Answer;
+
+/// An endpoint, as the description has it.
+struct Operation {
+    /// Such as `GET`.
+    method: String,
+    path: String,
+    /// The schema of its JSON body.
+    body: Option<String>,
+    /// Shape: `[(status, media type, schema)]`.
+    answers: Vec<(u16, String, String)>,
+}
+
+static FORMS: LazyLock<BTreeMap<String, NamedForm>> = LazyLock::new(|| {
+    let forms = annals_server::wire::forms().into_iter();
+    forms.map(|form| (form.name().to_owned(), form)).collect()
+});
+
+static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+    let description = annals_server::description();
+    let items = description["paths"].as_object().unwrap();
+    let operations = items.iter().flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().iter();
+        methods.map(move |(method, operation)| Operation::of(method, path, operation))
+    });
+    operations.collect()
+});
+
+impl Operation {
+    fn of(method: &str, path: &str, operation: &Json) -> Operation {
+        let responses = operation["responses"].as_object().unwrap().iter();
+        let answers = responses.flat_map(|(status, response)| {
+            let media = response["content"].as_object().into_iter().flatten();
+            media.map(|(name, media)| (status.parse().unwrap(), name.clone(), schema_of(media)))
+        });
+        Operation {
+            method: method.to_uppercase(),
+            path: path.to_owned(),
+            body: operation["requestBody"]["content"].get("application/json").map(schema_of),
+            answers: answers.collect(),
+        }
+    }
+
+    /// True if it is what answers requests for this path.
+    fn is_at(&self, method: &str, path: &str) -> bool {
+        let fits =
+            |(known, found): (&str, &str)| known == found || known.starts_with('{') && !found.is_empty();
+        self.method == method
+            && match self.path.strip_suffix("/{steps}") {
+                // Slashes are part of the last parameter.
+                Some(before) => path.strip_prefix(before).is_some_and(|rest| rest.starts_with('/')),
+                None => {
+                    self.path.split('/').count() == path.split('/').count()
+                        && self.path.split('/').zip(path.split('/')).all(fits)
+                }
+            }
+    }
+}
+
+/// The name of the schema of a body, or of each of its lines.
+fn schema_of(media: &Json) -> String {
+    let schema = &media["schema"];
+    let reference = schema.get("$ref").or(schema["contentSchema"]["items"].get("$ref"));
+    let reference =
+        reference.and_then(Json::as_str).unwrap_or_else(|| panic!("no name of a schema in {media}"));
+    reference.rsplit('/').next().unwrap().to_owned()
+}
+
+fn check(what: &str, schema: &str, json: &Json) {
+    let form = FORMS.get(schema).unwrap_or_else(|| panic!("schema {schema} has no type"));
+    form.check(json).unwrap_or_else(|error| panic!("{what}: expected {schema}: {error}"));
+}
+
+/// Every answer that is described, but for problems.
+///
+/// Shape: `[(operation, status, media type)]`.
+pub fn answers() -> Vec<(String, u16, String)> {
+    let is_good = |(status, _, _): &&(u16, String, String)| *status < 400;
+    let named = |known: &'static Operation| {
+        let name = format!("{} {}", known.method, known.path);
+        let good = known.answers.iter().filter(is_good);
+        good.map(move |(status, media, _)| (name.clone(), *status, media.clone()))
+    };
+    OPERATIONS.iter().flat_map(named).collect()
+}
+
+/// Checks that an answer, and the body that led to it, are what the description says of them.
+///
+/// Gives which one of [`answers`] it is; `None` for a problem and for an answer without body.
+pub fn check_described(
+    method: &str,
+    target: &str,
+    sent: Option<&str>,
+    answer: &Answer,
+) -> Option<(String, u16, String)> {
+    let what = format!("{method} {target}");
+    let media_type = answer.header("content-type").unwrap_or_default();
+    let json =
+        |text: &str| -> Json { serde_json::from_str(text).unwrap_or_else(|error| panic!("{what}: {error}")) };
+    if answer.body.is_empty() {
+        return None;
+    }
+    if media_type == "application/problem+json" {
+        check(&what, "Problem", &json(&answer.body));
+        return None;
+    }
+    let path = target.split('?').next().unwrap();
+    let operation = OPERATIONS.iter().find(|known| known.is_at(method, path));
+    let operation = operation.unwrap_or_else(|| panic!("{what} is not described, and answers {answer:?}"));
+    let declared = operation
+        .answers
+        .iter()
+        .find(|(status, media, _)| (*status, &**media) == (answer.status, media_type));
+    let Some((status, media, schema)) = declared else {
+        panic!("{what}: an answer {} of {media_type:?} is not described", answer.status)
+    };
+    match media_type {
+        "application/x-ndjson" => answer.body.lines().for_each(|line| check(&what, schema, &json(line))),
+        "text/event-stream" => {
+            for data in answer.body.lines().filter_map(|line| line.strip_prefix("data: ")) {
+                let event = json(data);
+                let schema = match event["type"].as_str() {
+                    Some("annals.record") => "FeedEvent",
+                    Some("annals.change") => "ChangeEvent",
+                    _ => "Problem",
+                };
+                check(&what, schema, &event);
+            }
+        }
+        "application/json" => {
+            // Parameters say that an edit of a candidate is answered by a receipt.
+            let is_edit = method != "GET" && target.contains("candidate=");
+            let is_receipt = is_edit && ["Entity", "Relationship"].contains(&&**schema);
+            check(&what, if is_receipt { "Receipt" } else { schema }, &json(&answer.body));
+        }
+        _ => check(&what, schema, &answer.body.as_str().into()),
+    }
+    if let (Some(schema), Some(sent)) = (&operation.body, sent) {
+        check(&format!("body of {what}"), schema, &json(sent));
+    }
+    Some((format!("{} {}", operation.method, operation.path), *status, media.clone()))
+}

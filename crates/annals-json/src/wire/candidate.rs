@@ -1,0 +1,144 @@
+//! Candidates.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{Duration, Instant, Listed, NamedForm, Operation, Page};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![
+        Candidate,
+        CandidateList,
+        CandidateName,
+        CandidateEdits,
+        CandidateConflicts,
+        CandidateRebase,
+        CandidateCommit,
+    ]
+}
+
+/// A candidate: changes that become one record, or none.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = candidate_example())]
+pub struct Candidate {
+    pub name: String,
+    /// The position that it was made from.
+    pub base: u64,
+    /// How many changes it holds.
+    pub changes: u64,
+    pub created: CandidateStamp,
+    pub updated: CandidateStamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<Unconfirmed>,
+}
+
+// When it was written, and by which author.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct CandidateStamp {
+    pub instant: Instant,
+    pub author: String,
+}
+
+// A commit that is taken back unless it is confirmed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Unconfirmed {
+    /// Position of its record.
+    pub position: u64,
+    pub confirm_before: Instant,
+    /// Why it could not be taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// All candidates.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "items": [candidate_example()] }))]
+pub struct CandidateList(pub Listed<Candidate>);
+
+/// The name of a new candidate.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "name": "maintenance" }))]
+pub struct CandidateName {
+    pub name: String,
+}
+
+/// A page of the edits of a candidate.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "items": [{ "action": "delete", "kind": "entity", "id": "dash" }], "next": null }))]
+pub struct CandidateEdits(pub Page<Operation>);
+
+/// What of a candidate no longer goes with what was committed meanwhile.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "items": [conflict_example()], "count": 1 }))]
+pub struct CandidateConflicts {
+    pub items: Vec<Conflict>,
+    /// How many there are, also of those that are not listed.
+    pub count: u64,
+}
+
+// An edit that no longer goes.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Conflict {
+    /// Which edit it is, from 0.
+    pub edit: u64,
+    pub action: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The kind of an error (docs/errors.md).
+    pub reason: String,
+    pub detail: String,
+}
+
+/// How conflicts are solved.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "keep": "mine" }))]
+pub struct CandidateRebase {
+    /// The edits of the candidate, or what was committed meanwhile; conflicts are only listed if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<KeepChoice>,
+}
+
+// Which side is kept.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum KeepChoice {
+    Mine,
+    Theirs,
+}
+
+/// How a candidate is committed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({ "confirmWithin": "PT10M" }))]
+pub struct CandidateCommit {
+    /// Take it back unless it is confirmed within this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm_within: Option<Duration>,
+}
+
+fn candidate_example() -> Json {
+    let written = json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" });
+    json!({ "name": "maintenance", "base": 17, "changes": 3, "created": written, "updated": written })
+}
+
+fn conflict_example() -> Json {
+    json!({
+        "edit": 0, "action": "update", "kind": "entity", "id": "eth0", "reason": "conflict",
+        "detail": "entity eth0 was changed at position 18, after the base 17",
+    })
+}

@@ -1,0 +1,215 @@
+//! The lines that imports take and exports give, and what an import did.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+use super::{Instant, NamedForm, OriginMembers, Properties, ProvenanceMembers, Type};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![
+        ExchangeType,
+        ExchangeEntity,
+        ExchangeRelationship,
+        ExchangeCollection,
+        ExchangeRecord,
+        ImportLine,
+        ExportLine,
+        ImportReport,
+    ]
+}
+
+/// A line with a type.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "type": { "kind": "entity", "name": "package" } }))]
+pub struct ExchangeType {
+    pub r#type: Type,
+}
+
+/// A line with an entity.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = entity_line_example())]
+pub struct ExchangeEntity {
+    pub entity: LineEntity,
+}
+
+/// A line with a relationship.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "relationship": { "type": "depends", "from": "bash", "to": "libc6" } }))]
+pub struct ExchangeRelationship {
+    pub relationship: LineRelationship,
+}
+
+/// A line with the name of the collection.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "collection": "library" }))]
+pub struct ExchangeCollection {
+    pub collection: String,
+}
+
+/// A line with a record.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({
+    "record": { "position": 1, "instant": "2026-01-31T12:00:00.000000Z", "changes": [] },
+}))]
+pub struct ExchangeRecord {
+    pub record: LineRecord,
+}
+
+// The members that both kinds of instances have in lines.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct LineInstance {
+    /// A fresh UUID if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    pub r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<Properties>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Instant>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The id that it had before, which nothing else may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reidentified_from: Option<String>,
+    /// Name of the collection that it belongs to; this one if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+}
+
+// An entity in a line. One with `created` is a copy.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct LineEntity {
+    #[serde(flatten)]
+    pub instance: LineInstance,
+    #[serde(flatten)]
+    pub provenance: ProvenanceMembers,
+    #[serde(flatten)]
+    pub origin: OriginMembers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classifications: Option<Vec<LineClassification>>,
+    /// True if only its id, its type and the properties that tell it are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_proxy: Option<bool>,
+}
+
+// A relationship in a line. One with `created` is a copy.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct LineRelationship {
+    #[serde(flatten)]
+    pub instance: LineInstance,
+    #[serde(flatten)]
+    pub provenance: ProvenanceMembers,
+    #[serde(flatten)]
+    pub origin: OriginMembers,
+    pub from: String,
+    pub to: String,
+}
+
+// A classification in a line. One with `created` is a copy.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct LineClassification {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub properties: Option<Properties>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    #[serde(flatten)]
+    pub provenance: ProvenanceMembers,
+    #[serde(flatten)]
+    pub origin: OriginMembers,
+}
+
+// A record in a line.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct LineRecord {
+    pub position: u64,
+    pub instant: Instant,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Operations, as they were done.
+    pub changes: Vec<Map<String, Json>>,
+}
+
+/// One of these per line.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(example = entity_line_example(), transform = super::one_of)]
+pub enum ImportLine {
+    Type(Box<ExchangeType>),
+    Entity(Box<ExchangeEntity>),
+    Relationship(Box<ExchangeRelationship>),
+    Collection(ExchangeCollection),
+}
+
+/// One of these per line; records with `history` only.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(example = entity_line_example(), transform = super::one_of)]
+pub enum ExportLine {
+    Type(Box<ExchangeType>),
+    Entity(Box<ExchangeEntity>),
+    Relationship(Box<ExchangeRelationship>),
+    Collection(ExchangeCollection),
+    Record(ExchangeRecord),
+}
+
+/// What an import did.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "position": 43, "throughLine": 1_000, "records": 1, "created": 997, "updated": 2, "unchanged": 0, "deleted": 0,
+    "refused": 1,
+    "refusedLines": [{
+        "line": 7, "kind": "missing-end",
+        "reason": "an end does not exist: entity dash; put entities before the relationships between them",
+    }],
+}))]
+pub struct ImportReport {
+    pub position: u64,
+    /// Number of the last line that is committed.
+    pub through_line: u64,
+    /// How many records were written.
+    pub records: u64,
+    pub created: u64,
+    pub updated: u64,
+    pub unchanged: u64,
+    pub deleted: u64,
+    pub refused: u64,
+    /// The first of those that are refused.
+    pub refused_lines: Vec<LineRefused>,
+}
+
+// A line that is refused.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct LineRefused {
+    /// Its number, from 1.
+    pub line: u64,
+    /// The kind of an error (docs/errors.md).
+    pub kind: String,
+    pub reason: String,
+}
+
+fn entity_line_example() -> Json {
+    json!({ "entity": { "id": "bash", "type": "package", "properties": { "size": 7 } } })
+}

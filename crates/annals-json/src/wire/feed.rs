@@ -1,0 +1,121 @@
+//! The events of the feed, and the records in them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+use super::{InstanceChange, InstanceKind, Instant, NamedForm, TreeChange};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![Record, FeedEvent, WatchedChanges, ChangeEvent]
+}
+
+/// A record as it was committed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = record_example())]
+pub struct Record {
+    pub position: u64,
+    pub instant: Instant,
+    pub author: String,
+    pub message: String,
+    pub changes: Vec<RecordedChange>,
+}
+
+// What every operation of a record has; its other members are those of its action.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline, description = "An operation in the form that docs/json.md describes, as it was done.")]
+pub struct RecordedChange {
+    pub action: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<InstanceKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Instant>,
+    #[serde(flatten)]
+    pub more: Map<String, Json>,
+}
+
+// A CloudEvent.
+// Source: <https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md>.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct CloudEvent<Kind, Data> {
+    pub specversion: SpecVersion,
+    /// The position of the record, of several the last.
+    pub id: String,
+    #[schemars(extend("format" = "uri-reference"))]
+    pub source: String,
+    pub r#type: Kind,
+    pub time: Instant,
+    pub datacontenttype: JsonMediaType,
+    pub data: Data,
+}
+
+word!(SpecVersion, "1.0");
+word!(JsonMediaType, "application/json");
+word!(RecordKind, "annals.record");
+word!(ChangeKind, "annals.change");
+
+/// An event with a record.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = event_example("annals.record", record_example()))]
+pub struct FeedEvent(pub CloudEvent<RecordKind, Record>);
+
+/// What became of what is watched: of a tree in its order.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = watched_example())]
+pub struct WatchedChanges {
+    /// The position before the first record.
+    pub from: u64,
+    /// The position of the last record.
+    pub position: u64,
+    /// How many records it tells of.
+    pub records: u64,
+    pub changes: Vec<WatchedChange>,
+}
+
+// What became of an item of a tree, or of an instance.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, transform = super::one_of)]
+pub enum WatchedChange {
+    Tree(Box<TreeChange>),
+    Instance(Box<InstanceChange>),
+}
+
+/// An event with what became of what is watched.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = event_example("annals.change", watched_example()))]
+pub struct ChangeEvent(pub CloudEvent<ChangeKind, WatchedChanges>);
+
+/// An event with a record.
+pub fn feed_event_example() -> Json {
+    event_example("annals.record", record_example())
+}
+
+fn event_example(kind: &str, data: Json) -> Json {
+    json!({
+        "specversion": "1.0", "id": "42", "source": "urn:annals:library", "type": kind,
+        "time": "2025-08-09T10:00:00Z", "datacontenttype": "application/json", "data": data,
+    })
+}
+
+fn record_example() -> Json {
+    json!({
+        "position": 42, "instant": "2025-08-09T10:00:00Z", "author": "ada", "message": "",
+        "changes": [{ "action": "delete", "kind": "entity", "id": "bash" }],
+    })
+}
+
+fn watched_example() -> Json {
+    json!({
+        "from": 41, "position": 42, "records": 1,
+        "changes": [{ "path": "/interfaces/interface[name = 'eth1']", "id": "eth1", "change": "deleted" }],
+    })
+}

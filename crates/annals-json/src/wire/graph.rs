@@ -1,0 +1,227 @@
+//! What walks through the graph come to.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value as Json, json};
+
+use super::page::{counted_example, page_example};
+use super::provenance::joined;
+use super::{
+    CountablePage, CountedPage, Direction, Entity, Listed, NamedForm, Page, Relationship, Value,
+    entity_example, relationship_example,
+};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![
+        NeighborPage,
+        Neighbor,
+        Degree,
+        ReachPage,
+        RelatedPage,
+        Reached,
+        Path,
+        PathStep,
+        PathList,
+        FoundPath,
+        SubgraphPage,
+        RelationshipsOfPage,
+        SharedPage,
+        Shared,
+        Groups,
+        Group,
+        GraphMl,
+        Dot,
+    ]
+}
+
+/// A page of neighbours.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = page_example(neighbor_example()))]
+pub struct NeighborPage(pub Page<Neighbor>);
+
+/// A neighbour, and the relationship that leads to it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = neighbor_example())]
+pub struct Neighbor {
+    pub relationship: Relationship,
+    pub entity: Entity,
+}
+
+/// How many relationships an entity has.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "degree": 3 }))]
+pub struct Degree {
+    pub degree: u64,
+}
+
+/// A page of what a walk reaches, nearest first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = counted_example(reached_example()))]
+pub struct ReachPage(pub CountedPage<Reached>);
+
+/// A page of entities that relationships lead to.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = counted_example(reached_example()))]
+pub struct RelatedPage(pub CountablePage<Reached>);
+
+/// An entity that a walk reaches.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = reached_example())]
+pub struct Reached {
+    /// Steps from the start.
+    pub distance: u64,
+    pub entity: Entity,
+}
+
+/// A path, or that there is none.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "found": true, "length": 1.0, "start": entity_example(), "steps": [step_example()] }))]
+pub struct Path {
+    pub found: bool,
+    /// Steps, or the sum of the weight.
+    #[schemars(range(min = 0))]
+    pub length: Number,
+    /// Null if there is no path.
+    pub start: Option<Entity>,
+    pub steps: Vec<PathStep>,
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = step_example())]
+pub struct PathStep {
+    pub direction: Direction,
+    pub relationship: Relationship,
+    pub entity: Entity,
+}
+
+/// Paths, shortest first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "items": [found_path_example()] }))]
+pub struct PathList(pub Listed<FoundPath>);
+
+/// A path that there is.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = found_path_example())]
+pub struct FoundPath {
+    /// Steps, or the sum of the weight.
+    #[schemars(range(min = 0))]
+    pub length: Number,
+    pub start: Entity,
+    pub steps: Vec<PathStep>,
+}
+
+/// A part of the graph: entities, and the relationships between them.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "entities": [{ "distance": 0, "entity": entity_example() }], "relationships": [relationship_example()],
+    "entitiesCount": 1, "relationshipsCount": 1, "next": null,
+}))]
+pub struct SubgraphPage {
+    pub entities: Vec<Reached>,
+    pub relationships: Vec<Relationship>,
+    /// How many entities there are on all pages.
+    pub entities_count: u64,
+    /// How many relationships there are on all pages.
+    pub relationships_count: u64,
+    /// The `after` of the next page; null on the last one.
+    pub next: Option<String>,
+}
+
+/// A page of the relationships of an entity.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "items": [relationship_example()], "next": "1f0000000700000003", "count": 117 }))]
+pub struct RelationshipsOfPage(pub CountablePage<Relationship>);
+
+/// A page of what walks from two entities have in common.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = counted_example(shared_example()))]
+pub struct SharedPage(pub CountedPage<Shared>);
+
+/// An entity that walks from two entities reach.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = shared_example())]
+pub struct Shared {
+    /// Steps from the one and from the other.
+    pub distances: [u64; 2],
+    pub entity: Entity,
+}
+
+/// How many entities a walk reaches, by the value of a property.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({
+    "groups": [{ "value": "finance", "count": 3 }, { "value": null, "count": 1 }],
+    "count": 4, "rest": { "groups": 0, "count": 0 },
+}))]
+pub struct Groups {
+    /// The largest groups, largest first.
+    pub groups: Vec<Group>,
+    /// How many entities the walk reaches.
+    pub count: u64,
+    pub rest: RestOfGroups,
+}
+
+/// The groups that are not listed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct RestOfGroups {
+    /// How many groups are not listed.
+    pub groups: u64,
+    /// How many entities are in them.
+    pub count: u64,
+}
+
+/// Entities with one value.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "value": "finance", "count": 3 }))]
+pub struct Group {
+    /// Null for the entities without the property.
+    pub value: Option<Value>,
+    pub count: u64,
+}
+
+/// A graph in GraphML.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = &"<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\"/>\n")]
+pub struct GraphMl(pub String);
+
+/// A graph in the language of Graphviz.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = &"digraph annals {\n}\n")]
+pub struct Dot(pub String);
+
+/// A neighbour.
+pub fn neighbor_example() -> Json {
+    json!({ "relationship": relationship_example(), "entity": entity_example() })
+}
+
+/// An entity that a walk reaches.
+pub fn reached_example() -> Json {
+    json!({ "distance": 1, "entity": entity_example() })
+}
+
+/// An entity that two walks reach.
+pub fn shared_example() -> Json {
+    json!({ "distances": [1, 1], "entity": entity_example() })
+}
+
+fn step_example() -> Json {
+    joined(neighbor_example(), json!({ "direction": "out" }))
+}
+
+/// A path.
+pub fn found_path_example() -> Json {
+    json!({ "length": 1.0, "start": entity_example(), "steps": [step_example()] })
+}

@@ -1,0 +1,121 @@
+//! The log: records with the values before and after.
+
+use annals::Action;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{Difference, InstanceKind, Instant, NamedForm, Page, Type};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![LogPage, LoggedRecord, LoggedInstance, LoggedType, LoggedCollection]
+}
+
+/// A page of the log.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "items": [record_example()], "next": "42" }))]
+pub struct LogPage(pub Page<LoggedRecord>);
+
+/// A record of the log.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = record_example())]
+pub struct LoggedRecord {
+    pub position: u64,
+    pub instant: Instant,
+    pub author: String,
+    pub message: String,
+    pub changes: Vec<LoggedChange>,
+}
+
+// A change of the log.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, transform = super::one_of)]
+pub enum LoggedChange {
+    Instance(Box<LoggedInstance>),
+    Type(Box<LoggedType>),
+    Collection(LoggedCollection),
+}
+
+/// A change that made a version of an instance.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = instance_example())]
+pub struct LoggedInstance {
+    pub action: InstanceActionName,
+    pub kind: InstanceKind,
+    pub id: String,
+    pub r#type: String,
+    /// Of a relationship: its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Of a relationship: its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Number of the version that it made.
+    pub version: u64,
+    /// Number of the version that it differs from; 0 for a first one.
+    pub base: u64,
+    pub status: String,
+    pub valid_from: Instant,
+    /// The classification that was put on, changed or taken off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classification: Option<String>,
+    pub difference: Difference,
+    /// How many relationships were deleted or restored with the entity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relationships_count: Option<u64>,
+    /// How many entities that it contained were deleted or restored with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contained_count: Option<u64>,
+}
+
+// The verbs of changes that make a version of an instance.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, extend("enum" = instance_verbs()))]
+pub struct InstanceActionName(pub String);
+
+fn instance_verbs() -> Vec<&'static str> {
+    let others = ["define-type", "name-collection"];
+    Action::verbs().into_iter().filter(|verb| !others.contains(verb)).collect()
+}
+
+/// The declaration of a type.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "action": "define-type", "definition": { "kind": "entity", "name": "person" } }))]
+pub struct LoggedType {
+    pub action: DefineType,
+    pub definition: Type,
+}
+
+/// The name of this collection.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "action": "name-collection", "collection": "here" }))]
+pub struct LoggedCollection {
+    pub action: NameCollection,
+    pub collection: String,
+}
+
+word!(DefineType, "define-type");
+word!(NameCollection, "name-collection");
+
+fn instance_example() -> Json {
+    json!({
+        "action": "update", "kind": "entity", "id": "ada", "type": "person", "version": 2, "base": 1,
+        "status": "active", "validFrom": "2025-08-09T10:00:00Z",
+        "difference": {
+            "status": null, "properties": { "rows": { "before": 5, "after": 9 } }, "classifications": [],
+        },
+    })
+}
+
+fn record_example() -> Json {
+    json!({
+        "position": 42, "instant": "2025-08-09T10:00:00Z", "author": "bob", "message": "nightly",
+        "changes": [instance_example()],
+    })
+}

@@ -1,0 +1,122 @@
+//! Pages, and the pages of instances and of the past.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{
+    Difference, Entity, Instance, InstanceKind, NamedForm, Relationship, Version, entity_example,
+    relationship_example, version_example,
+};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![EntityPage, RelationshipPage, InstancePage, VersionPage, ChangePage, InstanceChange]
+}
+
+// A page.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// The `after` of the next page; null on the last one.
+    pub next: Option<String>,
+}
+
+// A page that tells how many there are on all.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct CountedPage<T> {
+    pub items: Vec<T>,
+    /// The `after` of the next page; null on the last one.
+    pub next: Option<String>,
+    /// How many there are on all pages.
+    pub count: u64,
+}
+
+// A page that tells how many there are on all, if that was asked for.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct CountablePage<T> {
+    pub items: Vec<T>,
+    /// The `after` of the next page; null on the last one.
+    pub next: Option<String>,
+    /// How many there are on all pages, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
+
+// All of them at once.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Listed<T> {
+    pub items: Vec<T>,
+}
+
+/// A page of entities.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = page_example(entity_example()))]
+pub struct EntityPage(pub Page<Entity>);
+
+/// A page of relationships.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = page_example(relationship_example()))]
+pub struct RelationshipPage(pub Page<Relationship>);
+
+/// A page of entities or of relationships.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = page_example(entity_example()))]
+pub struct InstancePage(pub Page<Instance>);
+
+/// A page of a history.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = page_example(version_example()))]
+pub struct VersionPage(pub Page<Version>);
+
+/// A page of what became of instances between two positions.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = counted_example(instance_change_example()))]
+pub struct ChangePage(pub CountedPage<InstanceChange>);
+
+/// What became of an instance between two positions.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = instance_change_example())]
+pub struct InstanceChange {
+    pub change: InstanceChangeKind,
+    pub kind: InstanceKind,
+    /// That of the later position; of what disappeared, that of the earlier one.
+    pub id: String,
+    /// Of what changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+}
+
+// What became of it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum InstanceChangeKind {
+    Appeared,
+    Disappeared,
+    Changed,
+}
+
+/// A page with one item.
+pub(super) fn page_example(item: Json) -> Json {
+    json!({ "items": [item], "next": "0a1b" })
+}
+
+/// A page with one item of many.
+pub(super) fn counted_example(item: Json) -> Json {
+    json!({ "items": [item], "next": "42-100", "count": 117 })
+}
+
+/// An instance that is there at the later position only.
+pub fn instance_change_example() -> Json {
+    json!({ "change": "appeared", "kind": "entity", "id": "bash" })
+}

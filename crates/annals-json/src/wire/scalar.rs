@@ -1,0 +1,118 @@
+//! Texts and numbers that many forms have. All are inline: the document repeats them.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, json_schema};
+use serde::{Deserialize, Serialize};
+
+// An instant.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, extend("format" = "date-time"))]
+pub struct Instant(pub String);
+
+// A time that lasts, such as PT10M.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, extend("format" = "duration"))]
+pub struct Duration(pub String);
+
+// The two kinds of instances.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum InstanceKind {
+    Entity,
+    Relationship,
+}
+
+// The kinds of types.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, extend("enum" = annals::TypeKind::ALL.map(annals::TypeKind::name)))]
+pub struct TypeKindName(pub String);
+
+// The types of values.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, extend("enum" = annals::ValueType::ALL.map(annals::ValueType::name)))]
+pub struct ValueTypeName(pub String);
+
+// Which way a relationship leads, seen from where a walk comes from.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Direction {
+    Out,
+    In,
+}
+
+// Where an item goes in a list that users order.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum InsertPlace {
+    First,
+    Last,
+    Before,
+    After,
+}
+
+// Always true: the member says what the object is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "bool", into = "bool")]
+#[schemars(inline, transform = constant_true)]
+pub struct True;
+
+impl From<True> for bool {
+    fn from(_: True) -> bool {
+        true
+    }
+}
+
+impl TryFrom<bool> for True {
+    type Error = &'static str;
+
+    fn try_from(found: bool) -> Result<True, &'static str> {
+        found.then_some(True).ok_or("expected true, found false")
+    }
+}
+
+fn constant_true(schema: &mut Schema) {
+    *schema = json_schema!({ "const": true });
+}
+
+/// A type whose only value is one text.
+macro_rules! word {
+    ($name:ident, $text:literal) => {
+        #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline, transform = $crate::wire::constant)]
+        pub enum $name {
+            #[serde(rename = $text)]
+            Only,
+        }
+    };
+}
+
+/// An enum of one word is a constant.
+pub fn constant(schema: &mut Schema) {
+    let only = schema.get("enum").and_then(|words| words.get(0)).cloned();
+    *schema = json_schema!({ "const": only });
+}
+
+// One, or a list of them.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, transform = super::one_of)]
+pub enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+// What stood there before and what stands there after.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Sides<T> {
+    pub before: T,
+    pub after: T,
+}
+
+/// Members under any names.
+pub type ByName<T> = BTreeMap<String, T>;

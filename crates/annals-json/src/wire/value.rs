@@ -1,0 +1,201 @@
+//! Values of properties.
+
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value as Json, json};
+
+use super::{ByName, Duration, Instant, NamedForm};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![
+        Value,
+        Properties,
+        Stamp,
+        DecimalValue,
+        FloatValue,
+        BytesValue,
+        DateValue,
+        TimestampValue,
+        DurationValue,
+        UuidValue,
+        IriValue,
+        MapValue,
+        ListValue,
+        SetValue,
+        PlainMapValue,
+    ]
+}
+
+/// A property value. Kinds that JSON lacks are objects with one key that starts with `$`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(example = json!({ "$set": ["shell", "interactive"] }), transform = super::one_of)]
+pub enum Value {
+    Scalar(Scalar),
+    List(Vec<Item>),
+    Decimal(DecimalValue),
+    Float(FloatValue),
+    Bytes(BytesValue),
+    Date(DateValue),
+    Timestamp(TimestampValue),
+    Duration(DurationValue),
+    Uuid(UuidValue),
+    Iri(IriValue),
+    Map(MapValue),
+    TaggedList(ListValue),
+    Set(SetValue),
+    PlainMap(PlainMapValue),
+}
+
+// What JSON has itself, as one schema: fewer names for generators of clients to invent.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, transform = scalar)]
+pub enum Scalar {
+    Flag(bool),
+    Number(Number),
+    Text(String),
+}
+
+fn scalar(schema: &mut schemars::Schema) {
+    *schema = schemars::json_schema!({ "type": ["boolean", "number", "string"] });
+}
+
+// Generators of clients accept a type that contains itself only if a named object is in between. The items of a list therefore have
+// no type.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, description = "A Value.")]
+pub struct Item(pub Json);
+
+/// Values by the names of their properties.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "name": "bash", "size": 7, "tags": { "$set": ["shell", "interactive"] } }))]
+pub struct Properties(pub ByName<Value>);
+
+/// When it was written, and by which author.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "instant": "2025-08-09T10:00:00Z", "author": "ada" }))]
+pub struct Stamp {
+    pub instant: Instant,
+    /// Empty if the author did not tell a name.
+    pub author: String,
+}
+
+/// A decimal number of at most 28 digits, as it was written.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$decimal": "1.20" }))]
+pub struct DecimalValue {
+    #[serde(rename = "$decimal")]
+    pub decimal: String,
+}
+
+/// A float that JSON lacks: `NaN`, `inf` or `-inf`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$float": "NaN" }))]
+pub struct FloatValue {
+    #[serde(rename = "$float")]
+    pub float: String,
+}
+
+/// Bytes in base64 with padding.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$bytes": "AAE=" }))]
+pub struct BytesValue {
+    #[serde(rename = "$bytes")]
+    #[schemars(extend("contentEncoding" = "base64"))]
+    pub bytes: String,
+}
+
+/// A day.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$date": "2025-08-09" }))]
+pub struct DateValue {
+    #[serde(rename = "$date")]
+    #[schemars(extend("format" = "date"))]
+    pub date: String,
+}
+
+/// An instant.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$timestamp": "2025-08-09T12:00:00Z" }))]
+pub struct TimestampValue {
+    #[serde(rename = "$timestamp")]
+    pub timestamp: Instant,
+}
+
+/// A time that lasts, of weeks to seconds.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$duration": "PT5M" }))]
+pub struct DurationValue {
+    #[serde(rename = "$duration")]
+    pub duration: Duration,
+}
+
+/// A UUID.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8" }))]
+pub struct UuidValue {
+    #[serde(rename = "$uuid")]
+    #[schemars(extend("format" = "uuid"))]
+    pub uuid: String,
+}
+
+/// An IRI.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$iri": "urn:x" }))]
+pub struct IriValue {
+    #[serde(rename = "$iri")]
+    #[schemars(extend("format" = "iri"))]
+    pub iri: String,
+}
+
+/// A map with a key that starts with `$`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$map": { "$odd": 1 } }))]
+pub struct MapValue {
+    #[serde(rename = "$map")]
+    pub map: ByName<Value>,
+}
+
+/// A list, where an array means something else.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$list": ["first", "second"] }))]
+pub struct ListValue {
+    #[serde(rename = "$list")]
+    pub list: Vec<Value>,
+}
+
+/// The values of a multi-valued property: scalars, without order.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "$set": ["shell", "interactive"] }))]
+pub struct SetValue {
+    #[serde(rename = "$set")]
+    pub set: Vec<Value>,
+}
+
+/// A map none of whose keys starts with `$`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = json!({ "city": "Paris" }), extend("propertyNames" = { "pattern": "^[^$]" }))]
+pub struct PlainMapValue(#[serde(deserialize_with = "plain_map")] pub ByName<Value>);
+
+fn plain_map<'de, D: Deserializer<'de>>(from: D) -> Result<ByName<Value>, D::Error> {
+    let map = ByName::deserialize(from)?;
+    match map.keys().find(|name| name.starts_with('$')) {
+        None => Ok(map),
+        Some(name) => Err(D::Error::custom(format!("expected names without `$` in front, found {name:?}"))),
+    }
+}

@@ -1,0 +1,127 @@
+//! Versions and what differs between them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{ByName, Instance, Instant, NamedForm, ProvenanceKindName, Sides, Value};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![Version, Difference, TextDifference]
+}
+
+/// An entry of a history.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = version_example())]
+pub struct Version {
+    /// Its number, from 1.
+    pub version: u64,
+    /// Number of the version that it was made from; 0 for the first.
+    pub base: u64,
+    /// Position of the record that wrote it.
+    pub position: u64,
+    pub instant: Instant,
+    pub author: String,
+    pub message: String,
+    pub valid_from: Instant,
+    pub status: String,
+    /// The verb of the change that made it.
+    pub action: String,
+    /// False if another version has taken its place for all times.
+    pub in_force: bool,
+    /// The instance in this version, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Instance>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
+    /// The id that it had then, if it has another one now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub former_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_proxy: Option<bool>,
+}
+
+/// What differs between two versions. A side is null where there is nothing.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(example = json!({
+    "status": { "before": "active", "after": "stable" },
+    "type": { "before": "package", "after": "library" },
+    "properties": { "size": { "before": 7, "after": 8 } },
+    "classifications": [],
+}))]
+pub struct Difference {
+    /// Null if both have the same.
+    pub status: Option<TextDifference>,
+    /// Those that differ, by name.
+    pub properties: ByName<Sides<Option<Value>>>,
+    pub classifications: Vec<ClassificationDifference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<TextDifference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<TextDifference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<TextDifference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<TextDifference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_proxy: Option<Sides<bool>>,
+    #[serde(flatten)]
+    pub provenance: ProvenanceDifference,
+}
+
+// A classification that differs.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct ClassificationDifference {
+    pub name: String,
+    pub was_there: bool,
+    pub is_there: bool,
+    pub properties: ByName<Sides<Option<Value>>>,
+    #[serde(flatten)]
+    pub provenance: ProvenanceDifference,
+}
+
+// The members of a provenance that differ.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ProvenanceDifference {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<Sides<Option<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Sides<Option<ProvenanceKindName>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicated_by: Option<Sides<Option<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub license: Option<Sides<Option<String>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maintained_by: Option<Sides<Option<Vec<String>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mappings: Option<Sides<Option<ByName<String>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective_from: Option<Sides<Option<Instant>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effective_to: Option<Sides<Option<Instant>>>,
+}
+
+/// A text before and after.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "before": "package", "after": "library" }))]
+pub struct TextDifference {
+    pub before: String,
+    pub after: String,
+}
+
+/// A version.
+pub fn version_example() -> Json {
+    json!({
+        "version": 2, "base": 1, "position": 43, "instant": "2025-08-10T10:00:00Z", "author": "ada",
+        "message": "new release", "validFrom": "2025-08-10T10:00:00Z", "status": "active", "action": "update",
+        "inForce": true,
+    })
+}

@@ -1,0 +1,104 @@
+//! The lines of answers in `application/x-ndjson`.
+
+use annals_json::named_forms;
+use annals_json::wire::{
+    Entity, FoundPath, InstanceChange, NamedForm, Neighbor, Reached, Relationship, Shared, TreeChange,
+    TreeEntry, Version, entity_example, found_path_example, instance_change_example, neighbor_example,
+    one_of, reached_example, relationship_example, shared_example, tree_change_example, tree_entry_example,
+    version_example,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Problem, problem_example};
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![
+        Crossed,
+        NextLine,
+        ErrorLine,
+        InstanceLine,
+        VersionLine,
+        ReachedLine,
+        SubgraphLine,
+        TreeLine,
+        RelationshipLine,
+        NeighborLine,
+        SharedLine,
+        PathLine,
+        ChangeLine,
+        TreeChangeLine,
+    ]
+}
+
+/// A relationship that a walk goes along.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "relationship": relationship_example() }))]
+pub struct Crossed {
+    pub relationship: Relationship,
+}
+
+/// The last line, if there is more: how to get the rest.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "next": "0a1b" }))]
+pub struct NextLine {
+    /// The `after` of the next request.
+    pub next: String,
+}
+
+/// The last line, if something went wrong after the answer had begun.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "error": problem_example() }))]
+pub struct ErrorLine {
+    pub error: Problem,
+}
+
+// One line: an item; or at the end how to get the rest, or why there is no more.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, transform = one_of)]
+pub enum Line<T> {
+    Item(Box<T>),
+    Next(NextLine),
+    Error(Box<ErrorLine>),
+}
+
+// The same of items of two forms.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, transform = one_of)]
+pub enum LineOfTwo<A, B> {
+    One(Box<A>),
+    Other(Box<B>),
+    Next(NextLine),
+    Error(Box<ErrorLine>),
+}
+
+/// Lines, which differ in their items.
+macro_rules! lines {
+    ($($name:ident($line:ty), $example:expr;)*) => {$(
+        /// One of these per line. The last line may say how to get the rest, or what went wrong.
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[schemars(example = $example)]
+        pub struct $name(pub $line);
+    )*};
+}
+
+lines! {
+    InstanceLine(LineOfTwo<Entity, Relationship>), entity_example();
+    VersionLine(Line<Version>), version_example();
+    ReachedLine(Line<Reached>), reached_example();
+    SubgraphLine(LineOfTwo<Reached, Crossed>), json!({ "relationship": relationship_example() });
+    TreeLine(Line<TreeEntry>), tree_entry_example();
+    RelationshipLine(Line<Relationship>), relationship_example();
+    NeighborLine(Line<Neighbor>), neighbor_example();
+    SharedLine(Line<Shared>), shared_example();
+    PathLine(Line<FoundPath>), found_path_example();
+    ChangeLine(Line<InstanceChange>), instance_change_example();
+    TreeChangeLine(Line<TreeChange>), tree_change_example();
+}

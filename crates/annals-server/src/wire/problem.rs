@@ -1,0 +1,43 @@
+//! Errors.
+
+use annals::ErrorKind;
+use annals_json::named_forms;
+use annals_json::wire::NamedForm;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::problem::DOOR_KINDS;
+
+/// The forms of this file.
+pub fn forms() -> Vec<NamedForm> {
+    named_forms![Problem]
+}
+
+/// RFC 9457. Further members are facts: a position, an operation, a line, a column.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = problem_example())]
+pub struct Problem {
+    #[schemars(extend("format" = "uri-reference"))]
+    pub r#type: String,
+    pub title: String,
+    /// The HTTP status.
+    pub status: u64,
+    /// What was expected, what was found, and what to do.
+    pub detail: String,
+    /// One of the kinds of docs/errors.md.
+    #[schemars(extend("enum" = kinds()))]
+    pub kind: String,
+    #[serde(flatten)]
+    pub more: Map<String, Json>,
+}
+
+fn kinds() -> Vec<&'static str> {
+    let door = DOOR_KINDS.into_iter().map(|(name, _, _)| name);
+    ErrorKind::ALL.into_iter().map(ErrorKind::name).chain(door).collect()
+}
+
+/// There is no such entity.
+pub fn problem_example() -> Json {
+    crate::problem::Problem::not_found("entity dash does not exist").to_json()
+}
