@@ -69,6 +69,7 @@ impl Server {
     }
 
     fn spawn(command: &mut Command, folder: &Path, arguments: &[&str]) -> Server {
+        described::prepare();
         let mut child = command
             .env("ANNALS_LOG", "warn")
             .arg("serve")

@@ -97,12 +97,13 @@ pub fn constant(schema: &mut Schema) {
 }
 
 // One, or a list of them.
+// Order: a struct of serde also reads a list, as its members in their order.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, transform = super::one_of)]
 pub enum OneOrMany<T> {
-    One(T),
     Many(Vec<T>),
+    One(T),
 }
 
 // What stood there before and what stands there after.
