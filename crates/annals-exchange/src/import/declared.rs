@@ -1,6 +1,6 @@
 //! Values of cells, as the types of the repository declare them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use annals::{
@@ -61,27 +61,27 @@ impl DeclaredValues {
         if let Some(known) = self.types.get(&key) {
             return Some(Arc::clone(known));
         }
-        let definition = self.snapshot.type_definition(kind, type_name)?;
-        let mut attributes = Attributes::new();
-        self.add(&definition, &mut attributes);
-        let attributes = Arc::new(attributes);
+        let attributes = Arc::new(self.declared_by(self.snapshot.type_definition(kind, type_name)?));
         self.types.insert(key, Arc::clone(&attributes));
         Some(attributes)
     }
 
-    // The supertypes of a type are declared before it, so that this comes to an end.
-    fn add(&self, definition: &TypeDefinition, attributes: &mut Attributes) {
-        for attribute in &definition.attributes {
-            let is_text = matches!(attribute.value_type, ValueType::String | ValueType::Any);
-            if !is_text || attribute.is_many {
-                attributes.entry(Arc::clone(&attribute.name)).or_insert_with(|| attribute.clone());
+    fn declared_by(&self, definition: Arc<TypeDefinition>) -> Attributes {
+        let mut attributes = Attributes::new();
+        // Several ways lead to a type that several supertypes have in common: it is looked at once.
+        let mut seen = HashSet::from([Arc::clone(&definition.name)]);
+        let mut open = VecDeque::from([definition]);
+        while let Some(definition) = open.pop_front() {
+            for attribute in &definition.attributes {
+                let is_text = matches!(attribute.value_type, ValueType::String | ValueType::Any);
+                if !is_text || attribute.is_many {
+                    attributes.entry(Arc::clone(&attribute.name)).or_insert_with(|| attribute.clone());
+                }
             }
+            let above = definition.supertypes.iter().filter(|name| seen.insert(Arc::clone(name)));
+            open.extend(above.filter_map(|name| self.snapshot.type_definition(definition.kind, name)));
         }
-        for name in &definition.supertypes {
-            if let Some(supertype) = self.snapshot.type_definition(definition.kind, name) {
-                self.add(&supertype, attributes);
-            }
-        }
+        attributes
     }
 
     fn declared(&self, attribute: &AttributeDefinition, cell: &str) -> Result<Value> {
@@ -215,6 +215,31 @@ mod tests {
         }
         let list = Field::List(vec![text("b"), text("a")]);
         assert_eq!(read("part", "tags", list), read("part", "tags", text("a;b")));
+    }
+
+    // Each level doubled the ways to the types above it.
+    #[test]
+    fn a_type_that_is_inherited_in_many_ways_is_looked_at_once() {
+        let repository = Repository::in_memory();
+        let above = |level: u32, side: &str| format!("{side}{level}");
+        repository
+            .transact(|t| {
+                let number = AttributeDefinition::new("n", ValueType::Integer);
+                t.define_type(TypeDefinition::entity("a0").attribute(number))?;
+                t.define_type(TypeDefinition::entity("b0"))?;
+                (1..40).try_for_each(|level| {
+                    ["a", "b"].into_iter().try_for_each(|side| {
+                        let of = TypeDefinition::entity(&above(level, side));
+                        let of = of.supertype(&above(level - 1, "a")).supertype(&above(level - 1, "b"));
+                        t.define_type(of)
+                    })
+                })
+            })
+            .unwrap();
+        let mut values = DeclaredValues::new(repository.snapshot(), ';');
+        let fields = vec![("n".into(), Field::Text("7".to_owned()))];
+        let read = values.properties(TypeKind::Entity, "b39", fields).unwrap();
+        assert_eq!(read, [("n".into(), Value::Integer(7))]);
     }
 
     #[test]
