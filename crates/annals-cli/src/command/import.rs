@@ -1,20 +1,22 @@
 //! `annals import`: loads JSON Lines and CSV.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use annals::{Error, ErrorKind, Instant, Repository, Result};
+use annals_exchange::import::csv::RowReader;
 use annals_exchange::import::{
     BATCH_BYTES_MAX, Declarations, DeleteMax, JsonlOptions, LineBounds, LoadOptions, Loader, Merge, Missing,
-    Report, Run, Source, csv, load_csv, load_jsonl,
+    Report, Run, Source, load_csv, load_jsonl,
 };
 use annals_exchange::text::count;
 use clap::Args;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
+use super::import_csv::{CsvArguments, Header, extension};
 use super::terminal::Terminal;
 use crate::context::{Context, instant, user_name};
 use crate::progress::Progress;
@@ -30,12 +32,16 @@ Formats:
   jsonl   one object per line: {\"type\": …}, {\"entity\": …}, {\"relationship\": …}; or {\"record\": …} with history
           Types stand anywhere, entities before the relationships between them. docs/json.md describes every field.
   csv     neo4j-admin style headers: :ID :LABEL :START_ID :END_ID :TYPE name:int[] …; files of nodes first
+          Plain headers, as of spreadsheets, with --id, or with --from and --to: each title names a property
 A file may be gzip; - is standard input.
 
 Examples:
   annals import people.jsonl
   annals import csv people.csv knows.csv
-  annals import csv --label person --delimiter TAB people.tsv
+  annals import tables.csv --id 'Table Name' --type table          # a header such as Table Name;Owner;rows:int
+  annals import reads.csv --from Job --to 'Table Name' --type reads
+  annals import --header people-header.csv people-1.csv people-2.csv.gz
+  annals import --label person people.tsv
   annals export --history | annals -r copy import jsonl -
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
   annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
@@ -82,18 +88,8 @@ pub struct Arguments {
     /// From when it is true, unless a line says otherwise
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     valid_from: Option<Instant>,
-    /// csv: between the cells (, ; | or TAB)
-    #[arg(long, default_value = ",", value_name = "CHARACTER", help_heading = "CSV")]
-    delimiter: String,
-    /// csv: between the values of a list, and between labels
-    #[arg(long, default_value = ";", value_name = "CHARACTER", help_heading = "CSV")]
-    array_delimiter: String,
-    /// csv: label for all nodes, before those of the file; may be repeated
-    #[arg(long = "label", value_name = "LABEL", help_heading = "CSV")]
-    labels: Vec<String>,
-    /// csv: type of edges that have none in the file
-    #[arg(long = "type", value_name = "TYPE", help_heading = "CSV")]
-    edge_type: Option<String>,
+    #[command(flatten)]
+    csv: CsvArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +104,8 @@ struct Input {
     name: String,
     path: PathBuf,
     valid_from: Option<Instant>,
+    /// The rows of standard input, whose header is read.
+    begun: Option<RowReader<Source>>,
     /// What standard input said, if it is read several times. The file is deleted with it.
     _saved: Option<NamedTempFile>,
 }
@@ -121,12 +119,13 @@ impl Input {
 /// Imports the files one after the other.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut inputs = inputs(arguments)?;
-    // Order: look at the files before the repository is created.
-    for input in &inputs {
-        header_sum(arguments, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
-    }
     if arguments.is_resuming {
         inputs.iter_mut().try_for_each(save_standard_input)?;
+    }
+    let header = Header::read(&arguments.csv)?;
+    // Order: look at the files before the repository is created.
+    for input in &mut inputs {
+        look(&header, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
     }
     let started = std::time::Instant::now();
     let repository = context.open_or_create()?;
@@ -139,13 +138,13 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
         delete_max: arguments.delete_missing_max,
         option: "--delete-missing-max 100%",
     };
-    let runs = runs(arguments, &repository, &inputs)?;
+    let runs = runs(arguments, &header, &repository, &inputs)?;
     let outcome = load_types(arguments, &repository, &mut report, &inputs, &runs).and_then(|mut types| {
-        let work = inputs.iter().zip(runs).enumerate();
+        let work = inputs.iter_mut().zip(runs).enumerate();
         for (index, (input, run)) in work {
             let set_aside = types.remove(&index).unwrap_or_default();
             let lines = Lines { run, set_aside };
-            let outcome = import(arguments, &repository, &mut report, input, lines);
+            let outcome = import(arguments, &header, &repository, &mut report, input, lines);
             outcome.map_err(|stop| Stop::from(stop).in_file(&input.path))?;
         }
         Ok(missing.delete(&repository, &load_options(arguments), &mut report)?)
@@ -213,35 +212,32 @@ fn input(named: Option<Format>, file: &str, valid_from: Option<Instant>) -> Resu
         Some(format) => format,
         None => format_of(file)?,
     };
-    Ok(Input { format, name: file.to_owned(), path: file.into(), valid_from, _saved: None })
+    Ok(Input { format, name: file.to_owned(), path: file.into(), valid_from, begun: None, _saved: None })
 }
 
 fn format_of(file: &str) -> Result<Format> {
-    let name = file.strip_suffix(".gz").unwrap_or(file);
-    match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+    match extension(file) {
         Some("jsonl" | "ndjson") => Ok(Format::Jsonl),
-        Some("csv") => Ok(Format::Csv),
+        Some("csv" | "tsv") => Ok(Format::Csv),
         _ => Err(Error::new(
             ErrorKind::InvalidArgument,
             format!(
-                "{file}: expected a name that ends in .jsonl or .csv; or say `annals import jsonl|csv {file}`"
+                "{file}: expected a name that ends in .jsonl, .csv or .tsv; or say `annals import jsonl|csv {file}`"
             ),
         )),
     }
 }
 
-/// Looks at a file. Returns the sum over the header of a CSV file, and 0 for other formats and standard input.
+/// Looks at a file, and at its header if it is CSV.
 ///
 /// Errors: what is wrong with the header; those of opening.
-fn header_sum(arguments: &Arguments, input: &Input) -> Result<u64> {
-    if input.is_standard_input() {
-        return Ok(0);
-    }
-    let source = Source::open(&input.path)?;
+fn look(header: &Header, input: &mut Input) -> Result<()> {
     if input.format != Format::Csv {
-        return Ok(0);
+        return if input.is_standard_input() { Ok(()) } else { Source::open(&input.path).map(drop) };
     }
-    Ok(csv::RowReader::new(source, csv_options(arguments)?)?.header_sum())
+    let rows = header.rows(&input.path, Source::open(&input.path)?)?;
+    input.begun = input.is_standard_input().then_some(rows);
+    Ok(())
 }
 
 /// Standard input that is resumed is read several times: what is committed of it is checked first.
@@ -258,7 +254,12 @@ fn save_standard_input(input: &mut Input) -> Result<()> {
 }
 
 /// The runs of the files: those that begin, or those that go on, which are checked.
-fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Outcome<Vec<Run>> {
+fn runs(
+    arguments: &Arguments,
+    header: &Header,
+    repository: &Repository,
+    inputs: &[Input],
+) -> Outcome<Vec<Run>> {
     let runs = inputs.iter().map(|input| {
         if !arguments.is_resuming {
             return Ok(Run::begin(repository));
@@ -268,7 +269,10 @@ fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Out
         progress.finish();
         let run = run?;
         if !run.is_empty() {
-            let header_sum = header_sum(arguments, input)?;
+            let header_sum = match input.format {
+                Format::Jsonl => 0,
+                Format::Csv => header.rows(&input.path, Source::open(&input.path)?)?.header_sum(),
+            };
             run.check(&input.name, Source::open(&input.path)?, header_sum)?;
         }
         Ok(run)
@@ -314,9 +318,10 @@ struct Lines {
 
 fn import(
     arguments: &Arguments,
+    header: &Header,
     repository: &Repository,
     report: &mut Report,
-    input: &Input,
+    input: &mut Input,
     lines: Lines,
 ) -> annals_exchange::Outcome {
     let Lines { run, set_aside } = lines;
@@ -339,22 +344,16 @@ fn import(
             load_jsonl(repository, report, source, options, &mut tick)
         }
         Format::Csv => {
-            let source = Source::open(&input.path)?;
-            let mut tick = ticker(&source, Arc::clone(&report.progress));
+            let rows = match input.begun.take() {
+                Some(rows) => rows,
+                None => header.rows(&input.path, Source::open(&input.path)?)?,
+            };
+            let mut tick = ticker(rows.input(), Arc::clone(&report.progress));
             let mut loader = Loader::new(repository, &options, report, &name, run);
-            let outcome = load_csv(&mut loader, source, csv_options(arguments)?, input.valid_from, &mut tick);
+            let outcome = load_csv(&mut loader, rows, input.valid_from, &mut tick);
             loader.end(outcome)
         }
     }
-}
-
-fn csv_options(arguments: &Arguments) -> Result<csv::Options> {
-    Ok(csv::Options {
-        field_delimiter: csv::parse_delimiter(&arguments.delimiter)?,
-        array_delimiter: csv::parse_delimiter(&arguments.array_delimiter)?,
-        labels: arguments.labels.clone(),
-        edge_type: arguments.edge_type.clone(),
-    })
 }
 
 /// Moves the progress bar to where the source is.

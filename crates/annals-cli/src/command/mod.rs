@@ -2,6 +2,7 @@
 
 // In the order a newcomer should read them.
 mod import;
+mod import_csv;
 mod export;
 mod get;
 mod find;

@@ -4,6 +4,7 @@ mod support;
 mod reading;
 mod writing;
 mod importing;
+mod spreadsheets;
 mod logging;
 mod resuming;
 mod merging;

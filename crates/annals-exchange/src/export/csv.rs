@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use annals::{Error, Find, Result, Snapshot, TypeKind, Value};
 use annals_json::{LINE_COLUMN, line_beside, value_to_json};
+use csv::WriterBuilder;
 
 use super::instance_line::Lines;
 use super::{PAGE, Selection, each_entity, each_relationship, instances_count};
@@ -14,6 +14,7 @@ use crate::Progress;
 use crate::text::value_to_text;
 
 const ARRAY_DELIMITER: char = ';';
+const BUFFER_BYTES: usize = 256 * 1024;
 
 /// The columns of a file: property name and neo4j type.
 type Columns = BTreeMap<String, &'static str>;
@@ -41,7 +42,8 @@ pub fn export_csv(
             }
             let path = folder.join(format!("{prefix}-{}.csv", file_name_part(&type_name)));
             let file = File::create(&path).map_err(|error| file_error(&path, error))?;
-            let mut writer = Writer { writer: BufWriter::with_capacity(256 * 1024, file), path: &path };
+            let writer = WriterBuilder::new().buffer_capacity(BUFFER_BYTES).from_writer(file);
+            let mut writer = Writer { writer, path: &path };
             match kind {
                 TypeKind::Relationship => {
                     write_relationships(snapshot, &lines, &type_name, &mut writer, &mut tick)?;
@@ -214,27 +216,13 @@ fn file_name_part(name: &str) -> String {
 }
 
 struct Writer<'p> {
-    writer: BufWriter<File>,
+    writer: csv::Writer<File>,
     path: &'p Path,
 }
 
 impl Writer<'_> {
     fn row(&mut self, cells: impl Iterator<Item = String>) -> Result<()> {
-        let mut line = String::new();
-        for (index, cell) in cells.enumerate() {
-            if index > 0 {
-                line.push(',');
-            }
-            if cell.contains(['"', ',', '\n', '\r']) {
-                line.push('"');
-                line.push_str(&cell.replace('"', "\"\""));
-                line.push('"');
-            } else {
-                line.push_str(&cell);
-            }
-        }
-        line.push('\n');
-        self.writer.write_all(line.as_bytes()).map_err(|error| file_error(self.path, error))
+        self.writer.write_record(cells).map_err(|error| file_error(self.path, error.into()))
     }
 
     fn finish(self) -> Result<()> {

@@ -43,10 +43,10 @@ pub fn import_csv(case: &[u8]) {
     for file in files(case) {
         let told = import(&repository, |load, report| {
             let mut loader = Loader::new(&repository, load, report, "fuzz", Run::default());
-            load_csv(&mut loader, file, csv::Options::default(), None, &mut || {})?;
+            load_csv(&mut loader, RowReader::new(file, &csv::Options::default())?, None, &mut || {})?;
             loader.finish()
         });
-        let Ok(rows) = RowReader::new(file, csv::Options::default()) else {
+        let Ok(rows) = RowReader::new(file, &csv::Options::default()) else {
             assert_eq!(told.ended, Some(ErrorKind::InvalidArgument), "a header is refused as a whole");
             continue;
         };

@@ -3,12 +3,15 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
-use annals::{Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, Value};
+use annals::{
+    Action, ClassificationContent, Id, Instant, NewEntity, NewRelationship, Result, TypeKind, Value,
+};
 use annals_json::{Object, line_with, value_to_json};
 use serde_json::{Value as Json, json};
 
 use super::Refused;
-use super::csv::{self, Edge, Field, Node, Options, Row, RowReader};
+use super::csv::{self, Edge, Field, Node, Row, RowReader};
+use super::declared::DeclaredValues;
 use super::instance_line::{entity_operations, relationship_operations};
 use super::loader::Loader;
 use super::operation::Operation;
@@ -18,24 +21,23 @@ use crate::Outcome;
 /// The type of nodes without a label.
 const UNLABELLED: &str = "node";
 
-/// Loads a file. The first label is the type of the entity, further ones are classifications. An id in a group gets
-/// the group in front: `:ID(Person)` with the cell `7` is `Person:7`.
+/// Loads the rows of a file. The first label is the type of the entity, further ones are classifications. An id in a group
+/// gets the group in front: `:ID(Person)` with the cell `7` is `Person:7`. Texts become what the type declares.
 pub fn load_csv(
     loader: &mut Loader,
-    input: impl BufRead,
-    options: Options,
+    mut rows: RowReader<impl BufRead>,
     valid_from: Option<Instant>,
     progress: &mut dyn FnMut(),
 ) -> Outcome {
-    let mut rows = RowReader::new(input, options)?;
     loader.set_header_sum(rows.header_sum());
+    let mut values = DeclaredValues::new(loader.snapshot(), rows.array_delimiter());
     while let Some(row) = rows.next() {
         progress();
         match row? {
             Ok(row) => {
-                let bytes = properties_of(&row).len() * 32 + 64;
-                let place = Place { bytes, ..rows.place() };
-                let operations = operations(row).map(|mut operations| {
+                let place = rows.place();
+                let place = Place { bytes: place.bytes + properties_of(&row).len() * 32 + 64, ..place };
+                let operations = operations(row, &mut values).map(|mut operations| {
                     operations.iter_mut().for_each(|one| one.valid_from = one.valid_from.or(valid_from));
                     operations
                 });
@@ -56,13 +58,14 @@ fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
 }
 
 /// What writes the instance of a row. What else an export tells of it is taken as from a line of JSON.
-fn operations(row: Row) -> Result<Vec<Operation>> {
+fn operations(row: Row, values: &mut DeclaredValues) -> Result<Vec<Operation>> {
     match row {
         Row::Node(Node { id: key, labels, line_cell: Some(cell), properties: fields, .. }) => {
             let mut labels = labels.into_iter();
             let type_name = labels.next().unwrap_or_else(|| UNLABELLED.to_owned());
-            let mut line =
-                line_with(&cell, members([("id", id(&key)?.to_string()), ("type", type_name)], fields)?)?;
+            let properties = values.properties(TypeKind::Entity, &type_name, fields)?;
+            let texts = [("id", id(&key)?.to_string()), ("type", type_name)];
+            let mut line = line_with(&cell, members(texts, properties))?;
             // Labels that were added to the row.
             let carried = line.get("classifications").and_then(Json::as_array).cloned().unwrap_or_default();
             let added = labels.filter(|label| carried.iter().all(|known| known["name"] != label.as_str()));
@@ -73,34 +76,35 @@ fn operations(row: Row) -> Result<Vec<Operation>> {
             entity_operations(&line)
         }
         Row::Edge(Edge { start, end, edge_type, line_cell: Some(cell), properties: fields, .. }) => {
+            let properties = values.properties(TypeKind::Relationship, &edge_type, fields)?;
             let ends =
                 [("from", id(&start)?.to_string()), ("to", id(&end)?.to_string()), ("type", edge_type)];
-            relationship_operations(&line_with(&cell, members(ends, fields)?)?)
+            relationship_operations(&line_with(&cell, members(ends, properties))?)
         }
         row => {
             let has_fresh_id = matches!(row, Row::Edge(_));
-            Ok(vec![Operation { action: action(row)?, valid_from: None, has_fresh_id }])
+            Ok(vec![Operation { action: action(row, values)?, valid_from: None, has_fresh_id }])
         }
     }
 }
 
 /// Members of a line that stand in columns of their own.
-fn members<const N: usize>(texts: [(&str, String); N], fields: Vec<(Arc<str>, Field)>) -> Result<Object> {
-    let properties = properties(fields)?;
+fn members<const N: usize>(texts: [(&str, String); N], properties: Vec<(Arc<str>, Value)>) -> Object {
     let properties = properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value)));
     let properties: Object = properties.collect();
     let texts = texts.into_iter().map(|(name, text)| (name.to_owned(), Json::from(text)));
-    Ok(texts.chain([("properties".to_owned(), Json::Object(properties))]).collect())
+    texts.chain([("properties".to_owned(), Json::Object(properties))]).collect()
 }
 
-fn action(row: Row) -> Result<Action> {
+fn action(row: Row, values: &mut DeclaredValues) -> Result<Action> {
     Ok(match row {
         Row::Node(node) => {
             let mut labels = node.labels.iter();
+            let type_name = labels.next().map_or(UNLABELLED, String::as_str);
             Action::CreateEntity(NewEntity {
                 id: id(&node.id)?,
-                type_name: labels.next().map_or(UNLABELLED, String::as_str).into(),
-                properties: properties(node.properties)?,
+                type_name: type_name.into(),
+                properties: values.properties(TypeKind::Entity, type_name, node.properties)?,
                 classifications: labels.map(|label| ClassificationContent::new(label)).collect(),
                 status: None,
                 provenance: None,
@@ -111,7 +115,7 @@ fn action(row: Row) -> Result<Action> {
             type_name: edge.edge_type.as_str().into(),
             from: id(&edge.start)?,
             to: id(&edge.end)?,
-            properties: properties(edge.properties)?,
+            properties: values.properties(TypeKind::Relationship, &edge.edge_type, edge.properties)?,
             status: None,
             provenance: None,
         }),
@@ -122,28 +126,12 @@ fn id(id: &csv::Id) -> Result<Id> {
     if id.group.is_empty() { Id::new(&id.key) } else { Id::new(&format!("{}:{}", id.group, id.key)) }
 }
 
-fn properties(fields: Vec<(Arc<str>, Field)>) -> Result<Vec<(Arc<str>, Value)>> {
-    fields.into_iter().map(|(name, field)| Ok((name, value(field)?))).collect()
-}
-
-fn value(field: Field) -> Result<Value> {
-    Ok(match field {
-        Field::Boolean(boolean) => Value::Boolean(boolean),
-        Field::Integer(number) => Value::Integer(number),
-        Field::Float(number) => Value::Float(number),
-        Field::Text(text) => Value::from(text.as_str()),
-        Field::Date(text) => Value::Date(text.parse()?),
-        Field::Timestamp(text) => Value::Timestamp(text.parse()?),
-        Field::Duration(text) => Value::Duration(text.parse()?),
-        Field::List(fields) => Value::List(fields.into_iter().map(value).collect::<Result<Vec<_>>>()?.into()),
-    })
-}
-
 /// The row or why it was refused; only for tests of this crate.
 #[cfg(test)]
 fn read(text: &str) -> Vec<super::Checked<Action>> {
-    let rows = RowReader::new(text.as_bytes(), Options::default()).unwrap();
-    rows.map(|row| row.unwrap().map(|row| action(row).unwrap())).collect()
+    let rows = RowReader::new(text.as_bytes(), &csv::Options::default()).unwrap();
+    let mut values = DeclaredValues::new(annals::Repository::in_memory().snapshot(), ';');
+    rows.map(|row| row.unwrap().map(|row| action(row, &mut values).unwrap())).collect()
 }
 
 #[cfg(test)]

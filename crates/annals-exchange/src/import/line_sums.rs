@@ -43,6 +43,11 @@ impl LineSums {
         self.crc32c = crc32c::crc32c_append(self.crc32c, piece);
     }
 
+    /// Lines ended so far.
+    pub fn lines_count(&self) -> u64 {
+        self.lines_count
+    }
+
     /// True if the last line has no end yet.
     pub fn is_in_line(&self) -> bool {
         self.is_in_line

@@ -4,7 +4,7 @@ use annals::action;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use annals::{Action, Error, ErrorKind, Repository, Result, Ticket};
+use annals::{Action, Error, ErrorKind, Repository, Result, Snapshot, Ticket};
 
 use super::declarations::{order_of_need, type_names};
 use super::mark::{Run, Stretch, marked_message};
@@ -109,6 +109,11 @@ impl<'r> Loader<'r> {
     /// Leaves out these lines without counting them: their types are loaded already.
     pub fn set_aside(&mut self, lines: HashSet<u64>) {
         self.set_aside = lines;
+    }
+
+    /// What the repository holds now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.repository.snapshot()
     }
 
     /// Sums up stretches of a CSV file together with its header.

@@ -20,6 +20,7 @@ mod missing;
 mod loader;
 mod history;
 mod graph_jsonl;
+mod declared;
 mod graph_csv;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;

@@ -16,6 +16,8 @@ pub struct Connection {
     stream: BufReader<TcpStream>,
     /// The body of the last answer; its memory serves the next one.
     pub body: Vec<u8>,
+    /// The header `Annals-Position` of the last answer.
+    position: Option<u64>,
 }
 
 impl Connection {
@@ -24,7 +26,7 @@ impl Connection {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-        Ok(Connection { address, stream: BufReader::new(stream), body: Vec::new() })
+        Ok(Connection { address, stream: BufReader::new(stream), body: Vec::new(), position: None })
     }
 
     /// Returns the status. The answer is in `self.body`.
@@ -41,6 +43,7 @@ impl Connection {
         let status = line.split(' ').nth(1).and_then(|text| text.parse().ok());
         let status = status.ok_or_else(|| format!("{path}: expected an answer of HTTP, found {line:?}"))?;
         let (mut length, mut is_chunked) = (0, false);
+        self.position = None;
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
@@ -51,6 +54,9 @@ impl Connection {
             if let Some(text) = header.strip_prefix("content-length:") {
                 length = text.trim().parse()?;
             }
+            if let Some(text) = header.strip_prefix("annals-position:") {
+                self.position = Some(text.trim().parse()?);
+            }
             is_chunked |= header == "transfer-encoding: chunked";
         }
         if is_chunked {
@@ -59,6 +65,13 @@ impl Connection {
             self.bytes(0, length)?;
         }
         Ok(status)
+    }
+
+    /// The position of the repository that the last answer named.
+    ///
+    /// Errors: if it named none.
+    pub fn position(&self) -> Outcome<u64> {
+        Ok(self.position.ok_or("expected the header Annals-Position, found none")?)
     }
 
     /// Errors: unless the last answer, which had this status, is a success.

@@ -1,4 +1,5 @@
-//! Parses the first line of neo4j-admin style CSV: `id:ID(Person)`, `:LABEL`, `:START_ID`, `name:int[]`, …
+//! Parses the header of CSV: titles in the style of neo4j-admin (`id:ID(Person)`, `:LABEL`, `:START_ID`, `name:int[]`, …), or
+//! plain ones.
 //!
 //! Source: <https://neo4j.com/docs/operations-manual/current/import/#import-tool-header-format>.
 
@@ -7,8 +8,13 @@ use std::sync::Arc;
 use annals::{Error, ErrorKind, Result};
 use annals_json::LINE_COLUMN;
 
-use super::value::ValueType;
+use super::plain::Plain;
+use super::value::CellType;
 use crate::import::refused::quote;
+
+/// The columns that say what the rows are.
+const KINDS: &str = ":ID (nodes) or :START_ID and :END_ID (edges), found neither; if the header is plain, \
+                     name its columns with --id, or with --from and --to";
 
 /// What the columns of a file mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +26,9 @@ pub struct Header {
 /// What the rows of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nodes: there is an `:ID` column.
+    /// Nodes: there is a column of ids.
     Nodes,
-    /// Edges: there are `:START_ID` and `:END_ID` columns.
+    /// Edges: there are columns of both ends.
     Edges,
 }
 
@@ -50,31 +56,42 @@ pub(super) enum Role {
     Type,
     Property {
         name: Arc<str>,
-        value_type: ValueType,
+        cell_type: CellType,
         is_list: bool,
     },
     /// What an instance has beside the other columns.
     Line,
     Ignored,
+    /// A column of a plain header that has no title: its cells must be empty.
+    Untitled,
 }
 
 impl Header {
-    /// Parses the titles of all columns. `has_type` says that the type of edges is known without a column.
+    /// Parses the titles of all columns. `has_type` says that the type of edges is known without a column; `plain` which
+    /// columns of a plain header are special.
     /// Errors: `InvalidArgument` that names every problem of the header at once.
-    pub fn parse<'a>(titles: impl IntoIterator<Item = &'a str>, has_type: bool) -> Result<Header> {
+    pub fn parse<'a>(
+        titles: impl IntoIterator<Item = &'a str>,
+        has_type: bool,
+        plain: Option<&Plain>,
+    ) -> Result<Header> {
         let mut problems = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
-        for title in titles {
-            match parse_role(title.trim()) {
-                Ok(role) => columns.push(Column { title: title.trim().to_string(), role }),
-                Err(problem) => problems.push(format!("column {}: {problem}", quote(title.trim()))),
+        for title in titles.into_iter().map(str::trim) {
+            match plain.map_or_else(|| parse_role(title), |plain| Ok(plain.role(title))) {
+                Ok(role) => columns.push(Column { title: title.to_string(), role }),
+                Err(problem) => problems.push(format!("column {}: {problem}", quote(title))),
             }
+        }
+        let missing = plain.map(|plain| plain.missing(&columns)).unwrap_or_default();
+        if !missing.is_empty() {
+            return Err(invalid(&missing));
         }
         let kind = find_kind(&columns, has_type, &mut problems);
         find_duplicates(&columns, &mut problems);
         match kind {
             Some(kind) if problems.is_empty() => Ok(Header { columns, kind }),
-            _ => Err(Error::new(ErrorKind::InvalidArgument, format!("csv header: {}", problems.join("; ")))),
+            _ => Err(invalid(&problems)),
         }
     }
 
@@ -85,7 +102,12 @@ impl Header {
     }
 }
 
-fn parse_role(title: &str) -> std::result::Result<Role, String> {
+fn invalid(problems: &[String]) -> Error {
+    Error::new(ErrorKind::InvalidArgument, format!("csv header: {}", problems.join("; ")))
+}
+
+/// What a title in the style of neo4j-admin says.
+pub(super) fn parse_role(title: &str) -> std::result::Result<Role, String> {
     if title == LINE_COLUMN {
         return Ok(Role::Line);
     }
@@ -119,11 +141,11 @@ fn parse_property(name: &str, keyword: &str) -> std::result::Result<Role, String
         Some(keyword) => (keyword, true),
         None => (keyword, false),
     };
-    let value_type = ValueType::parse(keyword)?;
+    let cell_type = CellType::parse(keyword)?;
     if name.is_empty() {
         return Err("expected a name before the type; mark a column to be skipped with `:IGNORE`".to_string());
     }
-    Ok(Role::Property { name: name.into(), value_type, is_list })
+    Ok(Role::Property { name: name.into(), cell_type, is_list })
 }
 
 /// Tells nodes from edges, and what misses or does not belong.
@@ -159,7 +181,7 @@ fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> 
         return Some(Kind::Nodes);
     }
     if starts + ends == 0 {
-        problems.push("expected :ID (nodes) or :START_ID and :END_ID (edges), found neither".to_string());
+        problems.push(format!("expected {KINDS}"));
         return None;
     }
     if starts == 0 {
@@ -169,7 +191,7 @@ fn find_kind(columns: &[Column], has_type: bool, problems: &mut Vec<String>) -> 
         problems.push("expected :END_ID beside :START_ID, found none".to_string());
     }
     if types == 0 && !has_type {
-        problems.push("expected a :TYPE column or a type given for the file, found neither".to_string());
+        problems.push("expected a :TYPE column or a type given with --type, found neither".to_string());
     }
     if labels > 0 {
         problems.push(
@@ -203,7 +225,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Header {
-        Header::parse(line.split(','), false).unwrap()
+        Header::parse(line.split(','), false, None).unwrap()
     }
 
     fn roles(line: &str) -> Vec<Role> {
@@ -211,7 +233,7 @@ mod tests {
     }
 
     fn problem(line: &str) -> String {
-        let error = Header::parse(line.split(','), false).unwrap_err();
+        let error = Header::parse(line.split(','), false, None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidArgument);
         error.text().strip_prefix("csv header: ").unwrap().to_string()
     }
@@ -220,8 +242,8 @@ mod tests {
         Role::Id { group: group.into(), property: property.map(Into::into) }
     }
 
-    fn property(name: &str, value_type: ValueType, is_list: bool) -> Role {
-        Role::Property { name: name.into(), value_type, is_list }
+    fn property(name: &str, cell_type: CellType, is_list: bool) -> Role {
+        Role::Property { name: name.into(), cell_type, is_list }
     }
 
     #[test]
@@ -230,11 +252,11 @@ mod tests {
         let expected = [
             id("Person", Some("id")),
             Role::Labels,
-            property("name", ValueType::String, false),
-            property("age", ValueType::Int, false),
-            property("scores", ValueType::Double, true),
+            property("name", CellType::String, false),
+            property("age", CellType::Int, false),
+            property("scores", CellType::Double, true),
             Role::Ignored,
-            property("a:b", ValueType::Boolean, false),
+            property("a:b", CellType::Boolean, false),
         ];
         assert_eq!((parse(header).kind(), roles(header)), (Kind::Nodes, expected.to_vec()));
     }
@@ -244,7 +266,7 @@ mod tests {
         let header = ":START_ID(Person),since:date,:END_ID(a:b),:TYPE";
         let expected = [
             Role::Start { group: "Person".into() },
-            property("since", ValueType::Date, false),
+            property("since", CellType::Date, false),
             Role::End { group: "a:b".into() },
             Role::Type,
         ];
@@ -253,24 +275,27 @@ mod tests {
 
     #[test]
     fn parentheses_without_a_keyword_belong_to_the_name() {
-        let expected = [id("", None), property("size (mm)", ValueType::String, false)];
+        let expected = [id("", None), property("size (mm)", CellType::String, false)];
         assert_eq!(roles(":ID, size (mm) "), expected);
     }
 
     #[test]
     fn the_type_of_edges_may_be_known_without_a_column() {
         let titles = [":START_ID", ":END_ID"];
-        assert_eq!(Header::parse(titles, true).unwrap().kind(), Kind::Edges);
+        assert_eq!(Header::parse(titles, true, None).unwrap().kind(), Kind::Edges);
         assert_eq!(
             problem(":START_ID,:END_ID"),
-            "expected a :TYPE column or a type given for the file, found neither"
+            "expected a :TYPE column or a type given with --type, found neither"
         );
     }
 
     #[test]
     fn a_wrong_header_is_refused_with_every_problem() {
         for (header, expected) in [
-            ("name", "expected :ID (nodes) or :START_ID and :END_ID (edges), found neither"),
+            (
+                "name",
+                "expected :ID (nodes) or :START_ID and :END_ID (edges), found neither; if the header is plain, name its columns with --id, or with --from and --to",
+            ),
             (":ID,a:ID", "expected at most one :ID column, found 2"),
             (":END_ID,:TYPE", "expected :START_ID beside :END_ID, found none"),
             (":START_ID,:TYPE", "expected :END_ID beside :START_ID, found none"),
@@ -292,7 +317,7 @@ mod tests {
             (":ID,a:int(x)", "column `a:int(x)`: only ID, START_ID and END_ID take a group in parentheses"),
             (
                 ":ID{id-type:long}",
-                "column `:ID{id-type:long}`: options in braces are not supported; remove them; expected :ID (nodes) or :START_ID and :END_ID (edges), found neither",
+                "column `:ID{id-type:long}`: options in braces are not supported; remove them; expected :ID (nodes) or :START_ID and :END_ID (edges), found neither; if the header is plain, name its columns with --id, or with --from and --to",
             ),
             (
                 ":ID,p:point",

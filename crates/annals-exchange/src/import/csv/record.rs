@@ -1,73 +1,68 @@
 //! Splits CSV into records (RFC 4180, quoted fields may hold line ends) with bounded memory.
-//!
-//! It drives `csv-core`, not `csv`: the buffer of `csv` grows without bound when a quote is never closed.
 
-use std::io::{self, BufRead, Chain, Cursor, Read};
+use std::io::BufRead;
 
-use annals::Result;
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use annals::{Error, Result};
+use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 
-use crate::import::line_sums::{BYTE_ORDER_MARK, LineSums};
+use super::delimiter;
+use super::lines::Lines;
 use crate::import::source::read_error;
 use crate::import::unit::Place;
 use crate::import::{Checked, Refused};
 
-/// The longest record accepted, without quotes and delimiters: that of one record of a log.
-pub const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The most columns.
 pub const COLUMNS_MAX: usize = 16_384;
 
-/// Reads records one by one into buffers that are used again. Empty lines are skipped; a byte order mark too.
+const PARSER: &str = "there is a parser but for the moment in which another takes its place";
+
+/// Reads records one by one into a buffer that is used again. Empty lines are skipped; a byte order mark too.
 pub struct RecordReader<R> {
-    /// The first bytes, once they are read and are no byte order mark; then the rest.
-    input: Chain<Cursor<Vec<u8>>, R>,
-    is_started: bool,
-    core: Reader,
-    /// Line feeds taken from `input` so far.
-    line_ends: u64,
-    /// Sums over the lines taken.
-    sums: LineSums,
+    /// `None` only while another takes its place.
+    parser: Option<Reader<Lines<R>>>,
+    field_delimiter: char,
+    record: StringRecord,
     /// The lines of the last record.
     place: Place,
-    text: Vec<u8>,
-    /// Where each field ends in `text`.
-    ends: Vec<usize>,
 }
 
 /// One record, valid until the next is read.
 pub struct Record<'a> {
     /// The line it starts on.
     pub line: u64,
-    text: &'a str,
-    ends: &'a [usize],
+    fields: &'a StringRecord,
 }
 
 impl<'a> Record<'a> {
     /// The fields without their quotes, at least one.
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = &'a str> {
-        let (text, ends) = (self.text, self.ends);
-        (0..ends.len()).map(move |index| {
-            let start = if index == 0 { 0 } else { ends[index - 1] };
-            &text[start..ends[index]]
-        })
+    pub fn fields(&self) -> &'a StringRecord {
+        self.fields
     }
 }
 
 impl<R: BufRead> RecordReader<R> {
-    /// A reader that starts at line 1.
-    pub fn new(input: R, field_delimiter: u8) -> RecordReader<R> {
-        let core = ReaderBuilder::new().delimiter(field_delimiter).build();
-        let input = Cursor::new(Vec::new()).chain(input);
-        RecordReader {
-            input,
-            is_started: false,
-            core,
-            line_ends: 0,
-            sums: LineSums::default(),
+    /// A reader that starts at line 1. Without a delimiter it takes the one that is found in the first line.
+    /// Errors: `Io` if the input breaks; `InvalidArgument` if no delimiter can be found.
+    pub fn new(input: R, field_delimiter: Option<char>) -> Result<RecordReader<R>> {
+        let mut lines = Lines::new(input).map_err(|error| read_error(1, error))?;
+        let field_delimiter = field_delimiter.map_or_else(|| delimiter::find(lines.head()), Ok)?;
+        lines.set_field_delimiter(field_delimiter as u8);
+        Ok(RecordReader {
+            parser: Some(new_parser(lines, field_delimiter)),
+            field_delimiter,
+            record: StringRecord::new(),
             place: Place::unsummed(0, 0),
-            text: vec![0; 4 * 1024],
-            ends: vec![0; 32],
-        }
+        })
+    }
+
+    /// What is read.
+    pub fn input(&self) -> &R {
+        self.parser.as_ref().expect(PARSER).get_ref().input()
+    }
+
+    /// What stands between the fields.
+    pub fn field_delimiter(&self) -> char {
+        self.field_delimiter
     }
 
     /// Where the last record stands, and the sum over its lines.
@@ -78,123 +73,40 @@ impl<R: BufRead> RecordReader<R> {
     /// The next record; `None` at the end. A refused record is skipped as a whole.
     /// Errors: `Io` if the input breaks.
     pub fn read(&mut self) -> Result<Option<Checked<Record<'_>>>> {
-        if !self.is_started {
-            self.skip_byte_order_mark().map_err(|error| read_error(1, error))?;
+        let parser = self.parser.as_mut().expect(PARSER);
+        let bytes_taken = parser.position().byte();
+        let begun = parser.get_mut().begin_record(bytes_taken);
+        let line = parser.get_ref().line();
+        begun.map_err(|error| read_error(line, error))?;
+        let mut refused = None;
+        match parser.read_record(&mut self.record).map_err(csv::Error::into_kind) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(ErrorKind::Io(error)) => return Err(read_error(line, error)),
+            Err(ErrorKind::Utf8 { .. }) => refused = Some("expected UTF-8, found other bytes".to_owned()),
+            Err(error) => return Err(Error::io("read input", std::io::Error::other(format!("{error:?}")))),
         }
-        if !self.skip_empty_lines()? {
-            return Ok(None);
+        let lines = parser.get_mut();
+        if lines.is_unclosed() {
+            refused = Some("expected a closing quote, found the end of the file".to_owned());
+        } else if let Some(reason) = lines.skip_excess().map_err(|error| read_error(line, error))? {
+            refused = Some(reason);
+            let lines = self.parser.take().map(Reader::into_inner);
+            self.parser = lines.map(|lines| new_parser(lines, self.field_delimiter));
+        } else if self.record.len() > COLUMNS_MAX {
+            refused = Some(format!("expected at most {COLUMNS_MAX} columns, found more"));
         }
-        let line = self.line_ends + 1;
-        let before = self.sums.total();
-        let (mut text_bytes, mut fields_count, mut too_long) = (0, 0, None);
-        loop {
-            wait_for_input(&mut self.input).map_err(|error| read_error(line, error))?;
-            let input = self.input.fill_buf().map_err(|error| read_error(line, error))?;
-            let is_at_end = input.is_empty();
-            // A line end closes the last record unless it stands in quotes, and so tells a quote that was never closed.
-            let input = if is_at_end { b"\n" } else { input };
-            let (text, ends) = (&mut self.text[text_bytes..], &mut self.ends[fields_count..]);
-            let (result, taken, bytes, fields) = self.core.read_record(input, text, ends);
-            text_bytes += bytes;
-            fields_count += fields;
-            if !is_at_end {
-                self.line_ends += count_line_ends(&input[..taken]);
-                self.sums.take(&input[..taken]);
-                self.input.consume(taken);
-            }
-            match result {
-                ReadRecordResult::Record => break,
-                ReadRecordResult::InputEmpty if is_at_end && text_bytes == 0 && fields_count == 0 => {
-                    return Ok(None);
-                }
-                ReadRecordResult::InputEmpty if is_at_end => {
-                    let reason = "expected a closing quote, found the end of the file";
-                    return Ok(Some(Err(too_long.unwrap_or_else(|| Refused::new(line, reason)))));
-                }
-                // `End` is the answer to empty input, which is never given (but for a second byte order mark).
-                ReadRecordResult::InputEmpty | ReadRecordResult::End => {}
-                ReadRecordResult::OutputFull if text_bytes < RECORD_BYTES_MAX => {
-                    self.text.resize((2 * text_bytes).min(RECORD_BYTES_MAX), 0);
-                }
-                ReadRecordResult::OutputFull => {
-                    // The rest is read over the start: the record is refused, only its end matters now.
-                    text_bytes = 1;
-                    too_long.get_or_insert_with(|| Refused::new(line, text_too_long()));
-                }
-                ReadRecordResult::OutputEndsFull if fields_count < COLUMNS_MAX => {
-                    self.ends.resize((2 * fields_count).min(COLUMNS_MAX), 0);
-                }
-                ReadRecordResult::OutputEndsFull => {
-                    fields_count = 1;
-                    let reason = format!("expected at most {COLUMNS_MAX} columns, found more");
-                    too_long.get_or_insert_with(|| Refused::new(line, reason));
-                }
-            }
-        }
-        let last = self.line_ends + u64::from(self.sums.is_in_line());
-        let sum = self.sums.total().wrapping_sub(before);
-        self.place = Place { line, last, sum: Some(sum), bytes: text_bytes };
-        if let Some(refused) = too_long {
-            return Ok(Some(Err(refused)));
-        }
-        let ends = &self.ends[..fields_count];
-        let text = std::str::from_utf8(&self.text[..text_bytes]).ok();
-        // A delimiter is one ASCII byte, but a damaged character can be cut by it and whole again without it.
-        let text = text.filter(|text| ends.iter().all(|&end| text.is_char_boundary(end)));
-        Ok(Some(match text {
-            Some(text) => Ok(Record { line, text, ends }),
-            None => Err(Refused::new(line, "expected UTF-8, found other bytes")),
+        let (last, sum) = self.parser.as_ref().expect(PARSER).get_ref().last_and_sum();
+        self.place = Place { line, last, sum: Some(sum), bytes: self.record.as_slice().len() };
+        Ok(Some(match refused {
+            Some(reason) => Err(Refused::new(line, reason)),
+            None => Ok(Record { line, fields: &self.record }),
         }))
     }
-
-    /// Skips a byte order mark. The core would miss one that is cut by the end of a buffer.
-    fn skip_byte_order_mark(&mut self) -> io::Result<()> {
-        let (head, rest) = self.input.get_mut();
-        rest.take(BYTE_ORDER_MARK.len() as u64).read_to_end(head.get_mut())?;
-        if head.get_ref() == BYTE_ORDER_MARK {
-            head.get_mut().clear();
-        }
-        self.is_started = true;
-        Ok(())
-    }
-
-    /// Skips line ends; false if nothing follows them.
-    fn skip_empty_lines(&mut self) -> Result<bool> {
-        loop {
-            let line = self.line_ends + 1;
-            wait_for_input(&mut self.input).map_err(|error| read_error(line, error))?;
-            let input = self.input.fill_buf().map_err(|error| read_error(line, error))?;
-            let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
-            let bytes = input.iter().take_while(|byte| is_line_end(byte)).count();
-            if bytes == 0 {
-                return Ok(!input.is_empty());
-            }
-            self.line_ends += count_line_ends(&input[..bytes]);
-            self.sums.take(&input[..bytes]);
-            self.input.consume(bytes);
-        }
-    }
 }
 
-/// Fills the buffer of `input`; a signal in between does not count as an error.
-fn wait_for_input(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        match input.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-            Ok(_) => return Ok(()),
-        }
-    }
-}
-
-fn count_line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
-}
-
-fn text_too_long() -> String {
-    format!(
-        "expected a record of at most {RECORD_BYTES_MAX} bytes, found a longer one; is a quote in it never closed?"
-    )
+fn new_parser<R: BufRead>(lines: Lines<R>, field_delimiter: char) -> Reader<Lines<R>> {
+    ReaderBuilder::new().has_headers(false).flexible(true).delimiter(field_delimiter as u8).from_reader(lines)
 }
 
 #[cfg(test)]
@@ -202,6 +114,7 @@ mod tests {
     use std::io::BufReader;
 
     use super::*;
+    use crate::import::csv::lines::{DELIMITERS_MAX, RECORD_BYTES_MAX};
 
     type Outcome = Checked<(u64, Vec<String>)>;
 
@@ -213,10 +126,13 @@ mod tests {
     }
 
     fn read_in(input: &[u8], buffer_bytes: usize) -> Vec<Outcome> {
-        let mut reader = RecordReader::new(BufReader::with_capacity(buffer_bytes, input), b',');
+        let input = BufReader::with_capacity(buffer_bytes, input);
+        let mut reader = RecordReader::new(input, Some(',')).unwrap();
         let mut records = Vec::new();
         while let Some(record) = reader.read().unwrap() {
-            records.push(record.map(|record| (record.line, record.fields().map(str::to_string).collect())));
+            records.push(
+                record.map(|record| (record.line, record.fields().iter().map(str::to_string).collect())),
+            );
         }
         records
     }
@@ -285,16 +201,38 @@ mod tests {
     #[test]
     fn an_overlong_record_is_refused_in_bounded_memory() {
         let mut input = b"a\n\"".to_vec();
-        input.resize(2 * RECORD_BYTES_MAX + 100, b'\n');
-        input.extend(b"\"\nb\n");
+        input.extend(b"x\n".repeat(100));
+        input.resize(2 * RECORD_BYTES_MAX + 100, b'x');
+        input.extend(b"\"\",\nx\"\nb\n");
         let lines = input.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let reason =
+            "expected a record of at most 16777216 bytes, found a longer one; is a quote in it never closed?";
+        let expected = [record(1, &["a"]), refused(2, reason), record(lines, &["b"])];
+        assert_eq!(read_in(&input, 64 * 1024), expected);
+        let mut reader = RecordReader::new(input.as_slice(), Some(',')).unwrap();
+        while reader.read().unwrap().is_some() {
+            assert!(reader.record.as_slice().len() <= RECORD_BYTES_MAX);
+        }
+        assert_eq!(reader.place().last, lines);
+    }
+
+    #[test]
+    fn more_delimiters_than_the_bound_are_refused() {
+        let input = format!("a\n{},\nb\n", ",".repeat(DELIMITERS_MAX));
+        let reason =
+            "expected at most 2097151 delimiters in a record, found more; is a quote in it never closed?";
         assert_eq!(
-            read_in(&input, 64 * 1024),
-            [record(1, &["a"]), refused(2, &text_too_long()), record(lines, &["b"])]
+            read_in(input.as_bytes(), 1000),
+            [record(1, &["a"]), refused(2, reason), record(3, &["b"])]
         );
-        let mut reader = RecordReader::new(input.as_slice(), b',');
-        while reader.read().unwrap().is_some() {}
-        assert_eq!(reader.text.len(), RECORD_BYTES_MAX);
+    }
+
+    #[test]
+    fn records_between_single_carriage_returns_stand_on_one_line() {
+        assert_eq!(
+            read(b"a\rb\r\"\n\nc\"\rd"),
+            [record(1, &["a"]), record(1, &["b"]), record(1, &["\n\nc"]), record(3, &["d"]),]
+        );
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Facts about reading nodes and edges.
 
+use std::sync::Arc;
+
 use super::*;
-use crate::import::Source;
+use crate::import::{Refused, Source};
 
 fn read_with(input: &str, options: Options) -> Vec<Checked<Row>> {
-    RowReader::new(input.as_bytes(), options).unwrap().map(|row| row.unwrap()).collect()
+    RowReader::new(input.as_bytes(), &options).unwrap().map(|row| row.unwrap()).collect()
 }
 
 fn read(input: &str) -> Vec<Checked<Row>> {
@@ -110,7 +112,7 @@ fn edges_without_ends_or_type_are_refused() {
 #[test]
 fn delimiters_can_be_chosen() {
     for delimiter in [';', '\t', '|'] {
-        let options = Options { field_delimiter: delimiter, array_delimiter: '/', ..Options::default() };
+        let options = Options { array_delimiter: Some('/'), ..Options::default() };
         let input = ":ID,a:int[],b\n1,1/2,\"x,y\"\n".replace(',', &delimiter.to_string());
         let list = Field::List(vec![Field::Integer(1), Field::Integer(2)]);
         let quoted = text(&format!("x{delimiter}y"));
@@ -122,29 +124,62 @@ fn delimiters_can_be_chosen() {
 fn delimiters_that_cannot_work_are_refused() {
     let problem = |field_delimiter, array_delimiter| {
         let options = Options { field_delimiter, array_delimiter, ..Options::default() };
-        RowReader::new(&b":ID\n"[..], options).err().unwrap().to_string()
+        RowReader::new(&b":ID;a\n"[..], &options).err().unwrap().to_string()
     };
-    assert_eq!(problem('x', ';'), "field delimiter: expected one of `,`, `;`, TAB, `|`, found 'x'");
-    assert_eq!(problem(';', ';'), "array delimiter: expected another than the field delimiter, found ';'");
-    assert_eq!(problem(',', '"'), "array delimiter: expected no quote or line end, found '\"'");
+    assert_eq!(problem(Some('x'), None), "--delimiter: expected `,`, `;`, tab or `|`, found `x`");
+    let text = "--array-delimiter: expected another than the one between the cells, found `;` for both";
+    assert_eq!(problem(None, Some(';')), text);
 }
 
 #[test]
-fn a_delimiter_is_named_by_itself_or_as_tab() {
-    for (name, delimiter) in
-        [(";", ';'), ("TAB", '\t'), ("tab", '\t'), ("\\t", '\t'), ("\t", '\t'), ("§", '§')]
-    {
-        assert_eq!(parse_delimiter(name).unwrap(), delimiter);
-    }
-    let problem = |name| parse_delimiter(name).unwrap_err().to_string();
-    assert_eq!(problem("ab"), "delimiter: expected one character or TAB, found `ab`");
-    assert_eq!(problem(""), "delimiter: expected one character or TAB, found ``");
+fn rows_below_a_plain_header_are_nodes_or_edges() {
+    let plain = Some(Plain::Nodes { id: "Table Name(t)".to_owned() });
+    let options = Options {
+        plain,
+        type_name: Some("table".to_owned()),
+        labels: vec!["pii".to_owned()],
+        ..Options::default()
+    };
+    let rows = read_with("Table Name;Owner;rows:int;\norders;Ada;7;\ncosts; B;;\nx;;;y\n", options);
+    let table = |line, key: &str, fields: &[(&str, Field)]| {
+        let mut fields = properties(fields);
+        fields.insert(0, ("Table Name".into(), text(key)));
+        let labels = vec!["table".to_owned(), "pii".to_owned()];
+        Ok(Row::Node(Node { line, id: id("t", key), labels, line_cell: None, properties: fields }))
+    };
+    let expected = [
+        table(2, "orders", &[("Owner", text("Ada")), ("rows", Field::Integer(7))]),
+        table(3, "costs", &[("Owner", text(" B"))]),
+        refused(4, "column 4: expected nothing below an empty title, found `y`"),
+    ];
+    assert_eq!(rows, expected);
+    let plain = Some(Plain::Edges { from: "job".to_owned(), to: "table(t)".to_owned() });
+    let options = Options { plain, type_name: Some("reads".to_owned()), ..Options::default() };
+    let edge = Edge {
+        line: 2,
+        start: id("", "load"),
+        end: id("t", "orders"),
+        edge_type: "reads".to_owned(),
+        line_cell: None,
+        properties: properties(&[("since", text("2024"))]),
+    };
+    assert_eq!(read_with("job;table;since\nload;orders;2024\n", options), [Ok(Row::Edge(edge))]);
+}
+
+#[test]
+fn a_header_may_stand_in_a_file_of_its_own() {
+    let layout = Layout::read(&b":ID\ta:int\n\n"[..], &Options::default()).unwrap();
+    let rows = RowReader::without_header(&b"\xef\xbb\xbf1\t2\n"[..], &layout).unwrap();
+    let rows: Vec<_> = rows.map(|row| row.unwrap()).collect();
+    assert_eq!(rows, [node(1, "1", &[], &[("a", Field::Integer(2))])]);
+    let problem = Layout::read(&b":ID,a:int\n\n1,2\n"[..], &Options::default()).unwrap_err();
+    assert_eq!(problem.to_string(), "csv header: expected nothing behind the header, found line 3");
 }
 
 #[test]
 fn labels_and_type_can_be_given_for_a_file() {
     let labels = vec!["Thing".to_string()];
-    let options = Options { labels, edge_type: Some("KNOWS".to_string()), ..Options::default() };
+    let options = Options { labels, type_name: Some("KNOWS".to_string()), ..Options::default() };
     let nodes = read_with(":ID,:LABEL\n1,A;Thing; ;A\n", options.clone());
     assert_eq!(nodes, [node(2, "1", &["Thing", "A"], &[])]);
     let types: Vec<String> = [":START_ID,:END_ID\n1,2\n", ":START_ID,:END_ID,:TYPE\n1,2,\n1,2,LIKES\n"]
@@ -160,7 +195,8 @@ fn labels_and_type_can_be_given_for_a_file() {
 
 #[test]
 fn a_file_without_header_is_an_error() {
-    let problem = |input: &'static [u8]| RowReader::new(input, Options::default()).err().unwrap().to_string();
+    let problem =
+        |input: &'static [u8]| RowReader::new(input, &Options::default()).err().unwrap().to_string();
     assert_eq!(problem(b"\n"), "csv header: expected a header line, found an empty file");
     assert_eq!(problem(b"\xff\n"), "csv header: line 1: expected UTF-8, found other bytes");
 }
@@ -173,7 +209,7 @@ fn reading_ends_behind_a_broken_input() {
     let mut packed = encoder.finish().unwrap();
     packed.truncate(packed.len() - 8);
     let source = Source::from_reader("test", std::io::Cursor::new(packed)).unwrap();
-    let mut rows = RowReader::new(source, Options::default()).unwrap().skip_while(|row| row.is_ok());
+    let mut rows = RowReader::new(source, &Options::default()).unwrap().skip_while(|row| row.is_ok());
     assert_eq!(rows.next().unwrap().unwrap_err().kind(), ErrorKind::Io);
     assert!(rows.next().is_none());
 }
@@ -187,7 +223,7 @@ fn no_damaged_byte_makes_the_reader_panic_or_hang() {
         for byte in b"\n\r\t ,;:|()[]{}\"'a0-+TZP\x00\xff\xc3".iter().copied() {
             let mut input = good.as_bytes().to_vec();
             input[place] = byte;
-            if let Ok(rows) = RowReader::new(input.as_slice(), Options::default()) {
+            if let Ok(rows) = RowReader::new(input.as_slice(), &Options::default()) {
                 assert!(rows.collect::<Result<Vec<_>>>().unwrap().len() <= 3, "byte {byte:#x} at {place}");
             }
         }
@@ -205,7 +241,7 @@ fn a_million_rows_are_read() {
             .unwrap();
     }
     let start = std::time::Instant::now();
-    let rows = RowReader::new(input.as_bytes(), Options::default()).unwrap();
+    let rows = RowReader::new(input.as_bytes(), &Options::default()).unwrap();
     let count = rows.filter(|row| matches!(row, Ok(Ok(Row::Node(_))))).count();
     let (seconds, megabytes) = (start.elapsed().as_secs_f64(), input.len() as f64 / 1e6);
     println!("{count} rows, {megabytes:.0} MB in {seconds:.2} s, {:.0} rows/s", count as f64 / seconds);

@@ -26,46 +26,61 @@ pub enum Field {
     List(Vec<Field>),
 }
 
-/// The type of a property column.
+/// The type of a property column, in the words of neo4j-admin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueType {
+pub enum CellType {
+    /// `true` or `false`.
     Boolean,
+    /// A whole number of 8 bits.
     Byte,
+    /// A whole number of 16 bits.
     Short,
+    /// A whole number of 32 bits.
     Int,
+    /// A whole number of 64 bits.
     Long,
+    /// A number.
     Float,
+    /// A number.
     Double,
+    /// One character.
     Char,
+    /// Text.
     String,
+    /// A day.
     Date,
+    /// A time of day.
     LocalTime,
+    /// A time of day with an offset.
     Time,
+    /// A date and time without offset.
     LocalDateTime,
+    /// A date and time.
     DateTime,
+    /// A length of time in ISO 8601.
     Duration,
 }
 
-impl ValueType {
+impl CellType {
     /// Finds the type called `keyword`, whatever its case.
     /// Errors: the reason.
-    pub fn parse(keyword: &str) -> Result<ValueType, String> {
+    pub fn parse(keyword: &str) -> Result<CellType, String> {
         Ok(match keyword.to_ascii_lowercase().as_str() {
-            "boolean" => ValueType::Boolean,
-            "byte" => ValueType::Byte,
-            "short" => ValueType::Short,
-            "int" => ValueType::Int,
-            "long" => ValueType::Long,
-            "float" => ValueType::Float,
-            "double" => ValueType::Double,
-            "char" => ValueType::Char,
-            "string" => ValueType::String,
-            "date" => ValueType::Date,
-            "localtime" => ValueType::LocalTime,
-            "time" => ValueType::Time,
-            "localdatetime" => ValueType::LocalDateTime,
-            "datetime" => ValueType::DateTime,
-            "duration" => ValueType::Duration,
+            "boolean" => CellType::Boolean,
+            "byte" => CellType::Byte,
+            "short" => CellType::Short,
+            "int" => CellType::Int,
+            "long" => CellType::Long,
+            "float" => CellType::Float,
+            "double" => CellType::Double,
+            "char" => CellType::Char,
+            "string" => CellType::String,
+            "date" => CellType::Date,
+            "localtime" => CellType::LocalTime,
+            "time" => CellType::Time,
+            "localdatetime" => CellType::LocalDateTime,
+            "datetime" => CellType::DateTime,
+            "duration" => CellType::Duration,
             "point" => {
                 return Err(
                     "points are not supported; split them into two columns of type double".to_string()
@@ -81,42 +96,42 @@ impl ValueType {
     /// What a cell of this type must hold.
     pub fn expected(self) -> &'static str {
         match self {
-            ValueType::Boolean => "`true` or `false`",
-            ValueType::Byte => "a whole number from -128 to 127",
-            ValueType::Short => "a whole number from -32768 to 32767",
-            ValueType::Int => "a whole number from -2147483648 to 2147483647",
-            ValueType::Long => "a whole number from -9223372036854775808 to 9223372036854775807",
-            ValueType::Float | ValueType::Double => "a number",
-            ValueType::Char => "one character",
-            ValueType::String => "text",
-            ValueType::Date => "a date such as 2024-12-31",
-            ValueType::LocalTime => "a time such as 12:50:35.556",
-            ValueType::Time => "a time such as 12:50:35.556+01:00",
-            ValueType::LocalDateTime => "a date and time without offset such as 2024-12-31T12:50:35",
-            ValueType::DateTime => "a date and time such as 2024-12-31T12:50:35+01:00",
-            ValueType::Duration => "a duration such as P14DT16H12M",
+            CellType::Boolean => "`true` or `false`",
+            CellType::Byte => "a whole number from -128 to 127",
+            CellType::Short => "a whole number from -32768 to 32767",
+            CellType::Int => "a whole number from -2147483648 to 2147483647",
+            CellType::Long => "a whole number from -9223372036854775808 to 9223372036854775807",
+            CellType::Float | CellType::Double => "a number",
+            CellType::Char => "one character",
+            CellType::String => "text",
+            CellType::Date => "a date such as 2024-12-31",
+            CellType::LocalTime => "a time such as 12:50:35.556",
+            CellType::Time => "a time such as 12:50:35.556+01:00",
+            CellType::LocalDateTime => "a date and time without offset such as 2024-12-31T12:50:35",
+            CellType::DateTime => "a date and time such as 2024-12-31T12:50:35+01:00",
+            CellType::Duration => "a duration such as P14DT16H12M",
         }
     }
 
     /// Decodes a cell that is not empty. Blanks around it do not matter, except for text and characters.
-    /// Errors: `None` if it is not [`ValueType::expected`].
+    /// Errors: `None` if it is not [`CellType::expected`].
     pub fn decode(self, cell: &str) -> Option<Field> {
         let trimmed = cell.trim();
         match self {
-            ValueType::Boolean => parse_boolean(trimmed).map(Field::Boolean),
-            ValueType::Byte => trimmed.parse().ok().map(|number: i8| Field::Integer(number.into())),
-            ValueType::Short => trimmed.parse().ok().map(|number: i16| Field::Integer(number.into())),
-            ValueType::Int => trimmed.parse().ok().map(|number: i32| Field::Integer(number.into())),
-            ValueType::Long => trimmed.parse().ok().map(Field::Integer),
-            ValueType::Float | ValueType::Double => parse_float(trimmed).map(Field::Float),
-            ValueType::Char => (cell.chars().count() == 1).then(|| Field::Text(cell.to_string())),
-            ValueType::String => Some(Field::Text(cell.to_string())),
-            ValueType::Date => parse_date(trimmed).map(|date| Field::Date(date.to_string())),
-            ValueType::LocalTime => parse_time(trimmed).map(|_| Field::Text(trimmed.to_string())),
-            ValueType::Time => is_time_with_offset(trimmed).then(|| Field::Text(trimmed.to_string())),
-            ValueType::LocalDateTime => parse_local(trimmed).map(Field::Timestamp),
-            ValueType::DateTime => parse_instant(trimmed).map(Field::Timestamp),
-            ValueType::Duration => parse_duration(trimmed).map(|span| Field::Duration(span.to_string())),
+            CellType::Boolean => parse_boolean(trimmed).map(Field::Boolean),
+            CellType::Byte => trimmed.parse().ok().map(|number: i8| Field::Integer(number.into())),
+            CellType::Short => trimmed.parse().ok().map(|number: i16| Field::Integer(number.into())),
+            CellType::Int => trimmed.parse().ok().map(|number: i32| Field::Integer(number.into())),
+            CellType::Long => trimmed.parse().ok().map(Field::Integer),
+            CellType::Float | CellType::Double => parse_float(trimmed).map(Field::Float),
+            CellType::Char => (cell.chars().count() == 1).then(|| Field::Text(cell.to_string())),
+            CellType::String => Some(Field::Text(cell.to_string())),
+            CellType::Date => parse_date(trimmed).map(|date| Field::Date(date.to_string())),
+            CellType::LocalTime => parse_time(trimmed).map(|_| Field::Text(trimmed.to_string())),
+            CellType::Time => is_time_with_offset(trimmed).then(|| Field::Text(trimmed.to_string())),
+            CellType::LocalDateTime => parse_local(trimmed).map(Field::Timestamp),
+            CellType::DateTime => parse_instant(trimmed).map(Field::Timestamp),
+            CellType::Duration => parse_duration(trimmed).map(|span| Field::Duration(span.to_string())),
         }
     }
 }
@@ -182,7 +197,7 @@ mod tests {
     use super::*;
 
     fn decode(keyword: &str, cell: &str) -> Option<Field> {
-        ValueType::parse(keyword).unwrap().decode(cell)
+        CellType::parse(keyword).unwrap().decode(cell)
     }
 
     fn text(text: &str) -> Option<Field> {
@@ -291,6 +306,6 @@ mod tests {
 
     #[test]
     fn a_type_may_be_written_in_any_case() {
-        assert_eq!(ValueType::parse("LocalDateTime"), Ok(ValueType::LocalDateTime));
+        assert_eq!(CellType::parse("LocalDateTime"), Ok(CellType::LocalDateTime));
     }
 }

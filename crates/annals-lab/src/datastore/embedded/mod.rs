@@ -29,7 +29,7 @@ pub const UNFAIR: &[&str] = &[
     "Annals keeps pushed operational data in memory, as the page's plugins keep them in shared memory. In the row with subscribers these \
      data are recorded: durable, and in the history. Its provider is called in the thread of the reader, on the page in another thread.",
     "Embedded, Annals is in the process of the caller, as is the library of the page. Over HTTP it is in another process: the clock stops \
-     when the last byte of an answer is read, and only answers about one leaf, and receipts, are parsed.",
+     when the last byte of an answer is read, and only answers about one leaf, and receipts, are parsed. Of events the changes are counted.",
 ];
 
 /// The engine, without a door.

@@ -1,4 +1,7 @@
-//! Annals through the HTTP door of another process on this machine, over one connection that stays open.
+//! Annals through the HTTP door of another process on this machine, over one connection that stays open, and one more for
+//! each subscriber.
+
+mod subscribers;
 
 use std::path::PathBuf;
 
@@ -10,6 +13,7 @@ use super::embedded;
 use super::target::{Answer, Call, Keys, Store, Target, Whole, middle};
 use crate::outcome::Outcome;
 use crate::run::{Connection, Server, make_folder};
+use subscribers::Subscribers;
 
 /// Limits for the largest transaction: one request with an operation for each entry.
 const LIMITS: &[&str] = &[
@@ -23,6 +27,11 @@ const LIMITS: &[&str] = &[
     "60000",
 ];
 
+/// The name of the lease.
+const LEASE: &str = "lab";
+/// How long it lasts: the most that the server takes. Units: seconds.
+const LEASE_S: u32 = 86_400;
+
 /// A client of `annals serve`.
 pub struct Http {
     parent: Option<PathBuf>,
@@ -32,10 +41,11 @@ pub struct Http {
 
 /// Order: the server ends before its folder goes.
 struct Opened {
+    subscribers: Option<Subscribers>,
     connection: Connection,
     /// Position of the last receipt. A change that does nothing returns the same position.
     position: u64,
-    _server: Server,
+    server: Server,
     _folder: TempDir,
 }
 
@@ -68,6 +78,22 @@ impl Opened {
         Ok(Answer::Changed(position > before))
     }
 
+    /// Pushes operations under the lease. The answer does not say whether they changed anything.
+    fn push(&mut self, operations: &str) -> Outcome<Answer> {
+        let status = self.connection.send("POST", &format!("/v1/leases/{LEASE}/changes"), operations)?;
+        self.connection.check(status).map(|()| Answer::Done)
+    }
+
+    fn push_one(&mut self, operation: Json) -> Outcome<Answer> {
+        self.push(&json!({ "operations": [operation] }).to_string())
+    }
+
+    fn open_lease(&mut self, is_recorded: bool) -> Outcome<()> {
+        let lease = json!({ "name": LEASE, "seconds": LEASE_S, "recorded": is_recorded });
+        let status = self.connection.send("POST", "/v1/leases", &lease.to_string())?;
+        self.connection.check(status)
+    }
+
     /// Reads; false if there is nothing.
     fn read(&mut self, path: &str) -> Outcome<bool> {
         let status = self.connection.send("GET", path, "")?;
@@ -85,13 +111,7 @@ impl Target for Http {
 
     fn lacks(&self, call: Call) -> Option<&'static str> {
         match call {
-            Call::Subscribe(_) => Some("no subscribers over HTTP yet"),
-            Call::Provide
-            | Call::All(Store::Operational)
-            | Call::SetAll(Store::Operational, ..)
-            | Call::SetLeaf(Store::Operational, _)
-            | Call::RemoveLeaf(Store::Operational)
-            | Call::RemoveEntries(Store::Operational, _) => Some("no operational view over HTTP yet"),
+            Call::Provide => Some("a provider is a function in the process"),
             _ => None,
         }
     }
@@ -109,8 +129,9 @@ impl Target for Http {
         let folder = make_folder(self.parent.as_deref())?;
         let server = Server::annals_with(&folder.path().join("repository"), LIMITS)?;
         let connection = Connection::connect(server.address)?;
-        let mut opened = Opened { connection, position: 0, _server: server, _folder: folder };
+        let mut opened = Opened { subscribers: None, connection, position: 0, server, _folder: folder };
         opened.change("POST", "/v1/types", &types().to_string())?;
+        opened.open_lease(false)?;
         self.count = count;
         self.opened = Some(opened);
         Ok(())
@@ -135,9 +156,12 @@ impl Target for Http {
                 let value = is_there.then(|| serde_json::from_slice(&opened.connection.body)).transpose()?;
                 Ok(Answer::Leaf(value))
             }
-            Call::All(_) => {
+            Call::All(store) => {
                 let opened = self.opened();
-                let is_there = opened.read("/v1/tree/cont")?;
+                let is_there = opened.read(match store {
+                    Store::Running => "/v1/tree/cont",
+                    Store::Operational => "/v1/operational/cont",
+                })?;
                 let text = Text(std::mem::take(&mut opened.connection.body));
                 Ok(Answer::Whole(is_there.then(|| Box::new(text) as Box<dyn Whole>)))
             }
@@ -145,30 +169,62 @@ impl Target for Http {
                 let body = serde_json::to_string(&Content::of(list, Order::Up, count))?;
                 self.opened().change("PATCH", "/v1/tree/cont", &body)
             }
-            Call::SetAll(_, list, order) => {
+            Call::SetAll(store, list, order) => {
                 let body = sets(list, order, count);
-                self.opened().change("POST", "/v1/transactions", &body)
+                match store {
+                    Store::Running => self.opened().change("POST", "/v1/transactions", &body),
+                    Store::Operational => self.opened().push(&body),
+                }
             }
             Call::CreateLeaf(value) => {
                 let path = format!("/v1/tree{}", leaf_path(Keys::Apart));
                 self.opened().change("POST", &path, &json!(value).to_string())
             }
-            Call::SetLeaf(_, value) => {
+            Call::SetLeaf(Store::Operational, value) => {
+                let path = Keys::Apart.leaf_path(middle(count));
+                self.opened().push_one(json!({ "action": "put-tree", "path": path, "value": value }))
+            }
+            Call::RemoveLeaf(Store::Operational) => {
+                let path = Keys::Apart.leaf_path(middle(count));
+                self.opened().push_one(json!({ "action": "remove-tree", "path": path }))
+            }
+            Call::RemoveEntries(Store::Operational, list) => {
+                self.opened().push_one(json!({ "action": "remove-tree", "path": list.path() }))
+            }
+            Call::SetLeaf(Store::Running, value) => {
                 let path = format!("/v1/tree{}", leaf_path(Keys::Apart));
                 self.opened().change("PUT", &path, &json!(value).to_string())
             }
-            Call::RemoveLeaf(_) => {
+            Call::RemoveLeaf(Store::Running) => {
                 let path = format!("/v1/tree{}?missing=ok", leaf_path(Keys::Apart));
                 self.opened().change("DELETE", &path, "")
             }
-            Call::RemoveEntries(_, list) => {
+            Call::RemoveEntries(Store::Running, list) => {
                 let path = format!("/v1/tree{}?missing=ok", list.path());
                 self.opened().change("DELETE", &path, "")
             }
             Call::RemoveContainer => self.opened().change("DELETE", "/v1/tree/cont?missing=ok", ""),
-            Call::Provide | Call::Subscribe(_) | Call::Hear | Call::Unsubscribe => {
-                Err(format!("{call:?}: it is lacking").into())
+            Call::Subscribe(count) => {
+                let opened = self.opened();
+                let lease = format!("/v1/leases/{LEASE}");
+                let status = opened.connection.send("DELETE", &lease, "")?;
+                opened.connection.check(status)?;
+                opened.open_lease(true)?;
+                let position = opened.connection.position()?;
+                opened.subscribers = Some(Subscribers::start(opened.server.address, position, count)?);
+                Ok(Answer::Done)
             }
+            Call::Hear => {
+                let opened = self.opened();
+                let position = opened.connection.position()?;
+                let subscribers = opened.subscribers.as_mut().ok_or("there are no subscribers")?;
+                subscribers.wait(position).map(|()| Answer::Done)
+            }
+            Call::Unsubscribe => {
+                let subscribers = self.opened().subscribers.take().ok_or("there are no subscribers")?;
+                Ok(Answer::Heard(subscribers.end()?))
+            }
+            Call::Provide => Err(format!("{call:?}: it is lacking").into()),
         }
     }
 }
