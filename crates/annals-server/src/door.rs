@@ -58,6 +58,14 @@ impl Observer for Door {
         tracing::warn!("{text}");
     }
 
+    fn refused(&self, error: &annals::Error) {
+        tracing::error!(kind = error.kind().name(), "writes are refused for now: {error}");
+    }
+
+    fn accepted(&self) {
+        tracing::info!("writes are accepted again");
+    }
+
     fn failed(&self, error: &annals::Error) {
         tracing::error!(kind = error.kind().name(), "writes are refused: {error}");
     }

@@ -26,6 +26,15 @@ pub trait Observer: Send + Sync {
         let _ = text;
     }
 
+    /// The log refused an append and wrote nothing, because it found no room (`NoRoom`) or the system refused (`Io`). The
+    /// next refusals of the same kind are not reported, until the log takes an append or finds room.
+    fn refused(&self, error: &crate::Error) {
+        let _ = error;
+    }
+
+    /// After [`refused`](Observer::refused), the log takes appends again.
+    fn accepted(&self) {}
+
     /// The repository refuses writes from now on until it is reopened.
     fn failed(&self, error: &crate::Error) {
         let _ = error;

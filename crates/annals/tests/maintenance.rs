@@ -238,3 +238,23 @@ fn a_read_only_repository_follows_its_writer() -> Result<()> {
     assert_eq!(refused.kind(), ErrorKind::ReadOnly);
     Ok(())
 }
+
+/// The log of an import: a server that replayed it for a minute told its service manager nothing, and was killed.
+#[test]
+fn opening_reports_its_progress_in_a_log_of_few_large_records() -> Result<()> {
+    let folder = tempfile::tempdir().unwrap();
+    let repository = Repository::open(folder.path())?;
+    for _ in 0..3 {
+        // More than replay reads at a time.
+        let payload = NewEntity::new("payload").property("bytes", "x".repeat(5 << 20));
+        repository.transact(|t| t.create_entity(payload.clone()))?;
+    }
+    repository.close()?;
+    let reports = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = std::sync::Arc::clone(&reports);
+    let on_replay = move |done: Position, all: Position| noted.lock().unwrap().push((done.0, all.0));
+    let options = Options { on_replay: Some(std::sync::Arc::new(on_replay)), ..Options::default() };
+    Repository::open_with(folder.path(), options)?.close()?;
+    assert_eq!(*reports.lock().unwrap(), [(0, 3), (1, 3), (2, 3), (3, 3)]);
+    Ok(())
+}

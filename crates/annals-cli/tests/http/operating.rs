@@ -192,6 +192,60 @@ fn a_configuration_is_checked_without_serving() {
     assert_ne!(annals(&["serve", "--config", "/nowhere/annals.toml", "--check-config"]).0, 0);
 }
 
+/// A file of the folder `packaging`.
+fn packaged(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(name)
+}
+
+#[test]
+fn the_packaged_configuration_is_good() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, repository) = (packaged("annals.toml"), folder.path().join("repository"));
+    let arguments = [repository.to_str().unwrap(), "--create", "--config", file.to_str().unwrap()];
+    let (code, text) = annals(&[&["serve", "--check-config"], &arguments[..]].concat());
+    assert_eq!((code, text.contains("the configuration is good")), (0, true), "{text}");
+}
+
+#[test]
+fn the_packaged_alerts_ask_for_metrics_that_the_server_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("repository"), &[]);
+    server.get("/v1/types");
+    let metrics = server.get("/metrics").body;
+    let alerts = std::fs::read_to_string(packaged("alerts.yml")).unwrap();
+    let mut words: Vec<&str> =
+        alerts.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    words.retain(|word| word.starts_with("annals_"));
+    assert!(words.len() > 5, "{words:?}");
+    words.retain(|word| {
+        !metrics.lines().any(|line| line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '{'])))
+    });
+    assert!(words.is_empty(), "expected only metrics of the server, found {words:?}");
+}
+
+#[test]
+fn a_refusal_of_the_log_and_its_end_are_one_line_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let arguments =
+        ["--log", "info,annals::request=off", "--log-format", "json", "--log-file", log.to_str().unwrap()];
+    let server = Server::start(&folder.path().join("repository"), &arguments);
+    if !server.limit_files("200000") {
+        eprintln!("skipped: there is no prlimit");
+        return;
+    }
+    let body = json!({"type": "thing", "properties": {"text": "x".repeat(50_000)}});
+    let statuses: Vec<u16> = (0..10).map(|_| server.send("POST", "/v1/entities", &body).status).collect();
+    assert!(statuses.ends_with(&[507, 507]), "{statuses:?}");
+    let line = lines_with(&log, &["writes are refused for now"]);
+    assert_eq!((&line["level"], &line["kind"]), (&json!("ERROR"), &json!("no-room")));
+    assert!(server.limit_files("unlimited"));
+    assert_eq!(server.send("POST", "/v1/entities", &body).status, 201);
+    lines_with(&log, &["writes are accepted again", "INFO"]);
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert_eq!((text.matches("refused").count(), text.matches("accepted").count()), (1, 1), "{text}");
+}
+
 #[test]
 fn the_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
     let folder = tempfile::tempdir().unwrap();

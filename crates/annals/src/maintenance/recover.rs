@@ -13,7 +13,7 @@ use crate::options::ReplayProgress;
 use crate::record::decode_record;
 use crate::{Error, ErrorKind, Position, Result};
 
-/// Records between two reports of progress.
+/// Most records between two reports of progress.
 const REPORT_RECORDS: u64 = 10_000;
 /// How much is read at a time, or a step of the memory budget: decoded it takes several times as much. Units: bytes.
 const AHEAD_BYTES: usize = 4 << 20;
@@ -46,9 +46,8 @@ pub(crate) fn replay(
             progress(at, tail);
         }
     };
-    replay_to(log, indexed, tail, memory, report)?;
     report(indexed.graph.position);
-    Ok(())
+    replay_to(log, indexed, tail, memory, report)
 }
 
 /// Applies the records after the graph's position up to `end`, telling now and then how far it is. Another thread
@@ -92,6 +91,8 @@ pub(crate) fn replay_to(
                 let _ = events_in.send(Arc::new(events));
             }
             outcome?;
+            // A few records of an import can take as long as many others.
+            progress(graph.position);
         }
         Ok(())
     })

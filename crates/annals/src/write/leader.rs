@@ -126,7 +126,7 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
                 observer.appended(records.len(), start.elapsed());
             }
             let before = committer.publish(graph, events);
-            committer.state().note_append(None);
+            committer.note_append(None);
             tell(sequenced.into_iter().map(|sequenced| {
                 let instant = sequenced.request.work.record.instant;
                 (sequenced.request, Ok(Receipt { position: sequenced.position, instant }))
@@ -142,7 +142,7 @@ fn append(committer: &Committer, sequencer: &mut Sequencer) {
         Err(error) if error.kind().leaves_nothing() => {
             // Order: as above.
             drop(graph);
-            committer.state().note_append(Some(&error));
+            committer.note_append(Some(&error));
             sequencer.take_back(committer, sequenced, &error);
         }
         Err(error) => {

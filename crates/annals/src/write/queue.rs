@@ -171,10 +171,35 @@ impl Committer {
         let outcome = self.source.log().probe();
         let mut state = self.state();
         // An append that ended meanwhile knows better.
-        if outcome.is_ok() && state.refused.as_ref().is_some_and(|refused| refused.found == asked) {
+        let is_over = outcome.is_ok() && state.refused.as_ref().is_some_and(|refused| refused.found == asked);
+        if is_over {
             state.refused = None;
         }
-        state.refused.as_ref().map(|refused| refused.error.duplicate())
+        let refusal = state.refused.as_ref().map(|refused| refused.error.duplicate());
+        drop(state);
+        if is_over {
+            self.report_refusal(None);
+        }
+        refusal
+    }
+
+    /// Notes what the log said to the last append: why it refused it, or that it took it.
+    pub(super) fn note_append(&self, refusal: Option<&Error>) {
+        let new = refusal.map(|error| Refused { error: error.duplicate(), found: Clock::now() });
+        let old = std::mem::replace(&mut self.state().refused, new);
+        // A full disk refuses every write: one report is enough.
+        if old.map(|refused| refused.error.kind()) != refusal.map(Error::kind) {
+            self.report_refusal(refusal);
+        }
+    }
+
+    /// Reports that the log refuses appends from now on, or that it takes them again.
+    fn report_refusal(&self, refusal: Option<&Error>) {
+        match (&self.observer, refusal) {
+            (Some(observer), Some(error)) => observer.refused(error),
+            (Some(observer), None) => observer.accepted(),
+            (None, _) => {}
+        }
     }
 
     /// Warns while the clock is far behind the last record that is visible.
@@ -340,11 +365,6 @@ impl State {
     pub(super) fn is_over(&self) -> bool {
         let is_idle = self.sequencer.is_some() && !self.has_work();
         self.failed.is_some() || (self.is_closing && is_idle)
-    }
-
-    /// Notes what the log said to the last append: why it refused it, or that it took it.
-    pub(super) fn note_append(&mut self, refusal: Option<&Error>) {
-        self.refused = refusal.map(|error| Refused { error: error.duplicate(), found: Clock::now() });
     }
 
     pub(super) fn check_writable(&self) -> Result<()> {
