@@ -13,7 +13,7 @@ use toml::Value;
 
 /// The command that reads a file.
 const COMMAND: &str = "serve";
-/// Options that make no sense in a file.
+/// Options that a configuration file cannot set.
 const NEVER: [&str; 6] = ["config", "check-config", "candidate", "json", "help", "version"];
 /// Largest file. Units: bytes.
 const BYTES_MAX: u64 = 1 << 20;
@@ -48,7 +48,7 @@ fn read(path: &Path) -> Result<toml::Table, String> {
     text.parse().map_err(|error| format!("expected TOML: {error}"))
 }
 
-/// The arguments that a file stands for, but for those that are given otherwise.
+/// The arguments that a configuration file sets, without those that the command line or the environment sets.
 fn from_table(serve: &Command, given: &ArgMatches, table: &toml::Table) -> Result<Vec<String>, String> {
     let mut arguments = Vec::new();
     for (key, value) in table {

@@ -46,28 +46,28 @@ pub struct Arguments {
     /// Find relationships
     #[arg(long = "relationships")]
     is_relationships: bool,
-    /// Only with this status; who names deleted finds deleted ones. Repeatable
+    /// Only with this status; deleted instances are found if you name the status deleted. Repeatable
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
-    /// Whether deleted ones are found
+    /// Whether to find deleted instances
     #[arg(long, value_name = "WHICH")]
     deleted: Option<DeletedArgument>,
-    /// Find entities of which only a proxy is here, too
+    /// Also find entities of which the repository holds only a proxy
     #[arg(long)]
     with_proxies: bool,
     /// Page size; 100 unless the search says otherwise
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Leave out so many of the first
+    /// Skip this many instances
     #[arg(long, value_name = "N")]
     offset: Option<usize>,
-    /// Continue behind the page that ended with this cursor
+    /// Continue after the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
-    /// Print how many there are, on all pages
+    /// Also print the count on all pages
     #[arg(long = "count", conflicts_with = "is_explained")]
     is_counted: bool,
-    /// Print how the page is found: which index, how many candidates
+    /// Print how the search was answered: by which index, with how many candidates
     #[arg(long = "explain")]
     is_explained: bool,
     #[command(flatten)]
@@ -154,7 +154,7 @@ fn explain(context: &mut Context, told: &annals::Explanation) -> Outcome {
     Ok(())
 }
 
-/// Words that go on with a search: what stands around them is one text.
+/// Words that continue a search: the terms around them are joined into one text.
 const CLAUSES: [&str; 9] = ["where", "only", "order", "limit", "offset", "after", "and", "or", "status"];
 
 fn search(arguments: &Arguments) -> Result<Find> {

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// This version, even a deleted one
     #[arg(long, value_name = "N")]
     version: Option<u32>,
-    /// Show what is known of an entity, also if only a proxy of it is here
+    /// Show all that the repository knows of an entity, even if it holds only a proxy of it
     #[arg(long = "summary", conflicts_with_all = ["version", "is_relationship"])]
     is_summary: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Says how the command line shows a proxy.
+/// Adds to the error how the command line shows a proxy.
 fn with_hint(error: Error, id: &Id) -> Error {
     if error.kind() != ErrorKind::ProxyOnly {
         return error;
@@ -85,7 +85,7 @@ fn unseen(id: &InstanceId, version: Option<u32>) -> Error {
     Error::new(ErrorKind::NotFound, text)
 }
 
-/// Adds rows for what most instances do not have.
+/// Adds rows for fields that most instances do not have.
 macro_rules! rare_rows {
     ($table:expr, $instance:expr) => {{
         let instance = $instance;

@@ -20,7 +20,7 @@ use crate::context::{Context, instant, user_name};
 use crate::progress::Progress;
 use crate::stop::{Outcome, REFUSED_LINES, Stop};
 
-/// After this many changes a checkpoint is taken, so that the next command opens at once.
+/// After this many changes the import writes a checkpoint, so that the next command opens fast.
 const CHECKPOINT_CHANGES: u64 = 20_000;
 
 /// Load files: JSON Lines, CSV
@@ -45,53 +45,53 @@ exit code is 6. After an interruption, or when bad lines are repaired in place o
 with --resume: lines that are committed are skipped. Each record says in its message which lines it holds, with a sum
 over them; a file whose committed lines have changed is refused.")]
 pub struct Arguments {
-    /// Format (jsonl or csv; told by the names if left out), then files
+    /// Format (jsonl or csv; guessed from the names if left out), then files
     #[arg(value_name = "FORMAT|FILE", required = true)]
     terms: Vec<String>,
     /// Changes in one batch
     #[arg(long, default_value_t = 5000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     batch: u64,
-    /// Show at most this many bad lines; the others are counted
+    /// Show at most this many refused lines; the rest are only counted
     #[arg(long, default_value_t = 100, value_name = "N")]
     errors_max: u64,
-    /// Stop at the first bad line
+    /// Stop at the first refused line
     #[arg(long = "stop-on-error")]
     is_stopping: bool,
     /// Skip what an interrupted run of the same import has committed
     #[arg(long = "resume")]
     is_resuming: bool,
-    /// Compare each line with what is there: write what is new or differs, and nothing for what is equal
+    /// Compare each line with the repository: write new and changed instances, and skip equal ones
     #[arg(long = "merge", conflicts_with = "is_resuming")]
     is_merging: bool,
-    /// With --merge: a property that tells relationships without ids apart, beside type and ends; may be repeated
+    /// With --merge: a property that identifies relationships without ids, together with type and ends; may be repeated
     #[arg(long = "key", value_name = "NAME", requires = "is_merging")]
     keys: Vec<String>,
-    /// With --merge: delete what the files do not name, of the types that they have instances of; nothing if a line is
-    /// refused. Relationships go with their entities
+    /// With --merge: delete instances that the files do not name, of the types that occur in the files; delete nothing
+    /// if a line is refused. Relationships are deleted with their entities
     #[arg(long = "delete-missing", requires = "is_merging")]
     is_deleting: bool,
-    /// With --delete-missing: delete nothing if that is more than this share of what is there of these types
+    /// With --delete-missing: delete nothing if more than this share of the instances of these types would go
     #[arg(long, default_value_t, value_name = "SHARE", requires = "is_deleting")]
     delete_missing_max: DeleteMax,
     /// Who imports [default: the name of the user; '' for none]
     #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
     author: String,
-    /// Why
+    /// Why you import
     #[arg(long, short = 'm', default_value = "")]
     message: String,
-    /// From when it is true, unless a line says otherwise
+    /// Valid time of the changes, unless a line names one
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     valid_from: Option<Instant>,
-    /// csv: between the cells (, ; | or TAB)
+    /// csv: delimiter between cells (, ; | or TAB)
     #[arg(long, default_value = ",", value_name = "CHARACTER", help_heading = "CSV")]
     delimiter: String,
-    /// csv: between the values of a list, and between labels
+    /// csv: delimiter between the values of a list, and between labels
     #[arg(long, default_value = ";", value_name = "CHARACTER", help_heading = "CSV")]
     array_delimiter: String,
-    /// csv: label for all nodes, before those of the file; may be repeated
+    /// csv: label for all nodes, before the labels in the file; may be repeated
     #[arg(long = "label", value_name = "LABEL", help_heading = "CSV")]
     labels: Vec<String>,
-    /// csv: type of edges that have none in the file
+    /// csv: type of edges that have no type in the file
     #[arg(long = "type", value_name = "TYPE", help_heading = "CSV")]
     edge_type: Option<String>,
 }
@@ -104,11 +104,11 @@ enum Format {
 
 struct Input {
     format: Format,
-    /// As it stands on the command line, for messages and marks.
+    /// The name as on the command line, for messages and marks.
     name: String,
     path: PathBuf,
     valid_from: Option<Instant>,
-    /// What standard input said, if it is read several times. The file is deleted with it.
+    /// A copy of standard input, if the command reads it several times. Dropping this deletes the file.
     _saved: Option<NamedTempFile>,
 }
 
@@ -118,10 +118,10 @@ impl Input {
     }
 }
 
-/// Imports the files one after the other.
+/// Imports the files in order.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let mut inputs = inputs(arguments)?;
-    // Order: look at the files before the repository is created.
+    // Order: check the files before creating the repository.
     for input in &inputs {
         header_sum(arguments, input).map_err(|error| Stop::from(error).in_file(&input.path))?;
     }
@@ -152,7 +152,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     });
     terminal.finish();
     let summary = report.summary;
-    // Without a checkpoint nothing is lost: the next command replays the log.
+    // A failed checkpoint loses nothing: the next command replays the log.
     let checkpoint =
         (outcome.is_ok() && summary.changes_count >= CHECKPOINT_CHANGES).then(|| repository.checkpoint());
     let snapshot = repository.snapshot();
@@ -230,9 +230,9 @@ fn format_of(file: &str) -> Result<Format> {
     }
 }
 
-/// Looks at a file. Returns the sum over the header of a CSV file, and 0 for other formats and standard input.
+/// Checks a file. Returns the sum over the header of a CSV file, and 0 for other formats and standard input.
 ///
-/// Errors: what is wrong with the header; those of opening.
+/// Errors: those of the header; those of opening the file.
 fn header_sum(arguments: &Arguments, input: &Input) -> Result<u64> {
     if input.is_standard_input() {
         return Ok(0);
@@ -244,7 +244,7 @@ fn header_sum(arguments: &Arguments, input: &Input) -> Result<u64> {
     Ok(csv::RowReader::new(source, csv_options(arguments)?)?.header_sum())
 }
 
-/// Standard input that is resumed is read several times: what is committed of it is checked first.
+/// Saves standard input for a resumed import, which reads it several times: first it checks the part that is committed.
 fn save_standard_input(input: &mut Input) -> Result<()> {
     if !input.is_standard_input() {
         return Ok(());
@@ -257,7 +257,7 @@ fn save_standard_input(input: &mut Input) -> Result<()> {
     Ok(())
 }
 
-/// The runs of the files: those that begin, or those that go on, which are checked.
+/// The runs of the files: new ones, or checked ones to resume.
 fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Outcome<Vec<Run>> {
     let runs = inputs.iter().map(|input| {
         if !arguments.is_resuming {
@@ -276,7 +276,8 @@ fn runs(arguments: &Arguments, repository: &Repository, inputs: &[Input]) -> Out
     runs.collect()
 }
 
-/// Loads the types of all files of JSON Lines, standard input left out. Returns their lines by the index of the file.
+/// Loads the types of all files of JSON Lines except standard input. Returns the lines of types by the index of the
+/// file.
 fn load_types(
     arguments: &Arguments,
     repository: &Repository,
@@ -286,7 +287,7 @@ fn load_types(
 ) -> Outcome<HashMap<usize, HashSet<u64>>> {
     let mut declarations = Declarations::default();
     for (index, (input, run)) in inputs.iter().zip(runs).enumerate() {
-        // What can be read only once, such as a pipe, brings its types when it is loaded.
+        // A pipe can be read only once: its types are loaded together with its other lines.
         if input.format == Format::Jsonl && input.path.is_file() {
             let source = Source::open(&input.path)?;
             let found = declarations.find(index, &input.name, source, run, report);
@@ -306,7 +307,7 @@ fn load_options(arguments: &Arguments) -> LoadOptions {
     }
 }
 
-/// Which lines of a file are done already.
+/// The lines of a file that are done already.
 struct Lines {
     run: Run,
     set_aside: HashSet<u64>,
@@ -357,7 +358,7 @@ fn csv_options(arguments: &Arguments) -> Result<csv::Options> {
     })
 }
 
-/// Moves the progress bar to where the source is.
+/// Moves the progress bar to the position of the source.
 fn ticker(source: &Source, progress: Arc<dyn annals_exchange::Progress>) -> impl FnMut() + use<> {
     let (bytes_read, bytes_total) = (source.bytes_read(), source.bytes_total());
     move || progress.set(bytes_read.load(Ordering::Relaxed), bytes_total)

@@ -1,4 +1,4 @@
-//! `annals linking`: what lies between two entities.
+//! `annals linking`: all paths between two entities.
 
 use clap::Args;
 

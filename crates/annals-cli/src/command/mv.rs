@@ -7,7 +7,7 @@ use super::tree_path::{ChangeArguments, PlaceArguments};
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Move an item of a tree with all that is below it, or rename it
+/// Move an item of a tree with its subtree, or rename it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -25,7 +25,7 @@ pub struct Mv {
     of: ChangeArguments,
 }
 
-/// Copy an item of a tree with all that is below it
+/// Copy an item of a tree with its subtree
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:

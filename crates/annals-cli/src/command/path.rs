@@ -21,11 +21,11 @@ Examples:
   annals path table:raw table:report --type reads:in --type writes:out --format dot | dot -Tsvg
 Exit code 3 if there is no path.")]
 pub struct Arguments {
-    /// Where it starts
+    /// Id of the entity where the path starts
     from: Id,
-    /// Where it ends
+    /// Id of the entity where the path ends
     to: Id,
-    /// How many paths, shortest first
+    /// Show this many paths, shortest first
     #[arg(long, short = 'k', default_value_t = 1, value_name = "K")]
     count: usize,
     /// Sum up this numeric property of relationships instead of counting steps
@@ -39,10 +39,10 @@ pub struct Arguments {
     as_of: AsOfArguments,
 }
 
-/// How to walk.
+/// The walk.
 #[derive(Args, Clone, Debug)]
 pub struct WalkArguments {
-    /// Which way to go along relationships: out for paths and reach, both for the other queries unless told otherwise
+    /// Direction along relationships; by default out for paths and reach, both for the other queries
     #[arg(long, short = 'd', value_enum)]
     direction: Option<DirectionArgument>,
     /// Only along relationships of this type and its subtypes; may be repeated. With :in, :out or :both behind the name, in
@@ -64,10 +64,10 @@ pub struct WalkArguments {
     /// Only over what has one of these statuses; all but deleted unless told otherwise; may be repeated
     #[arg(long = "status", value_name = "STATUS")]
     statuses: Vec<String>,
-    /// List nothing nearer to the start
+    /// Leave out entities nearer to the start than this
     #[arg(long, default_value_t = 0, value_name = "N")]
     depth_min: usize,
-    /// At most this many steps
+    /// Take at most this many steps
     #[arg(long, value_name = "N")]
     depth_max: Option<usize>,
     /// Give up after visiting this many entities

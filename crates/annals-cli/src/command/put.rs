@@ -26,16 +26,16 @@ pub struct Put {
     /// File with the item, or the value, in JSON; - for standard input
     #[arg(default_value = "-")]
     file: PathBuf,
-    /// The value of the property, in place of a file
+    /// Value of the property, instead of a file
     #[arg(long, value_name = "VALUE", conflicts_with = "file")]
     value: Option<String>,
-    /// Keep what is there beside
+    /// Keep properties and children that the file does not name
     #[arg(long = "merge", group = "how")]
     is_merge: bool,
-    /// Refuse if it is there already
+    /// Refuse if the item exists already
     #[arg(long = "create", group = "how")]
     is_create: bool,
-    /// Refuse if it is missing
+    /// Refuse if the item is missing
     #[arg(long = "replace", group = "how")]
     is_replace: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ An item that is there already is moved to the place, and merged with what the fi
 pub struct Insert {
     /// Path of the item
     path: String,
-    /// File with more of the item, in JSON; - for standard input
+    /// File with content of the item, in JSON; - for standard input
     file: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceArguments,

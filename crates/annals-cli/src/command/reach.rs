@@ -30,7 +30,7 @@ pub struct Arguments {
     id: Id,
     #[command(flatten)]
     walk: WalkArguments,
-    /// Only say how many
+    /// Print only the count
     #[arg(long = "count")]
     is_count: bool,
     /// Count by the values of this property or @header, such as @type; members of a set count one by one

@@ -1,4 +1,4 @@
-//! `annals restore`: makes a repository from a backup, or brings a deleted item of a tree back.
+//! `annals restore`: makes a repository from a backup, or restores a deleted item of a tree.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::tree_times::as_of_to_json;
 use crate::context::{AsOfArguments, Context};
 use crate::stop::Outcome;
 
-/// Make a repository from a backup, and verify it; or bring a deleted item of a tree back
+/// Make a repository from a backup, and verify it; or restore a deleted item of a tree
 #[derive(Args, Debug)]
 #[command(
     override_usage = "annals restore <BACKUP> <FOLDER>\n       annals restore <PATH> --at <INSTANT>",
@@ -35,7 +35,7 @@ pub struct Arguments {
     of: ChangeArguments,
 }
 
-/// Does it, and tells what came back.
+/// Restores, and prints a summary.
 pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     let is_of_tree = arguments.of.is_given() || context.candidate.is_some();
     match (&arguments.folder, arguments.as_of.is_given()) {
@@ -53,7 +53,7 @@ pub fn run(context: &mut Context, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Copies, verifies and tells what was copied.
+/// Copies, verifies, and prints the size of the copy.
 fn backup(context: &mut Context, backup: &Path, folder: &Path) -> Outcome {
     let options = Options { memory_bytes_max: context.memory_bytes_max, ..Options::default() };
     let report = annals::restore_with(backup, folder, &options)?;

@@ -1,4 +1,4 @@
-//! `annals revert`: what is at a path of a tree as it was at a time.
+//! `annals revert`: sets an item or a property at a path of a tree back to an earlier time.
 
 use clap::Args;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::tree_times::{ToArguments, as_of_to_json};
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Put an item of a tree, with all that is below it, or a property back to how it was
+/// Set an item of a tree with its subtree, or a property, back to an earlier time
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -36,7 +36,7 @@ pub struct Arguments {
     /// Only types of this kind: entity, relationship, classification or enum
     #[arg(long, value_parser = kind)]
     kind: Option<TypeKind>,
-    /// Only the type that another system knows by this id
+    /// Only the type with this id of another system
     #[arg(long, value_name = "ID")]
     external_id: Option<String>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ enum TypesAction {
         /// Who writes [default: the name of the user; '' for none]
         #[arg(long, env = "ANNALS_AUTHOR", default_value_t = user_name(), hide_default_value = true)]
         author: String,
-        /// Why
+        /// Why you write
         #[arg(long, short = 'm', default_value = "")]
         message: String,
     },
