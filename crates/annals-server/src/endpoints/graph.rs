@@ -1,4 +1,4 @@
-//! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, what is shared.
+//! Graph queries: relationships of an entity, neighbourhoods, related and linking entities, paths, shared entities.
 
 use annals::{Id, Reach, Related, RelationshipsOf, Snapshot, Subgraph};
 use annals_json::{CrossedForm, Members, ObjectOf, ReachedForm, SharedForm, SubgraphPage, order_from_text};
@@ -15,9 +15,9 @@ use crate::parameter::Parameter;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
-/// Paths given unless told otherwise.
+/// Paths found by default.
 const PATHS_DEFAULT: usize = 10;
-/// Relationships looked up at once in an order that looks at all of them each time.
+/// Relationships read together in an order that reads all of them each time.
 const ORDERED_ITEMS_MAX: usize = 10_000;
 
 /// The endpoints of this file.
@@ -39,7 +39,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         )
         .describe(
             "Each once, also a loop. By type and age a page costs the same at any depth; with \
-                 `orderBy` every page looks at all relationships of the entity.",
+                 `orderBy` every page reads all relationships of the entity.",
         )
         .tag("graph")
         .takes([parameters::directions("both"), parameters::listed_type(), parameters::status()])
@@ -48,7 +48,7 @@ pub fn endpoints() -> Vec<Endpoint> {
         .takes(parameters::reading())
         .answers(
             200,
-            "A page of relationships; `count` counts all of them, if asked for.",
+            "A page of relationships; `count` is the number of all, if asked for.",
             "RelationshipsOfPage",
         )
         .answers_lines("RelationshipLine")
@@ -77,12 +77,12 @@ pub fn endpoints() -> Vec<Endpoint> {
             "both",
         )
         .describe(
-            "Every entity that a walk of any length comes to, each once: nearest first, or in \
+            "Every entity that a walk of any length reaches, each once: nearest first, or in \
                      another order. All pages together cost one walk.",
         )
         .takes([parameters::order(), parameters::counted()])
         .takes(parameters::paging())
-        .answers(200, "A page of entities; `count` counts all of them, if asked for.", "RelatedPage")
+        .answers(200, "A page of entities; `count` is the number of all, if asked for.", "RelatedPage")
         .answers_lines("ReachedLine"),
         with_graph_files(
             walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
@@ -132,7 +132,7 @@ fn ends_of(call: &Call) -> Result<(Id, Id), Problem> {
     Ok((Id::new(call.query.required("from")?)?, Id::new(call.query.required("to")?)?))
 }
 
-/// The walk asked for, one step deep unless told otherwise.
+/// The walk of the request, by default one step deep.
 fn near(call: &Call) -> Result<Reach, Problem> {
     let reach = reach_of(call, "both")?;
     Ok(Reach { depth_max: reach.depth_max.or(Some(1)), ..reach })
@@ -170,7 +170,7 @@ async fn relationships(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// Gives relationships of an entity as lines, page by page of one snapshot.
+/// Sends relationships of an entity as lines, page by page of one snapshot.
 fn relationship_lines(
     lines: &mut Lines,
     id: &Id,
@@ -178,7 +178,7 @@ fn relationship_lines(
     limit: usize,
     snapshot: &Snapshot,
 ) -> Result<(), Problem> {
-    // By type and age a page goes on where the one before ended; in another order each looks at all of them again.
+    // By type and age a page continues after the one before; in another order each page reads all relationships again.
     let batch_max = if of.order.is_empty() { lines::BATCH_ITEMS_MAX } else { ORDERED_ITEMS_MAX };
     let mut left = limit;
     of.bytes_max = lines.batch_bytes();
@@ -227,7 +227,7 @@ async fn related(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// Answers in lines with everything that a walk comes to: while it goes on, or in another order when it is done.
+/// Answers in lines with all entities that a walk reaches: while it runs, or in another order when it is done.
 pub(super) async fn related_lines(call: Box<Call>, id: Id, mut related: Related, offset: Offset) -> Outcome {
     let limit = call.lines_limit()?;
     let snapshot = offset.pin(call.snapshot().await?)?;
@@ -299,7 +299,7 @@ fn subgraph_page(
     Ok(answer::parts(call, add, offset.next(page.has_more, page.count, snapshot), snapshot.position()))
 }
 
-/// Gives the entities and then the relationships of a part of the graph as lines.
+/// Sends the entities and then the relationships of a part of the graph as lines.
 fn subgraph_lines(
     lines: &mut Lines,
     found: &Subgraph,

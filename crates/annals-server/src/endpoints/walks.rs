@@ -1,4 +1,4 @@
-//! Walks over the graph: shortest paths, and what is within reach.
+//! Walks over the graph: shortest paths, and entities within reach.
 
 use annals::{Direction, Expression, Id, Reach, Related};
 use annals_json::{GroupsForm, Members, ObjectOf, ReachedForm, add_path, field_from_text};
@@ -15,7 +15,7 @@ use crate::offset::Offset;
 use crate::parameters;
 use crate::problem::{Outcome, Problem};
 
-/// Most entities a walk visits unless told otherwise.
+/// Most entities that a walk visits by default.
 const VISITED_DEFAULT: usize = 100_000;
 
 /// The endpoints of this file.
@@ -57,7 +57,7 @@ pub fn endpoints() -> Vec<Endpoint> {
     vec![walks(with_graph_files(path)), walks(with_graph_files(reach)), walks(groups)]
 }
 
-/// The directions asked for.
+/// The directions of the request.
 pub fn directions_of(call: &Call, default: &str) -> Result<Vec<Direction>, Problem> {
     match call.query.get("direction").unwrap_or(default) {
         "both" => Ok(vec![Direction::Out, Direction::In]),
@@ -65,7 +65,7 @@ pub fn directions_of(call: &Call, default: &str) -> Result<Vec<Direction>, Probl
     }
 }
 
-/// The walk asked for.
+/// The walk of the request.
 pub fn reach_of(call: &Call, default: &str) -> Result<Reach, Problem> {
     let directions = directions_of(call, default)?;
     let visited_max = call.query.number("visitedMax")?.unwrap_or(VISITED_DEFAULT);
