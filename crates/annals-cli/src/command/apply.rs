@@ -28,7 +28,7 @@ Examples:
 Actions: create, upsert, update, replace, delete, restore, purge, undo, classify, reclassify, declassify, define-type,
 patch-type, and others.
 docs/json.md describes each. An operation may state the version that it expects (\"ifVersion\"), and have its own \"validFrom\".
-One that changes nothing makes no version, unless it says \"always\": true.")]
+An operation that changes nothing makes no version, unless it has \"always\": true.")]
 pub struct Arguments {
     /// File with an array of operations, or one operation; - for standard input
     file: PathBuf,

@@ -19,7 +19,7 @@ Examples:
   annals backup /backup/monday
   annals -r /backup/monday stats           a backup is a repository
   annals restore /backup/monday again      verifies while it copies
-It may run beside a writer, and holds everything up to one position.")]
+It may run while another process writes. The copy holds everything up to one position.")]
 pub struct Arguments {
     /// New folder, or an empty one
     folder: PathBuf,

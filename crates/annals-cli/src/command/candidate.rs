@@ -21,8 +21,8 @@ Examples:
   annals diff / --candidate night                                   what the commit would change
   annals candidate commit night --confirm-within 10m
   annals candidate confirm night
-Every command that reads, or writes by operations or paths, takes --candidate. A commit that nobody confirms is taken
-back by the server, or by the next command that writes.")]
+Every command that reads, or writes by operations or paths, takes --candidate. Without a confirmation in time, the server,
+or the next command that writes, undoes the commit.")]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,

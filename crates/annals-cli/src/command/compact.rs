@@ -14,7 +14,7 @@ use crate::stop::Outcome;
 Examples:
   echo '{\"action\": \"purge\", \"kind\": \"entity\", \"id\": \"ada\"}' | annals apply -
   annals compact
-Positions stay what they are. Backups made before still hold what was purged.
+Positions do not change. Earlier backups still hold purged instances.
 It needs the repository for itself: stop `annals serve` first.")]
 pub struct Arguments {}
 

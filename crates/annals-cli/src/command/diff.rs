@@ -30,7 +30,7 @@ Examples:
   annals diff / --from-position 41 --to-position 42
 + was created, - deleted, ~ modified, > moved: from another @path, or in an ordered list from behind
 another item, @previous.
-Names with @ are those of the header, such as @status, @type and @home; others are properties.
+Names with @ are header fields, such as @status, @type and @home; other names are properties.
 With --json, of positions and trees each line is one instance, or one item."
 )]
 pub struct Arguments {

@@ -14,7 +14,7 @@ use crate::stop::Outcome;
 /// Find entities, or relationships, by type, properties, classifications and links
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A search is a type, then what must hold, an order and a page; each may be left out:
+A search is a type, then conditions, an order and a page; you may leave out each of them:
   package where size >= 10 and not section = shells order by size desc, @updatedAt limit 20
 Conditions:
   name = bash    name != bash   size < 10 (<= > >=)   size between 1 and 5   name in (bash, dash)
@@ -23,8 +23,8 @@ Conditions:
   name is null   name is not null   tags has red   @createdAt > 2025-01-01   @version > 1
   is package     classified essential (since > 1996)     has out depends to (name = libc6)
 joined by and, or, not, all(…), any(…), none(…). Quote texts with blanks or signs: name = 'a b'.
-Instead of one text, give a type and conditions one by one; all of them must hold. What begins with { is JSON:
-as the first a whole search, behind it a condition.
+Instead of one text, you can give a type and conditions one by one; all of them must hold. An argument that begins
+with { is JSON: the first argument is a whole search, a later one a condition.
 
 Examples:
   annals find package                                  every package, page by page

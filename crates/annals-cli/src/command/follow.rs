@@ -21,7 +21,7 @@ Examples:
   annals follow                      what is committed from now on
   annals follow --after 0 --once     the whole log, then stop
   annals --json follow --after 42    a feed for programs; resume behind the last position seen
-`annals log` lists what was committed, newest first, by author, type, id and time, with the values before and after.")]
+`annals log` lists commits, newest first, by author, type, id and time, with the values before and after.")]
 pub struct Arguments {
     /// Start after this position; 0 for everything. Without it: only new commits
     #[arg(long, value_name = "N")]

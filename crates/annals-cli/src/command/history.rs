@@ -19,8 +19,8 @@ Examples:
   annals history package:bash --limit 1
   annals history package:bash --from 2025-01-01 --to 2026-01-01 --oldest-first
   annals diff package:bash 1 2                what differs between two of them
-The version marked with * is the one that `annals get` shows. Statuses, homes, former ids and proxies have columns where
-there are any.")]
+The version marked with * is the one that `annals get` shows. Statuses, homes, former ids and proxies have columns if
+a version has them.")]
 pub struct Arguments {
     #[command(flatten)]
     instance: InstanceArgument,

@@ -40,10 +40,10 @@ Examples:
   annals import crawl.jsonl --merge --key column     # every night: writes only what differs
   annals import crawl.jsonl --merge --delete-missing # and deletes what is no longer in the file
 
-Each batch is committed whole or not at all. A bad line is told with its number and reason, and left out; then the
-exit code is 6. After an interruption, or when bad lines are repaired in place or others appended, run the same command
-with --resume: lines that are committed are skipped. Each record says in its message which lines it holds, with a sum
-over them; a file whose committed lines have changed is refused.")]
+Each batch is committed completely or not at all. The command skips a bad line and reports its number and the reason;
+the exit code is then 6. After an interruption, or after you have repaired bad lines in place or appended lines, run the
+same command with --resume: it skips committed lines. The message of each record names its lines and a sum over them;
+--resume refuses a file whose committed lines have changed.")]
 pub struct Arguments {
     /// Format (jsonl or csv; guessed from the names if left out), then files
     #[arg(value_name = "FORMAT|FILE", required = true)]

@@ -13,7 +13,7 @@ use crate::stop::Outcome;
 Examples:
   annals linking ada charles
   annals linking package:bash package:libssl3 --direction out --depth-max 5
-Of all paths on which no entity comes twice, each entity and relationship once; nothing if there is no path.
+Shows each entity and relationship of these paths once. No path visits an entity twice. Empty if there is no path.
 With --json first come lines {\"distance\", \"entity\"}, then lines {\"relationship\"}.")]
 pub struct Arguments {
     #[command(flatten)]

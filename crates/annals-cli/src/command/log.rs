@@ -27,8 +27,8 @@ Examples:
   annals log ada                                    everything that happened to the instance ada
   annals log --type person --verb delete --limit 5  the last five commits that deleted persons
   annals --json log --oldest-first                  for programs: one record on each line
-Only what fulfils every filter is shown. Instances that were purged do not appear.
-WHEN is an instant (2025-08-09T12:00:00Z), a date (2025-08-09), or how long ago (90m, 12h, 7d, 2w).")]
+It shows changes that match every filter. Purged instances do not appear.
+WHEN is an instant (2025-08-09T12:00:00Z), a date (2025-08-09), or a time before now (90m, 12h, 7d, 2w).")]
 pub struct Arguments {
     /// Only changes of the entity or relationship that has or had this id
     id: Option<Id>,

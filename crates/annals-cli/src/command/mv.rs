@@ -13,7 +13,7 @@ use crate::stop::Outcome;
 Examples:
   annals mv /config/clock /system/clock
   annals mv '/filter/rule[id=9]' '/filter/rule[id=9]' --first
-The parent at the new path must be there. The history of the item goes on.")]
+The parent at the new path must exist. The history of the item continues.")]
 pub struct Mv {
     /// Path of the item
     from: String,

@@ -20,8 +20,8 @@ Examples:
   annals restore /backup/monday annals-data
   annals restore \"/interfaces/interface[name='eth0']\" --at yesterday
   annals restore \"/interfaces/interface[name='eth0']\" --at-position 41
-Of a backup every record is read back and replayed before the command says that it is done.
-An item comes back with all that went with it; the time is one at which it was at this path."
+The command reads back and replays every record of a backup before it reports success.
+An item is restored with the subtree that was deleted with it; give a time at which it was at this path."
 )]
 pub struct Arguments {
     /// Folder of the backup; with a time, the path of the item

@@ -14,8 +14,8 @@ use crate::stop::Outcome;
 Examples:
   annals revert /interfaces --to yesterday
   annals revert /interfaces --to-position 41 -m 'the new links do not come up'
-What was deleted since comes back, what was created since is deleted, what was moved returns: as new
-versions, so that the time between is not lost. `annals diff PATH --from TIME` tells what that will be.")]
+Items deleted since are restored, items created since are deleted, items moved since return. All of this makes new
+versions, so the history keeps the time between. `annals diff PATH --from TIME` shows the changes in advance.")]
 pub struct Revert {
     /// Path of the item or the property
     path: String,

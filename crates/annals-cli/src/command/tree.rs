@@ -15,7 +15,7 @@ use crate::stop::{Outcome, Stop};
 Examples:
   annals tree
   annals tree /interfaces --depth 1
-Items of a list are shown with [] behind its name. `annals cat` gives the same as JSON.")]
+Items of a list have [] after its name. `annals cat` prints the same as JSON.")]
 pub struct Arguments {
     /// Path of the item
     #[arg(default_value = "/")]

@@ -26,7 +26,7 @@ Examples:
   annals --json types           one type per line, as `annals types load` reads it
   annals types load examples/open-metadata-types/types.jsonl
   annals types verify types.jsonl
-Types that are used without a declaration are counted by `annals stats`.")]
+`annals stats` counts types that are used without a declaration.")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
