@@ -55,7 +55,7 @@ fn properties_of(row: &Row) -> &[(Arc<str>, Field)] {
     }
 }
 
-/// What writes the instance of a row. What else an export tells of it is taken as from a line of JSON.
+/// The operations that write the instance of a row. Further fields of an export are read as from a line of JSON.
 fn operations(row: Row) -> Result<Vec<Operation>> {
     match row {
         Row::Node(Node { id: key, labels, line_cell: Some(cell), properties: fields, .. }) => {
@@ -63,7 +63,7 @@ fn operations(row: Row) -> Result<Vec<Operation>> {
             let type_name = labels.next().unwrap_or_else(|| UNLABELLED.to_owned());
             let mut line =
                 line_with(&cell, members([("id", id(&key)?.to_string()), ("type", type_name)], fields)?)?;
-            // Labels that were added to the row.
+            // Labels added to the row.
             let carried = line.get("classifications").and_then(Json::as_array).cloned().unwrap_or_default();
             let added = labels.filter(|label| carried.iter().all(|known| known["name"] != label.as_str()));
             let added: Vec<Json> = added.map(|label| json!({ "name": label })).collect();
@@ -84,7 +84,7 @@ fn operations(row: Row) -> Result<Vec<Operation>> {
     }
 }
 
-/// Members of a line that stand in columns of their own.
+/// Members of a line that have their own columns.
 fn members<const N: usize>(texts: [(&str, String); N], fields: Vec<(Arc<str>, Field)>) -> Result<Object> {
     let properties = properties(fields)?;
     let properties = properties.iter().map(|(name, value)| (name.to_string(), value_to_json(value)));
