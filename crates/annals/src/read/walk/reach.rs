@@ -1,13 +1,13 @@
-//! What a walk goes along and through, and how far: as a caller says it.
+//! The relationships, entities and distance of a walk, as callers give them.
 
 use super::along::Along;
 use crate::model::Direction;
 use crate::search::Expression;
 
-/// Most entities one walk visits unless told otherwise.
+/// Most entities that one walk visits, by default.
 pub const VISITED_MAX: usize = 1_000_000;
 
-/// A walk: over which relationships and entities, which way, how far.
+/// A walk: its relationships, entities, direction and distance.
 ///
 /// An entity that is not admitted is neither listed nor walked through; where a walk starts is always admitted, and so is
 /// where a path ends.
@@ -40,7 +40,7 @@ pub struct Reach {
     pub types: Vec<Along>,
     /// Names of the entity types to admit (with subtypes); empty means all.
     pub entity_types: Vec<String>,
-    /// Names of classifications (with subtypes), of which an admitted entity carries at least one; empty means all entities.
+    /// Names of classifications (with subtypes); an admitted entity has at least one of them; empty means all entities.
     pub classifications: Vec<String>,
     /// What an admitted entity must fulfil.
     pub entity_where: Expression,
@@ -48,16 +48,16 @@ pub struct Reach {
     pub relationship_where: Expression,
     /// Statuses that entities and relationships may have; empty means all but `deleted`.
     pub statuses: Vec<String>,
-    /// List only entities at least so many steps from the start; nearer ones are walked through.
+    /// List only entities at least this many steps from the start; the walk passes through nearer ones.
     pub depth_min: usize,
     /// Most steps from the start; `None` means any number.
     pub depth_max: Option<usize>,
-    /// Most entities to visit, and most relationships to list; one more is an error, so that nobody waits for ever.
+    /// Most entities to visit, and most relationships to list; one more is an error, so that no walk runs without end.
     pub visited_max: usize,
 }
 
 impl Reach {
-    /// Along outgoing relationships of any type, however far, within [`VISITED_MAX`].
+    /// Along outgoing relationships of any type, to any distance, within [`VISITED_MAX`].
     pub fn out() -> Reach {
         Reach {
             directions: vec![Direction::Out],
@@ -73,7 +73,7 @@ impl Reach {
         }
     }
 
-    /// Along incoming relationships: what leads here.
+    /// Along incoming relationships: the entities from which a path leads to the start.
     pub fn incoming() -> Reach {
         Reach { directions: vec![Direction::In], ..Reach::out() }
     }
@@ -97,7 +97,7 @@ impl Reach {
         self
     }
 
-    /// The same, only through entities that carry one of these classifications.
+    /// The same, only through entities with one of these classifications.
     #[must_use]
     pub fn classified<'n>(mut self, classifications: impl IntoIterator<Item = &'n str>) -> Reach {
         self.classifications = names(classifications);
@@ -125,7 +125,7 @@ impl Reach {
         self
     }
 
-    /// The same, listing nothing nearer than this many steps.
+    /// The same, without listing entities nearer than this many steps.
     #[must_use]
     pub fn depth_min(mut self, depth: usize) -> Reach {
         self.depth_min = depth;
@@ -139,7 +139,7 @@ impl Reach {
         self
     }
 
-    /// The same, listing only what is exactly this many steps away (the *k-out* of an entity).
+    /// The same, listing only entities exactly this many steps away (the *k-out* of an entity).
     #[must_use]
     pub fn depth(self, depth: usize) -> Reach {
         self.depth_min(depth).depth_max(depth)

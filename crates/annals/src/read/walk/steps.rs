@@ -1,4 +1,4 @@
-//! The steps a walk may take from an entity, with all names of its [`Reach`] resolved.
+//! The possible steps of a walk from an entity, with all names of its [`Reach`] resolved.
 
 use super::along::Along;
 use super::reach::Reach;
@@ -162,7 +162,7 @@ impl<'s> Steps<'s> {
 
     /// Slot of an entity where a walk may start or end.
     ///
-    /// Errors: `NotFound` if the snapshot does not see it, live or with a status asked for.
+    /// Errors: `NotFound` if the snapshot does not see it, live or with an admitted status.
     pub(super) fn slot(&self, id: &Id) -> Result<u32> {
         let slot = self.snapshot.slot_of(TypeKind::Entity, id);
         match slot.filter(|slot| self.snapshot.sees_status(TypeKind::Entity, *slot, &self.filter.statuses)) {
@@ -171,7 +171,7 @@ impl<'s> Steps<'s> {
         }
     }
 
-    /// True if only a proxy of the entity at `slot` is here.
+    /// True if the repository holds only a proxy of the entity at `slot`.
     #[inline]
     pub(super) fn is_proxy(&self, slot: u32) -> bool {
         self.has_proxies && self.snapshot.is_proxy(TypeKind::Entity, slot)
@@ -181,12 +181,12 @@ impl<'s> Steps<'s> {
         self.snapshot.graph().entities.slots_count()
     }
 
-    /// True if every entity that a step leads to is admitted, so that none needs a look.
+    /// True if every entity at the end of a step is admitted, so that none needs a check.
     pub(super) fn admits_all(&self) -> bool {
         self.filter.admits_all()
     }
 
-    /// True if the walk may come to the entity at `slot`, to which a step leads.
+    /// True if the walk admits the entity at `slot`, which is at the end of a step.
     ///
     /// Errors: those of reading history, for classifications as of an earlier time and for conditions; those of a condition.
     pub(super) fn admits(&self, slot: u32) -> Result<bool> {

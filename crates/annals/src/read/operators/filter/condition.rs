@@ -1,4 +1,4 @@
-//! A condition that is asked of one instance after the other, by reads that come to instances in other ways than a search.
+//! A condition for single instances, for reads other than searches.
 
 use super::resolve;
 use super::subject::Subject;
@@ -19,7 +19,8 @@ pub(in crate::read) struct Filter {
 }
 
 impl Filter {
-    /// Errors: `InvalidExpression` for what cannot be compared; `NotFound` for a type that is neither declared nor used.
+    /// Errors: `InvalidExpression` for values that cannot be compared; `NotFound` for a type that is neither declared
+    /// nor used.
     pub(in crate::read) fn new(
         snapshot: &Snapshot,
         kind: TypeKind,
