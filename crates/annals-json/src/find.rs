@@ -35,7 +35,7 @@ pub fn order_from_text(text: &str) -> Result<OrderBy> {
 
 /// A property, or a header such as `@type`.
 ///
-/// Errors: `InvalidArgument` for an unknown header, or nothing.
+/// Errors: `InvalidArgument` for an unknown header, or an empty name.
 pub fn field_from_text(name: &str) -> Result<Field> {
     match name.strip_prefix('@') {
         Some("text") => Ok(Field::AnyText),

@@ -132,24 +132,24 @@ impl Form for Group {
     }
 }
 
-/// The largest groups, and how many more there are: `{"count", "groups", "rest": {"groups", "count"}}`.
+/// The largest groups, and the count of the rest: `{"count", "groups", "rest": {"groups", "count"}}`.
 pub struct GroupsForm<'g> {
     groups: &'g Groups,
     limit: usize,
 }
 
 impl<'g> GroupsForm<'g> {
-    /// At most so many groups.
+    /// With at most this many groups.
     pub fn of(groups: &'g Groups, limit: usize) -> GroupsForm<'g> {
         GroupsForm { groups, limit }
     }
 
-    /// The groups that are shown.
+    /// The shown groups.
     pub fn shown(&self) -> &'g [Group] {
         &self.groups.groups[..self.limit.min(self.groups.groups.len())]
     }
 
-    /// How many groups are not shown, and the sum of their counts.
+    /// The number of groups that are not shown, and the sum of their counts.
     pub fn rest(&self) -> (usize, usize) {
         let rest = &self.groups.groups[self.shown().len()..];
         (rest.len(), rest.iter().map(|group| group.count).sum())
@@ -178,7 +178,7 @@ impl Form for GroupsForm<'_> {
     }
 }
 
-/// Takes items as long as a page has room for what is stored of them; one at least.
+/// Accepts items while a page has room for their stored bytes; at least one.
 pub struct Room {
     /// Units: bytes.
     left: usize,

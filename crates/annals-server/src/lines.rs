@@ -40,7 +40,7 @@ pub fn are_wanted(call: &Call) -> bool {
     accepts(call, NDJSON)
 }
 
-/// True if the client names this media type among those that it accepts.
+/// True if the client accepts this media type by name.
 pub fn accepts(call: &Call, wanted: &str) -> bool {
     let accepted = call.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut ranges = accepted.flat_map(|value| value.split(','));

@@ -376,8 +376,8 @@ fn walked_type() -> Parameter {
         "type",
         text(),
         "reads:in",
-        "Only relationships of this type and its subtypes; repeatable. With `:in`, `:out` or `:both` behind the name, in \
-         that direction, whatever `direction` says; a name that ends so itself has another one, or a colon, behind it.",
+        "Only relationships of this type and its subtypes; repeatable. With `:in`, `:out` or `:both` after the name, in \
+         that direction instead of `direction`. If a name itself ends so, add a direction, or a colon.",
     ))
 }
 
@@ -402,7 +402,7 @@ pub fn graph_format() -> Parameter {
         "format",
         json!({ "type": "string", "enum": ["json", "graphml", "dot"], "default": "json" }),
         "dot",
-        "As what to send the graph; if left out, what `Accept` names. GraphML and DOT are sent whole.",
+        "Format of the graph; by default the one that `Accept` names. GraphML and DOT are sent as one document.",
     )
 }
 

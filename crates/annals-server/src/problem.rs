@@ -133,12 +133,12 @@ impl Problem {
         Error::new(ErrorKind::InvalidArgument, detail).into()
     }
 
-    /// The request made the server panic.
+    /// The request caused a panic of the server.
     pub fn panicked() -> Problem {
         Problem::door("internal", "the request made the server panic; please report it")
     }
 
-    /// There is no such thing.
+    /// The addressed thing does not exist.
     pub fn not_found(detail: impl Into<String>) -> Problem {
         Error::new(ErrorKind::NotFound, detail).into()
     }

@@ -74,7 +74,7 @@ pub struct Arguments {
     as_of: AsOfArguments,
 }
 
-/// Which of live and deleted instances are found.
+/// Whether live or deleted instances are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeletedArgument {
     /// Only live ones

@@ -7,7 +7,7 @@ use super::path::EndsArguments;
 use crate::context::Context;
 use crate::stop::Outcome;
 
-/// Show everything that lies on a path between two entities
+/// Show everything on a path between two entities
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ pub struct Arguments {
     format: GraphFormatArguments,
 }
 
-/// Prints what links them.
+/// Prints the entities and relationships that link them.
 pub fn run(context: &mut Context, Arguments { ends, format }: &Arguments) -> Outcome {
     let repository = context.open_to_read()?;
     let snapshot = ends.as_of.snapshot(context, &repository)?;

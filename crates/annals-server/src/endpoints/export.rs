@@ -1,4 +1,4 @@
-//! Exports: everything that a snapshot holds as JSON Lines, or as a graph for other programs, sent while it is read.
+//! Exports: the whole content of a snapshot as JSON Lines, or as a graph for other programs, sent while it is read.
 
 use std::io;
 
@@ -65,7 +65,7 @@ async fn get(call: Box<Call>) -> Outcome {
     .await
 }
 
-/// What became of an answer that was written line by line.
+/// The outcome of an answer that was written line by line.
 pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: Writer) -> Result<(), Problem> {
     match (outcome, writer.problem) {
         (_, Some(problem)) => Err(problem),
@@ -75,7 +75,7 @@ pub(super) fn outcome_of(outcome: annals_exchange::Outcome, writer: Writer) -> R
     }
 }
 
-/// Hands lines on to the answer.
+/// Passes lines on to the answer.
 pub(super) struct Writer<'l> {
     lines: &'l mut Lines,
     /// The line so far.
@@ -90,7 +90,7 @@ impl<'l> Writer<'l> {
     }
 }
 
-/// A line that is text already.
+/// A finished line.
 struct Text<'t>(&'t [u8]);
 
 impl Form for Text<'_> {

@@ -64,8 +64,8 @@ pub fn endpoints() -> Vec<Endpoint> {
                 "both",
             )
             .describe(
-                "The entity, every entity at most `depthMax` steps away (1 unless told otherwise), \
-                     and every relationship that such a walk goes along, each once: first the entities, \
+                "The entity, every entity at most `depthMax` steps away (default 1), \
+                     and every relationship on such a walk, each once: first the entities, \
                      nearest first, then the relationships.",
             )
             .takes(parameters::paging())
@@ -85,41 +85,42 @@ pub fn endpoints() -> Vec<Endpoint> {
         .answers(200, "A page of entities; `count` is the number of all, if asked for.", "RelatedPage")
         .answers_lines("ReachedLine"),
         with_graph_files(
-            walks(Endpoint::new(Method::GET, "/v1/linking", "Read what links two entities", linking), "both")
-                .describe(
-                    "Every entity and relationship on a path from one to the other of at most `depthMax` \
-                     steps on which no entity comes twice, each once; nothing if there is none.",
-                )
-                .takes(ends())
-                .takes(parameters::paging())
-                .answers(200, "A page of what links them.", "SubgraphPage")
-                .answers_lines("SubgraphLine"),
+            walks(
+                Endpoint::new(Method::GET, "/v1/linking", "Read all paths between two entities", linking),
+                "both",
+            )
+            .describe(
+                "Every entity and relationship on a path of at most `depthMax` steps from one to the \
+                     other, each once. No path visits an entity twice. Empty if there is no path.",
+            )
+            .takes(ends())
+            .takes(parameters::paging())
+            .answers(200, "A page of the entities and relationships that link them.", "SubgraphPage")
+            .answers_lines("SubgraphLine"),
         ),
         with_graph_files(
             walks(Endpoint::new(Method::GET, "/v1/paths", "Find the shortest paths", paths), "out")
                 .describe(
-                    "The `limit` shortest paths on which no entity comes twice (10 unless told \
-                     otherwise), shortest first, by steps or by the sum of a weight. Fewer if there are \
-                     no more.",
+                    "The `limit` shortest paths (default 10), shortest first, by steps or by the sum of a \
+                     weight. No path visits an entity twice. Fewer paths if no more exist.",
                 )
                 .takes(ends())
                 .takes([parameters::weight(), parameters::limit()])
                 .answers(200, "The paths.", "PathList")
                 .answers_lines("PathLine"),
         ),
-        walks(Endpoint::new(Method::GET, "/v1/shared", "List what two entities share", shared), "both")
-            .describe(
-                "Every entity that walks from both come to, nearest to both first: common neighbours \
-                     with a `depthMax` of 1, which it is unless told otherwise.",
-            )
-            .takes(ends())
-            .takes(parameters::paging())
-            .answers(
-                200,
-                "A page of entities with their distances; `count` counts all of them.",
-                "SharedPage",
-            )
-            .answers_lines("SharedLine"),
+        walks(
+            Endpoint::new(Method::GET, "/v1/shared", "List the entities that two entities share", shared),
+            "both",
+        )
+        .describe(
+            "Every entity that walks from both reach, nearest to both first: common neighbours \
+                     with a `depthMax` of 1, the default.",
+        )
+        .takes(ends())
+        .takes(parameters::paging())
+        .answers(200, "A page of entities with their distances; `count` is the number of all.", "SharedPage")
+        .answers_lines("SharedLine"),
     ]
 }
 

@@ -33,10 +33,10 @@ pub fn endpoints() -> Vec<Endpoint> {
         .takes([end("from", "Id of the entity to start at."), end("to", "Id of the entity to arrive at.")])
         .answers(200, "The path; `found` is false if there is none.", "Path");
     let reach =
-        Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List what is within reach", reach)
+        Endpoint::new(Method::GET, "/v1/entities/{id}/reach", "List the entities within reach", reach)
             .describe(
-                "Every entity once, nearest first, with its distance; `count` counts all of them. GraphML and DOT also \
-                 have the start, and the relationships that the walk goes along.",
+                "Every entity once, nearest first, with its distance; `count` is the number of all. GraphML and DOT also \
+                 have the start, and the relationships on the walk.",
             )
             .takes(parameters::paging())
             .answers(200, "A page of entities.", "ReachPage")
@@ -44,12 +44,12 @@ pub fn endpoints() -> Vec<Endpoint> {
     let groups = Endpoint::new(
         Method::GET,
         "/v1/entities/{id}/reach/groups",
-        "Count what is within reach by value",
+        "Count the entities within reach by value",
         groups,
     )
     .describe(
-        "The largest groups first; `rest` says how many more there are than `limit`. Members of a set count one by one. \
-         More than 10,000 different values are too-large.",
+        "The largest groups first; `rest` counts the groups beyond `limit`. Each member of a set counts. More than 10,000 \
+         different values are the error too-large.",
     )
     .takes([parameters::group_by(), parameters::groups_limit()])
     .answers(200, "The groups.", "Groups")

@@ -36,7 +36,7 @@ pub(super) fn difference_bytes(difference: &Difference) -> usize {
         .sum()
 }
 
-/// What a value takes, roughly. Units: bytes.
+/// Approximate size of a value. Units: bytes.
 pub(super) fn value_bytes(value: &Value) -> usize {
     VALUE_BYTES
         + match value {

@@ -66,7 +66,7 @@ enum Within {
 }
 
 impl Expression {
-    /// Errors: `TooLarge` over a bound; `InvalidExpression` for what cannot be compared.
+    /// Errors: `TooLarge` over a bound; `InvalidExpression` for values that cannot be compared.
     pub(crate) fn check_bounds(&self) -> Result<()> {
         let mut left = CONDITIONS_MAX;
         self.check(0, Within::Instance, &mut left)

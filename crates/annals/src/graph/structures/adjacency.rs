@@ -46,8 +46,7 @@ impl Adjacency {
         self.wide.iter().map(|wide| wide.as_deref().map(Neighbors::Wide))
     }
 
-    /// The links of `len` entities from parts that somebody else wrote; `None` if they do not fit together or go
-    /// beyond `bounds`.
+    /// The links of `len` entities from parts of a file; `None` if the parts do not fit together or exceed `bounds`.
     pub(crate) fn from_pages(
         len: usize,
         pages: Vec<Arc<[u32]>>,
@@ -93,7 +92,7 @@ impl Adjacency {
         self.wide.get(number as usize).and_then(Option::as_deref).expect("a page names a wide entity")
     }
 
-    /// Adds a link that is not there yet.
+    /// Adds a new link.
     pub(crate) fn insert(&mut self, slot: u32, link: Link) {
         match self.get(slot) {
             Neighbors::Wide(_) => Arc::make_mut(self.wide_mut(slot)).insert(link),

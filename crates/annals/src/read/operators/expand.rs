@@ -26,7 +26,7 @@ const LINKS_UNCHECKED: usize = 4_096;
 pub(in crate::read) struct Expand<'s> {
     snapshot: &'s Snapshot,
     types: LinkTypes,
-    /// Those to follow from their ends, if they are others than those to follow from their starts.
+    /// The types to follow from their ends, if they differ from those to follow from their starts.
     into: Option<LinkTypes>,
     statuses: Statuses,
     /// True if the snapshot sees exactly the current links.
@@ -49,7 +49,7 @@ impl<'s> Expand<'s> {
         Expand { snapshot, types, into: None, statuses, is_present }
     }
 
-    /// The same, along relationships of these types from their ends, whatever is followed from their starts.
+    /// The same, but along relationships of these types from their ends; the types from their starts stay.
     pub(in crate::read) fn with_types_into(self, types: LinkTypes) -> Expand<'s> {
         Expand { into: Some(types), ..self }
     }

@@ -9,8 +9,8 @@ pub const VISITED_MAX: usize = 1_000_000;
 
 /// A walk: its relationships, entities, direction and distance.
 ///
-/// An entity that is not admitted is neither listed nor walked through; where a walk starts is always admitted, and so is
-/// where a path ends.
+/// An entity that is not admitted is neither listed nor walked through. The start of a walk is always admitted, and so
+/// is the end of a path.
 ///
 /// ```
 /// use annals::{Direction, NewEntity, NewRelationship, Reach, Repository};
@@ -35,16 +35,16 @@ pub const VISITED_MAX: usize = 1_000_000;
 pub struct Reach {
     /// Directions to follow; both to ignore direction.
     pub directions: Vec<Direction>,
-    /// The relationship types to follow (with subtypes), each in the directions of the walk or in its own; empty means all.
-    /// A type that several of them name is followed in the directions of each.
+    /// The relationship types to follow (with subtypes), each in the directions of the walk or in its own; empty means
+    /// all. A type that is named several times is followed in all these directions.
     pub types: Vec<Along>,
     /// Names of the entity types to admit (with subtypes); empty means all.
     pub entity_types: Vec<String>,
     /// Names of classifications (with subtypes); an admitted entity has at least one of them; empty means all entities.
     pub classifications: Vec<String>,
-    /// What an admitted entity must fulfil.
+    /// The condition on admitted entities.
     pub entity_where: Expression,
-    /// What a relationship must fulfil for the walk to go along it.
+    /// The condition on relationships of the walk.
     pub relationship_where: Expression,
     /// Statuses that entities and relationships may have; empty means all but `deleted`.
     pub statuses: Vec<String>,
@@ -83,7 +83,7 @@ impl Reach {
         Reach { directions: vec![Direction::Out, Direction::In], ..Reach::out() }
     }
 
-    /// The same, only over relationships of these types: each a name, or a name with a direction of its own.
+    /// The same, only over relationships of these types: each a name, or a name with a direction.
     #[must_use]
     pub fn over(mut self, types: impl IntoIterator<Item = impl Into<Along>>) -> Reach {
         self.types = types.into_iter().map(Into::into).collect();
@@ -104,14 +104,14 @@ impl Reach {
         self
     }
 
-    /// The same, only through entities that fulfil this.
+    /// The same, only through entities that fulfil this condition.
     #[must_use]
     pub fn entity_where(mut self, condition: Expression) -> Reach {
         self.entity_where = condition;
         self
     }
 
-    /// The same, only over relationships that fulfil this.
+    /// The same, only over relationships that fulfil this condition.
     #[must_use]
     pub fn relationship_where(mut self, condition: Expression) -> Reach {
         self.relationship_where = condition;

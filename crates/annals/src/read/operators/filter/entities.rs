@@ -19,7 +19,7 @@ pub(in crate::read) struct EntityFilter<'s> {
     /// Ascending; `None` admits every entity.
     pub(in crate::read) classifications: Option<Vec<Symbol>>,
     pub(in crate::read) statuses: Statuses,
-    /// `None` if all fulfil it.
+    /// `None` if all entities fulfil it.
     pub(in crate::read) condition: Option<Filter>,
 }
 
@@ -32,10 +32,10 @@ impl EntityFilter<'_> {
 
     /// True if the read admits the entity at `slot`, which is at the end of a link.
     ///
-    /// Errors: those of reading history, for classifications as of an earlier time and for a condition; of a condition also
-    /// `TooLarge` and `Cancelled`.
+    /// Errors: those of reading history, for classifications as of an earlier time and for a condition; for a condition
+    /// also `TooLarge` and `Cancelled`.
     pub(in crate::read) fn admits(&self, slot: u32) -> Result<bool> {
-        // Order: the condition last, because it reads what the others only look up.
+        // Order: the condition last, because it reads the row; the other checks only look slots up.
         match &self.condition {
             None => self.is_of(slot),
             Some(condition) => Ok(self.is_of(slot)? && condition.admits(self.snapshot, slot)?),
