@@ -73,7 +73,6 @@ fn write_leaf(value: &Value, to: &mut JsonText) {
 
 /// The target of a path, without its subtree: `{"path", "id", "type", "value"}`. The value of an item is an object of
 /// its properties; for a property, `property` is its name.
-/// property is told with its name as `property`.
 pub struct TreeEntry<'s> {
     found: TreeItem<'s>,
     path: TreePath,

@@ -208,7 +208,6 @@ mod tests {
 
     // A gap once ended an import while earlier records were in progress: their changes counted as imported, their
     // records did not, and the log grew after the message.
-    // records were not, and the log went on growing behind the message.
     #[test]
     fn a_gap_in_a_history_is_told_when_all_before_it_is_durable() {
         let line = |position: u64| {

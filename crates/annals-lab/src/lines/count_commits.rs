@@ -22,7 +22,6 @@ pub struct Commits {
 ///
 /// Work that begins in the first part, a quarter of `length`, is not counted: thousands of threads that begin together
 /// queue for the processor, and their first turns take many times as long as a commit.
-/// some of them wait for their first turn for many times what a commit takes.
 ///
 /// Errors: the first one of any thread.
 pub fn count_commits<S: Default>(

@@ -1,6 +1,5 @@
 //! The further instances of a change: those deleted or restored with the named entity, its relationships and everything
 //! it contains.
-//! container all that it contains.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -76,7 +76,6 @@ impl Tree<'_> {
     /// which users moved items. With a valid time it compares both trees.
     /// Errors: `InvalidArgument` for a path that is not a look-up; `NotFound` if it leads to an item at neither time;
     /// `TooLarge` over a million changed instances; as [`Snapshot::as_of`]; those of reading history.
-    /// million changed instances; as [`Snapshot::as_of`]; those of reading history.
     pub fn difference(&self, path: &TreePath, from: AsOf, to: AsOf) -> Result<Vec<TreeChange>> {
         let [before, after] = [self.snapshot.as_of(from)?, self.snapshot.as_of(to)?];
         // A watch may wait for a missing item; for a comparison it is a mistake in the path.
