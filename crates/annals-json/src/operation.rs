@@ -111,7 +111,8 @@ pub fn operation_from_json(json: &Json) -> Result<Operation> {
 /// An upsert has the members of a creation, and an id.
 fn upsert_from_json(fields: &Object) -> Result<What> {
     if !fields.contains_key("id") {
-        let text = "operation upsert: expected the \"id\" of what is created or replaced, found none; give it, or create";
+        let text =
+            "operation upsert: expected the \"id\" of the instance, found none; give it, or use create";
         return Err(invalid(text));
     }
     let mut created = fields.clone();

@@ -87,7 +87,7 @@ fn add_member(item: &mut Item, name: &str, member: &Json) -> Result<()> {
 
 fn add_property(item: &mut Item, name: &str, value: Value) -> Result<()> {
     if item.get(name).is_some() {
-        return Err(invalid(format!("item: property {name} is there twice; give it once")));
+        return Err(invalid(format!("item: property {name} occurs twice; give it once")));
     }
     item.properties.push((name.into(), value));
     Ok(())

@@ -82,7 +82,7 @@ impl Bytes {
         if tree_bytes > door.limits.bodies_bytes_max.saturating_sub(received.bytes.len()) {
             let bodies_bytes_max = door.limits.bodies_bytes_max;
             let text = format!(
-                "body: expected what takes at most {bodies_bytes_max} bytes when it is parsed; send it in parts"
+                "body: expected at most {bodies_bytes_max} bytes of memory when it is parsed; send it in parts"
             );
             return Err(Problem::too_large(text).with("bytesMax", bodies_bytes_max));
         }

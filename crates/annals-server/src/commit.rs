@@ -35,7 +35,7 @@ impl Signature {
     pub fn of(call: &Call) -> Result<Signature, Problem> {
         let author = call.header(&AUTHOR)?.unwrap_or_default();
         if call.door.limits.is_author_required && author.trim().is_empty() {
-            let text = "header Annals-Author: expected who writes, found nothing; send it, or let the proxy in front set it";
+            let text = "header Annals-Author: expected the author, found none; send it, or let the proxy in front set it";
             return Err(Problem::invalid(text));
         }
         Ok(Signature {

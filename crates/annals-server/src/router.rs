@@ -240,7 +240,7 @@ async fn admit(
 
 async fn unknown_path(request: Request) -> Problem {
     let path = request.uri().path();
-    Problem::not_found(format!("path {path}: see /openapi.json for what there is"))
+    Problem::not_found(format!("path {path}: not found; see /openapi.json for all paths"))
 }
 
 async fn unknown_method(request: Request) -> Problem {

@@ -118,7 +118,7 @@ async fn run(
 fn reopen(log: &LogFile) {
     match log.reopen() {
         Ok(()) => tracing::info!(signal = "SIGHUP", "log reopened"),
-        Err(error) => tracing::error!(signal = "SIGHUP", "the log goes on in its old file: {error}"),
+        Err(error) => tracing::error!(signal = "SIGHUP", "the log continues in its old file: {error}"),
     }
 }
 
@@ -161,7 +161,7 @@ fn report_replay(door: &Door, reported: &Mutex<Clock>, replayed: Position, recor
 /// Notifies the service manager (systemd, `Type=notify`), if there is one.
 fn notify(state: &[NotifyState]) {
     if let Err(error) = sd_notify::notify(state) {
-        tracing::warn!("the service manager cannot be told: {error}");
+        tracing::warn!("the service manager cannot be notified: {error}");
     }
 }
 

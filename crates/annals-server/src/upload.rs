@@ -57,7 +57,7 @@ impl Inlet {
                 data = wait.next(body) => data?,
                 () = self.0.closed() => return Ok(()),
                 _ = stopping.wait_for(|is_stopping| *is_stopping) => {
-                    return Err(Problem::door("stopping", "server: it was asked to stop; go on when it is there again"));
+                    return Err(Problem::door("stopping", "server: it was asked to stop; continue when it is running again"));
                 }
             };
             let is_end = data.is_none();

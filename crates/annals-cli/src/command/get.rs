@@ -73,7 +73,9 @@ fn with_hint(error: Error, id: &Id) -> Error {
     if error.kind() != ErrorKind::ProxyOnly {
         return error;
     }
-    let text = format!("entity {id}: only a proxy of it is here; add --summary to see what is known of it");
+    let text = format!(
+        "entity {id}: the repository holds only a proxy of it; add --summary to see its known fields"
+    );
     Error::new(ErrorKind::ProxyOnly, text)
 }
 

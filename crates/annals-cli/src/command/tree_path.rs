@@ -122,7 +122,7 @@ pub fn path(text: &str) -> Result<TreePath> {
 pub fn nothing(path: &TreePath) -> Error {
     Error::new(
         ErrorKind::NotFound,
-        format!("path {path}: there is nothing; list what there is with `annals ls`"),
+        format!("path {path}: not found; list the items there are with `annals ls`"),
     )
 }
 

@@ -84,7 +84,8 @@ impl Subscription {
             }
         }
         if self.committer.is_closing() {
-            let text = "subscription: the repository was closed; open it again, and go on from the position";
+            let text =
+                "subscription: the repository was closed; open it again, and continue from the position";
             return Err(Error::new(ErrorKind::Closed, text));
         }
         Ok(None)

@@ -379,6 +379,6 @@ fn ends(lasts: Duration) -> Result<Clock> {
 }
 
 fn no_lease(name: &str) -> Error {
-    let text = format!("lease {name}: there is none of this name, or it is over; open it");
+    let text = format!("lease {name}: it does not exist, or has ended; open it");
     Error::new(ErrorKind::NotFound, text).with("lease", name)
 }

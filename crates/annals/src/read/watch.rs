@@ -61,10 +61,10 @@ impl Watch {
     pub(crate) fn check(&self) -> Result<()> {
         let text = match self {
             Watch::Tree { path, .. } if path.steps.iter().any(|step| step.keys().is_none()) => {
-                format!("watch {path}: expected a path of names and keys; watch what contains it")
+                format!("watch {path}: expected a path of names and keys; watch an item above it")
             }
             Watch::Search { find, .. } if find.filter.asks_for_links() => {
-                "watch: expected a condition on what is found itself, found one on relationships; leave that out".into()
+                "watch: expected conditions on the instance itself, found one on relationships; leave it out".into()
             }
             Watch::Search { find, .. } if asks_for_more(find) => {
                 "watch: expected a search by types and a condition, found one that picks subtypes, statuses, deleted ones or proxies; \

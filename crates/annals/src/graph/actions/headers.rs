@@ -72,12 +72,13 @@ impl Graph {
                 Arc::make_mut(&mut provenance).replicated_by.clone_from(&self.collection);
             }
             if provenance.replicated_by.is_none() || provenance.replicated_by != self.collection {
-                let text = "external source: expected this repository as what replicates it; name the collection first";
+                let text =
+                    "external source: expected this repository as its replicator; name the collection first";
                 return Err(Error::new(ErrorKind::NotHome, text));
             }
         } else if !is_own {
             let text = format!(
-                "home {}: what is created here is of this repository; save a copy of what belongs elsewhere",
+                "home {}: a new instance belongs to this repository; save a copy of an instance of another home",
                 given.home.as_deref().unwrap_or_default()
             );
             return Err(Error::new(ErrorKind::NotHome, text));

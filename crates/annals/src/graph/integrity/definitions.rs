@@ -146,7 +146,7 @@ fn check_enumeration(definition: &TypeDefinition) -> Result<()> {
         check_name("enum element", &element.name)?;
         // Ordinals may repeat: published enums have repeated ones, and properties hold the name.
         if !seen.insert(&element.name) {
-            let text = format!("element {} is there twice; names are unique", element.name);
+            let text = format!("element {} occurs twice; names are unique", element.name);
             return Err(violation(definition, text));
         }
     }

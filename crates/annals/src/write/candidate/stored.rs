@@ -56,7 +56,7 @@ impl Stored {
     pub(super) fn read(snapshot: &Snapshot, name: &str) -> Result<Stored> {
         let id = id_of(name)?;
         let Some(entity) = snapshot.entity(&id)?.filter(|entity| entity.type_name() == TYPE) else {
-            let text = format!("candidate {name}: there is none of this name; open it first");
+            let text = format!("candidate {name}: it does not exist; open it first");
             return Err(Error::new(ErrorKind::NotFound, text).with("candidate", name));
         };
         let mut edits = Vec::new();

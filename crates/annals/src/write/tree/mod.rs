@@ -158,9 +158,7 @@ impl TreeEdit<'_> {
     pub fn create_property(&mut self, path: &TreePath, value: impl Into<Value>) -> Result<()> {
         match self.reach(path)? {
             Reach::Nothing => self.set(path, value),
-            _ => {
-                Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it is there already; set it")))
-            }
+            _ => Err(Error::new(ErrorKind::AlreadyExists, format!("path {path}: it exists already; set it"))),
         }
     }
 
@@ -200,7 +198,7 @@ impl TreeEdit<'_> {
         match self.reach(path)? {
             Reach::Nothing => Ok(false),
             Reach::Root(_) => {
-                let text = "path /: the root stays; delete what is below it";
+                let text = "path /: the root cannot be deleted; delete its children";
                 Err(Error::new(ErrorKind::InvalidArgument, text))
             }
             Reach::Item(child) => {
@@ -420,7 +418,7 @@ fn planned(
             Some(told) if is_same_key(graph, &name, &key, told, &value) => {}
             Some(told) => {
                 let text = format!(
-                    "path {path}: its key {key} is {value:?}, and the item says {told:?}; give one of them"
+                    "path {path}: its key {key} is {value:?}, but {told:?} in the item; give one of them"
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
             }

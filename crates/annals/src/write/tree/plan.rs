@@ -249,7 +249,7 @@ impl<'g> Plan<'g> {
             let kind = kind_of(self.graph, name, *is_listed, item)?;
             if !seen.insert(kind.name.clone()) {
                 let text = format!(
-                    "children of entity {}: {name} is there twice, with the same keys or name",
+                    "children of entity {}: {name} occurs twice, with the same keys or name",
                     parent.id
                 );
                 return Err(Error::new(ErrorKind::InvalidArgument, text));
@@ -368,14 +368,13 @@ pub(super) fn not_ordered(type_name: &str) -> Error {
 fn check_same(known: &Parent, item: &Item) -> Result<()> {
     if let Some(told) = item.type_name.as_ref().filter(|told| **told != known.type_name) {
         let text = format!(
-            "entity {}: it is of type \"{}\", not \"{told}\"; retype it instead",
+            "entity {}: its type is \"{}\", not \"{told}\"; retype it instead",
             known.id, known.type_name
         );
         return Err(Error::new(ErrorKind::WrongType, text));
     }
     if let Some(told) = item.id.as_ref().filter(|told| **told != known.id) {
-        let text =
-            format!("entity {}: another entity, {told}, cannot take its place; delete it first", known.id);
+        let text = format!("entity {}: another entity, {told}, cannot replace it; delete it first", known.id);
         return Err(Error::new(ErrorKind::AlreadyExists, text));
     }
     Ok(())
